@@ -20,6 +20,7 @@ const PROCESSES = [
   "test/aws/silent-servers.test.ts",
   "test/cluster/adversary.test.ts",
   "test/cluster/late-answers.test.ts",
+  "test/cluster/small-heap.test.ts",
   "test/cluster/check/hostile.test.ts",
   "test/cluster/wire/broken.test.ts",
   "test/cli/apply-many.test.ts",

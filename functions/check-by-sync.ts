@@ -1,5 +1,5 @@
 import type { Exchange } from "../lib/cluster/transport/exchange.ts";
-import { parseObject } from "../lib/cluster/transport/failure.ts";
+import { decodeDocument } from "../lib/cluster/wire/decode-json.ts";
 import { TidemarkError } from "../lib/model/errors.ts";
 import { foreignWords } from "../lib/model/foreign-words.ts";
 import type { ServiceContext } from "../lib/service/context.ts";
@@ -15,7 +15,7 @@ export const checkBySync =
   (sync: Invoker): NonNullable<ServiceContext["checkConnection"]> =>
   async (target) => {
     const outcome = await invokeFunction(sync, checkEvent(target), { timeoutMs: INVOKE_MS, maxBytes: ANSWER_BYTES_MAX });
-    const report = outcome.kind === "answered" && outcome.status === 200 ? reportIn(parseObject(outcome.bytes)) : undefined;
+    const report = outcome.kind === "answered" && outcome.status === 200 ? reportIn(decodeDocument(outcome.bytes)) : undefined;
     if (report) return report;
     throw new TidemarkError(
       "service.busy",
@@ -29,7 +29,7 @@ const whyNot = (outcome: Exchange): string => {
   if (outcome.kind === "broken") return `gave no answer within ${INVOKE_MS / 1000} s (${foreignWords(outcome.error.code ?? outcome.error.message)})`;
   const { status, headers, bytes } = outcome;
   if (headers["x-amz-function-error"] !== undefined) return "failed or ran out of time; its log says why";
-  const { Message, message } = parseObject(bytes) ?? {};
+  const { Message, message } = decodeDocument(bytes) ?? {};
   const words = foreignWords(String(Message ?? message ?? ""));
   if (status === 403) return `may not be called: ${words} (${INVOKE_RIGHT} is needed)`;
   return status === 429 ? "is busy with syncs (429)" : `was answered ${status}: ${words}`;

@@ -1,9 +1,11 @@
 import { groupOf } from "../model/api-group.ts";
 import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
-import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "./request-limits.ts";
+import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS, MAX_DISCOVERY_BYTES } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
 import type { JsonObject, ReadAnswer, Transport } from "./transport/transport.ts";
+import type { Message } from "./wire/message.ts";
+import { API_GROUP, API_RESOURCES } from "./wire/meta.ts";
 
 /** The API path of a kind. */
 export interface KindPath {
@@ -36,11 +38,11 @@ export const apiDiscovery = (transport: Transport, clock: () => number): Discove
   const kept = new Map<string, { readonly answer: Promise<ReadAnswer>; readonly untilMs: number }>();
 
   /** Sends one GET for all concurrent callers. After a failure other than "absent" the next caller sends it again. */
-  const read = (path: string, budget: CallBudget): Promise<ReadAnswer> => {
+  const read: Read = (path, fields, budget) => {
     const known = kept.get(path);
     if (known && clock() < known.untilMs) return known.answer;
     const startMs = clock();
-    const answer = transport.get({ path, resource: path }, budget);
+    const answer = transport.get({ path, resource: path, fields, maxBytes: MAX_DISCOVERY_BYTES }, budget);
     kept.set(path, { answer, untilMs: startMs + ABSENCE_TTL_MS });
     answer.then(
       (answered) => {
@@ -61,12 +63,13 @@ export const apiDiscovery = (transport: Transport, clock: () => number): Discove
   };
 };
 
-type Read = (path: string, budget: CallBudget) => Promise<ReadAnswer>;
+/** Reads these fields of a document of discovery. One path is always read for the same fields. */
+type Read = (path: string, fields: Message, budget: CallBudget) => Promise<ReadAnswer>;
 
 const groupPath = (group: string): string => `/apis/${encodeURIComponent(group)}`;
 
 const groupVersions = async (read: Read, group: string, budget: CallBudget): Promise<Found<readonly string[]>> => {
-  const answer = await read(groupPath(group), budget);
+  const answer = await read(groupPath(group), API_GROUP, budget);
   if (answer.kind === "read") return { kind: "found", value: versionsOf(answer.body) };
   return answer.failure.code === 404 ? { kind: "found", value: [] } : answer;
 };
@@ -88,7 +91,7 @@ const searched = async (
   budget: CallBudget,
 ): Promise<Found<KindPath>> => {
   for (const base of bases) {
-    const resources = await read(base, budget);
+    const resources = await read(base, API_RESOURCES, budget);
     const plural = resources.kind === "read" ? pluralOf(resources.body, kind) : undefined;
     if (plural !== undefined) return { kind: "found", value: { base, plural, resource: group === "" ? plural : `${plural}.${group}` } };
     // Fails to an unknown kind: a version that could not be read may have it, so that "no such kind" is not proven.

@@ -9,10 +9,11 @@ import { listPath, objectPath } from "./paths.ts";
 import { EDIT_MS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS, READ_ALL_MS } from "./request-limits.ts";
 import { callBudget } from "./transport/budget.ts";
 import type { Exchange } from "./transport/exchange.ts";
-import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, parseObject, type Subject } from "./transport/failure.ts";
+import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, type Subject } from "./transport/failure.ts";
 import { connectionPool } from "./transport/pool.ts";
 import { type ApiRequest, type Method, sender } from "./transport/send.ts";
 import { apiTransport } from "./transport/transport.ts";
+import { decodeDocument } from "./wire/decode-json.ts";
 
 export type ApiAnswer<Value> = { readonly kind: "done"; readonly value: Value } | { readonly kind: "failed"; readonly failure: ApiFailure };
 
@@ -107,7 +108,7 @@ const failed = (failure: ApiFailure): ApiAnswer<never> => ({ kind: "failed", fai
 
 const answerOf = (outcome: Exchange, subject: Subject): ApiAnswer<JsonObject> => {
   if (outcome.kind === "broken") return failed(brokenFailure(outcome, subject, EDIT_MS));
-  const body = parseObject(outcome.bytes);
+  const body = decodeDocument(outcome.bytes);
   if (outcome.status < 200 || outcome.status > 299) return failed(answeredFailure(outcome.status, body, subject));
   return body === undefined ? failed(malformedFailure(subject, `the server answered ${outcome.status} without a JSON object`)) : done(body);
 };

@@ -19,6 +19,8 @@ export interface ListOf<Item> {
   readonly onPage?: (items: readonly Item[], objects: number) => void;
   /** Called at the beginning and when the LIST starts again: it must drop what `onPage` has collected. */
   readonly begin?: () => void;
+  /** What `read` keeps of an object is small, whatever the object holds. */
+  readonly light?: boolean;
   /** Objects of the first page, where fewer than a full page may be enough. */
   readonly firstLimit?: number;
   /** False for APIs that ignore the limit and answer in one piece (metrics.k8s.io). */
@@ -192,11 +194,12 @@ const objectsOf = ({ items, kind }: JsonObject): readonly JsonObject[] | undefin
   return items === null && typeof kind === "string" && kind.endsWith("List") ? [] : undefined;
 };
 
-const requestOf = (what: Pick<ListOf<unknown>, "path" | "resource" | "protobuf" | "paged">, at: PageAt): ApiRequest => ({
+const requestOf = (what: Pick<ListOf<unknown>, "path" | "resource" | "protobuf" | "light" | "paged">, at: PageAt): ApiRequest => ({
   path: what.path,
   resource: what.resource,
   query: pageQuery(what, at),
   ...(what.protobuf && { protobuf: what.protobuf }),
+  ...(what.light && { light: true }),
 });
 
 const pageQuery = ({ paged }: Pick<ListOf<unknown>, "paged">, { token, limit }: PageAt): Record<string, string> =>

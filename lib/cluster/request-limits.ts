@@ -26,12 +26,35 @@ export const READ_SOCKET_IDLE_MS = 60_000;
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
- * Elements of lists and maps that one protobuf answer may hold: PodMetrics of 100,000 pods have about 900,000. An element may take two bytes of the answer and a hundred of memory, so
+ * Elements of lists and maps that one answer may hold, of JSON those that are kept: PodMetrics of 100,000 pods have about 900,000. An element may take two bytes of the answer and a hundred of memory, so
  * the bytes alone are no bound.
  */
-export const MAX_ANSWER_PARTS = 1_000_000;
+export const MAX_ANSWER_PARTS = 1_500_000;
 
-/** Most bytes of one object in a protobuf answer. An API server takes objects of 3 MiB at most. */
+/** Memory of such an element, with the object that a rule reads. All answers of one sync may have as many as a third of the heap has room for: 1.4 million with 512 MB. */
+export const PART_BYTES = 64;
+
+/**
+ * Elements of lists and maps that are kept of one item of a list. A pod has some twenty; with more than these a smaller page is asked for, and in the end the object is passed over. Of an item of a
+ * kind without a table all values count, and are held only while the item is read: an object of etcd's 1.5 MiB has fewer.
+ */
+export const MAX_ITEM_PARTS = 20_000;
+export const MAX_ITEM_VALUES = 800_000;
+
+/** An item of a list counts as this many elements: what is made of an empty one takes 200 bytes. */
+export const PARTS_OF_AN_ITEM = 4;
+
+/** Values that one JSON document beside a list may have. The list of 1,000 API groups has 15,000. */
+export const MAX_DOCUMENT_PARTS = 200_000;
+
+/** How deep lists and objects of a JSON answer may be nested. Objects of Kubernetes have some 15 levels; what walks through an object calls itself for each. */
+export const MAX_JSON_DEPTH = 100;
+
+/** Most decompressed bytes of an answer of discovery, and of one with values of a custom or external metric: 300 kinds of one group have 200 KB, the values of 5,000 pods 1.5 MB. */
+export const MAX_DISCOVERY_BYTES = 2 * 1024 * 1024;
+export const MAX_METRIC_BYTES = 2 * 1024 * 1024;
+
+/** Most bytes of one object of an answer. An API server takes objects of 3 MiB at most. */
 export const MAX_OBJECT_BYTES = 4 * 1024 * 1024;
 
 /**

@@ -6,7 +6,7 @@ import { percentEncoded } from "../../model/percent-encoding.ts";
 import { asObject } from "../read/json.ts";
 import { DESCRIBE_TIMEOUT_MS, MAX_DESCRIPTION_BYTES } from "../request-limits.ts";
 import { type Exchange, exchange } from "../transport/exchange.ts";
-import { parseObject } from "../transport/failure.ts";
+import { decodeDocument } from "../wire/decode-json.ts";
 import type { AwsCredentials } from "./eks-token.ts";
 
 /** The right that this call needs. A test compares the roles of the stack with it. */
@@ -62,7 +62,7 @@ const eksUrl = (region: string): URL => {
 
 const descriptionIn = (outcome: Exchange, { clusterId }: DescribeInput): EksDescription => {
   if (outcome.kind === "broken") throw new Error(`EKS gave no answer (${foreignWords(outcome.error.code ?? outcome.error.message)})`);
-  const body = parseObject(outcome.bytes);
+  const body = decodeDocument(outcome.bytes);
   if (outcome.status !== 200) throw new Error(refusalWords(outcome.status, String(body?.["message"] ?? body?.["Message"] ?? "")));
   const { name, id, endpoint, certificateAuthority, status } = asObject(body?.["cluster"]);
   const { data } = asObject(certificateAuthority);

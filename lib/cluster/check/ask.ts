@@ -3,9 +3,10 @@ import type { ApiFailure } from "../../model/observation.ts";
 import type { Access, Credentials } from "../access/access.ts";
 import { CHECK_ANSWER_BYTES, CHECK_MS, CHECK_QUESTION_MS, MAX_PARALLEL_CALLS } from "../request-limits.ts";
 import type { Exchange } from "../transport/exchange.ts";
-import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, parseObject, type Subject } from "../transport/failure.ts";
+import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, type Subject } from "../transport/failure.ts";
 import { connectionPool } from "../transport/pool.ts";
 import { sender } from "../transport/send.ts";
+import { decodeDocument } from "../wire/decode-json.ts";
 
 /** One question to the API server. A POST goes only to the reviews of the API, which store nothing. */
 export interface Question {
@@ -82,7 +83,7 @@ const answerOf = (
 ): CheckAnswer => {
   // A report is shown to people who may not see the credentials.
   if (repeats(bytes, credentials)) return failure(malformedFailure(subject, "the answer repeats the credentials of the request"));
-  const body = parseObject(bytes);
+  const body = decodeDocument(bytes);
   if (status < 200 || status > 299) return failure(answeredFailure(status, body, subject));
   if (body === undefined) return failure(malformedFailure(subject, `the server answered ${status} without a JSON object`));
   const dateMs = Date.parse(headers.date ?? "");

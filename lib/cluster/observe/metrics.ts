@@ -2,8 +2,9 @@ import type { Namespace } from "../../model/ids.ts";
 import type { Answer, ApiFailure, CustomMetricValue, ExternalMetricValue } from "../../model/observation.ts";
 import type { CustomQuery, ExternalQuery, ObjectQuery } from "../../model/query.ts";
 import { inNamespace, segment } from "../paths.ts";
-import { readCustomValues, readExternalValues } from "../read/metrics.ts";
+import { customValues, externalValues, readAll, type ValuesReader } from "../read/metrics.ts";
 import { unknownKind } from "../read/scale.ts";
+import { MAX_METRIC_BYTES } from "../request-limits.ts";
 import type { ApiRequest } from "../transport/send.ts";
 import type { Observing } from "./workloads.ts";
 
@@ -21,21 +22,23 @@ export const askCustom = async (observing: Observing, namespace: Namespace, quer
   if (base.kind === "failed") return base;
   const request = query.for === "pods" ? podsRequest(base.value, namespace, query) : await objectRequest(observing, base.value, namespace, query);
   if ("kind" in request) return request;
-  const answer = await observing.session.transport.get(request, observing.budget);
-  return answer.kind === "read" ? readCustomValues(answer.body["items"]) : answer;
+  return askValues(observing, request, customValues());
 };
 
 /** Sends one query to external.metrics.k8s.io. */
-export const askExternal = async ({ session, budget }: Observing, namespace: Namespace, query: ExternalQuery): Promise<ExternalAnswer> => {
-  const answer = await session.transport.get(
-    {
-      path: `/apis/${EXTERNAL_GROUP}/v1beta1${inNamespace(namespace)}/${segment(query.metric)}`,
-      resource: `${query.metric}.${EXTERNAL_GROUP}`,
-      query: selector("labelSelector", query.metricSelector),
-    },
-    budget,
-  );
-  return answer.kind === "read" ? readExternalValues(answer.body["items"]) : answer;
+export const askExternal = (observing: Observing, namespace: Namespace, query: ExternalQuery): Promise<ExternalAnswer> => {
+  const request = {
+    path: `/apis/${EXTERNAL_GROUP}/v1beta1${inNamespace(namespace)}/${segment(query.metric)}`,
+    resource: `${query.metric}.${EXTERNAL_GROUP}`,
+    query: selector("labelSelector", query.metricSelector),
+  };
+  return askValues(observing, request, externalValues());
+};
+
+const askValues = async <Item>({ session, budget }: Observing, request: ApiRequest, values: ValuesReader<Item>): Promise<Answer<readonly Item[]>> => {
+  const answer = await session.transport.get({ ...request, maxBytes: MAX_METRIC_BYTES, onItem: values.take }, budget);
+  if (answer.kind === "failed") return answer;
+  return answer.streamed ? values.answer() : readAll(values, answer.body["items"]);
 };
 
 const customBase = async ({ session, budget }: Observing): Promise<{ readonly kind: "found"; readonly value: string } | Failed> => {

@@ -25,6 +25,7 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
         {
           path: `/apis/${GROUP}${inNamespace(namespace)}/datadogmonitors`,
           resource: RESOURCE,
+          light: true,
           read: (raw) => {
             const { name, namespace: of } = asObject(raw["metadata"]);
             return [key(asText(of) as Namespace, asText(name)), readingOf(asName(asObject(raw["status"])["monitorState"]))];

@@ -150,7 +150,12 @@ const lookInScope = async (
   if (known) return { ...known, ...of };
   const listed = await list(
     session.transport,
-    { path, resource: kind.resource, ...(rival.protobuf && { protobuf: rival.protobuf }), read: (raw) => rivalIn(raw, rival, marks) },
+    {
+      path,
+      resource: kind.resource,
+      ...(rival.protobuf ? { protobuf: rival.protobuf } : { light: true }),
+      read: (raw) => rivalIn(raw, rival, marks),
+    },
     budget,
   );
   if (listed.kind === "listed") {

@@ -2,7 +2,7 @@ import { foreignReason, foreignWords } from "../../model/foreign-words.ts";
 import type { ApiFailure, ScaleRead } from "../../model/observation.ts";
 import { canonicalSelector, type LabelSelector, selectorOf } from "../../model/selector.ts";
 import { lastScaledBy } from "../field-manager.ts";
-import { asCount, asObject, asText, asTexts, type Json } from "./json.ts";
+import { asCount, asList, asObject, asText, asTexts, type Json } from "./json.ts";
 
 /** An autoscaling/v1 Scale, the answer to a GET of the scale subresource. Its spec may omit a count of zero. */
 export const readScale = (raw: unknown): ScaleRead => {
@@ -45,9 +45,18 @@ const identity = (metadata: Json): Pick<ScaleRead, "uid" | "resourceVersion" | "
 
 const selectorText = (raw: Json): string => {
   const structured = "matchLabels" in raw || "matchExpressions" in raw;
-  const reading = selectorOf(structured ? (raw as LabelSelector) : { matchLabels: asTexts(raw) });
+  const reading = selectorOf(structured ? labelSelector(raw) : { matchLabels: asTexts(raw) });
   return reading.kind === "selector" ? canonicalSelector(reading.selector) : "";
 };
+
+/** An expression of another shape has no operator, and makes the selector invalid: on doubt, hold. */
+const labelSelector = ({ matchLabels, matchExpressions }: Json): LabelSelector => ({
+  matchLabels: asTexts(matchLabels),
+  matchExpressions: asList(matchExpressions).map((raw) => {
+    const { key, operator, values } = asObject(raw);
+    return { key: asText(key), operator: asText(operator), values: asList(values).map(asText) };
+  }),
+});
 
 /** A Status object, the answer of the API server to a refused call. */
 export const readFailure = (raw: unknown): ApiFailure => {

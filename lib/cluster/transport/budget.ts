@@ -1,4 +1,5 @@
 import type { ApiFailure } from "../../model/observation.ts";
+import { heldPartsMax } from "../wire/kept-parts.ts";
 
 /** The calls, bytes and time that one observation may still use. Every call takes from it, also repeats. */
 export interface CallBudget {
@@ -6,6 +7,10 @@ export interface CallBudget {
   /** Takes one call, or returns the failure of the limit that is reached. */
   readonly take: () => ApiFailure | undefined;
   readonly receive: (bytes: number) => void;
+  /** Counts values that are kept of an answer. False: the memory has no room for them. */
+  readonly keep: (parts: number) => boolean;
+  /** Gives back the room of an answer that turned out to be broken. */
+  readonly free: (parts: number) => void;
   readonly spent: () => { readonly calls: number; readonly bytes: number };
 }
 
@@ -22,6 +27,7 @@ export const callBudget = ({ budgetMs, maxCalls, maxBytes, elapsed }: BudgetLimi
   const startMs = elapsed();
   let calls = 0;
   let bytes = 0;
+  let partsLeft = heldPartsMax();
   const remainingMs = (): number => Math.max(0, budgetMs - (elapsed() - startMs));
   const exhausted = (what: string): ApiFailure => ({ code: 0, reason: "BudgetExhausted", message: `Cannot call the cluster: ${what}` });
   return {
@@ -35,6 +41,14 @@ export const callBudget = ({ budgetMs, maxCalls, maxBytes, elapsed }: BudgetLimi
     },
     receive: (more) => {
       bytes += more;
+    },
+    keep: (more) => {
+      if (more > partsLeft) return false;
+      partsLeft -= more;
+      return true;
+    },
+    free: (parts) => {
+      partsLeft += parts;
     },
     spent: () => ({ calls, bytes }),
   };

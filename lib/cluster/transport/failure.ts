@@ -29,10 +29,10 @@ export const brokenFailure = (broken: Broken, subject: Subject, timeoutMs: numbe
   return { code: 0, reason, message: `Cannot ${subject.method} ${subject.resource} of cluster "${subject.cluster}": ${state}` };
 };
 
-/** The failure of a 2xx answer whose body is not the expected object, such as the page of a proxy. */
-export const malformedFailure = (subject: Subject, state: string, tooLarge = false): ApiFailure => ({
+/** The failure of a 2xx answer whose body is not the expected object, such as the page of a proxy. One with too many values is like one with too many bytes: a smaller page may be read. */
+export const malformedFailure = (subject: Subject, state: string, reason = "MalformedAnswer"): ApiFailure => ({
   code: 0,
-  reason: tooLarge ? ANSWER_TOO_LARGE : "MalformedAnswer",
+  reason,
   message: `Cannot ${subject.method} ${subject.resource} of cluster "${subject.cluster}": ${state}`,
 });
 
@@ -91,17 +91,6 @@ const statusObject = (body: JsonObject | undefined): StatusObject | undefined =>
 };
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** The JSON object in the bytes of an answer; undefined for other content. */
-export const parseObject = (bytes: Buffer): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-  } catch {
-    // The text is not JSON. The caller reports what it expected.
-    return undefined;
-  }
-};
 
 /** Messages of Kubernetes clients for an answer without a Status object, because people search for them. */
 const wordsFor = (status: number): { reason: string; message: string } =>

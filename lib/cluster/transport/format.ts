@@ -1,6 +1,7 @@
 import { type Decoded, decodeAnswer, PROTOBUF, STATUS_KIND } from "../wire/answer.ts";
+import { decodeJson } from "../wire/decode-json.ts";
+import type { Receiver } from "../wire/kept-parts.ts";
 import type { Answered, Exchange } from "./exchange.ts";
-import { parseObject } from "./failure.ts";
 import type { ApiRequest } from "./send.ts";
 
 /** The API groups of a cluster that do not answer with protobuf. The first JSON answer to a request for protobuf adds its group, for the life of the client. */
@@ -31,12 +32,14 @@ const groupVersionOf = ({ path }: ApiRequest): string => /^\/(api\/[^/]+|apis\/[
 const isProtobuf = ({ headers }: Answered): boolean => (headers["content-type"] ?? "").split(";")[0]?.trim() === PROTOBUF;
 
 /** The content of an answer, in the format of its content type. */
-export const bodyOf = async (answer: Answered, { protobuf, ...readers }: ApiRequest): Promise<Decoded> => {
+export const bodyOf = async (answer: Answered, { protobuf, fields, ...receiver }: ApiRequest & Receiver): Promise<Decoded> => {
   if (isProtobuf(answer)) {
     if (answer.status >= 300 || protobuf === undefined) return decodeAnswer(answer.bytes, STATUS_KIND);
-    const decoded = await decodeAnswer(answer.bytes, protobuf, readers);
-    return decoded.kind === "object" && readers.onItem ? { ...decoded, streamed: true } : decoded;
+    const decoded = await decodeAnswer(answer.bytes, protobuf, receiver);
+    return decoded.kind === "object" && receiver.onItem ? { ...decoded, streamed: true } : decoded;
   }
-  const object = parseObject(answer.bytes);
-  return object ? { kind: "object", object } : { kind: "broken", state: `the server answered ${answer.status} without a JSON object` };
+  const decoded = await decodeJson(answer.bytes, answer.status < 300 ? { ...receiver, message: receiver.onItem ? protobuf?.message : fields } : {});
+  return decoded.kind === "object"
+    ? decoded
+    : { ...decoded, state: `the server answered ${answer.status} without a JSON object that can be read: ${decoded.state}` };
 };

@@ -3,7 +3,7 @@ import type { ApiFailure } from "../../model/observation.ts";
 import type { Access, Credentials } from "../access/access.ts";
 import { MAX_ANSWER_BYTES } from "../request-limits.ts";
 import { PROTOBUF } from "../wire/answer.ts";
-import type { WireKind } from "../wire/message.ts";
+import type { Message, WireKind } from "../wire/message.ts";
 import { type Exchange, exchange, type Outgoing } from "./exchange.ts";
 import type { JsonObject } from "./failure.ts";
 import type { Pool } from "./pool.ts";
@@ -16,12 +16,18 @@ export interface ApiRequest {
   readonly resource: string;
   /** The list that may be answered as protobuf; absent where only JSON is read. */
   readonly protobuf?: WireKind;
-  /** Gets the items of a protobuf list one by one, as they are decoded. The answer then says `streamed`. */
+  /** The fields that are read of an answer that is no list; absent: all. */
+  readonly fields?: Message;
+  /** Gets the items of a list one by one, as they are decoded. The answer then says `streamed`. */
   readonly onItem?: (item: JsonObject) => void;
-  /** Gets the metadata of an item of a protobuf list that was too large to be decoded. Without it such an item breaks the answer. */
+  /** Gets the metadata of an item of a list that is too large to be read. Without it such an item breaks the answer. */
   readonly onPassedOver?: (named: JsonObject) => void;
   /** The metadata alone of the objects of a list, as JSON. */
   readonly metadataOnly?: true;
+  /** What `onItem` keeps of an item is small, whatever the item holds. */
+  readonly light?: boolean;
+  /** Most decompressed bytes of the answer, where they are fewer than those of a LIST. */
+  readonly maxBytes?: number;
   /** The JSON body; never with GET. */
   readonly body?: unknown;
   /** The type of the body; "application/json" where it is absent. */
@@ -47,7 +53,7 @@ export const sender = (access: Access, pool: Pool, elapsed: () => number, maxByt
       secure: access.server.protocol === "https:",
       options: { agent: pool.agent, ...optionsOf(method, request, { access, credentials, timeoutMs, binary, body }) },
       timeoutMs,
-      maxBytes,
+      maxBytes: Math.min(request.maxBytes ?? maxBytes, maxBytes),
       after: pool.after,
       ...(body !== undefined && { body }),
     });

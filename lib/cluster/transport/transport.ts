@@ -86,7 +86,7 @@ const read = async (http: HttpSession, request: ApiRequest, budget: CallBudget):
     // A server that supports neither format of this list gets requests for JSON from now on.
     if (binary && http.formats.see(request, outcome) === "again") continue;
     const next = afterRead(outcome, tried, { remainingMs: budget.remainingMs(), maxWaits: MAX_RETRY_AFTER_WAITS });
-    if (next.kind === "done") return readAnswer(outcome, subject, request, timeoutMs);
+    if (next.kind === "done") return readAnswer(outcome, subject, { ...request, room: budget }, timeoutMs);
     tried = counted(tried, next);
     await beforeAgain(next, http);
   }
@@ -115,13 +115,27 @@ const write = async (
 
 const failed = (failure: ApiFailure): { readonly kind: "failed"; readonly failure: ApiFailure } => ({ kind: "failed", failure });
 
-const readAnswer = async (outcome: Exchange, subject: Subject, request: ApiRequest, timeoutMs: number): Promise<ReadAnswer> => {
+type Room = Pick<CallBudget, "free" | "keep">;
+
+const readAnswer = async (
+  outcome: Exchange,
+  subject: Subject,
+  { room, ...request }: ApiRequest & { readonly room?: Room },
+  timeoutMs: number,
+): Promise<ReadAnswer> => {
   if (outcome.kind === "broken") return failed(brokenFailure(outcome, subject, timeoutMs));
-  const body = await bodyOf(outcome, request);
+  let parts = 0;
+  const keep = (more: number): boolean => {
+    if (!room?.keep(more)) return room === undefined;
+    parts += more;
+    return true;
+  };
+  const body = await bodyOf(outcome, { ...request, keep });
+  if (body.kind === "broken") room?.free(parts);
   if (outcome.status < 200 || outcome.status > 299)
     return failed(answeredFailure(outcome.status, body.kind === "object" ? body.object : undefined, subject));
   if (body.kind === "object") return { kind: "read", body: body.object, bytes: outcome.bytes.length, ...(body.streamed && { streamed: true }) };
-  return failed(malformedFailure(subject, body.state, body.tooLarge));
+  return failed(malformedFailure(subject, body.state, body.reason));
 };
 
 type Again = Extract<NextStep, { kind: "again" }>;

@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import { foreignWords } from "../../model/foreign-words.ts";
 import { asObject, asText, type Json } from "../read/json.ts";
-import { decodeMessage, type ItemReaders, ObjectTooLarge, PageTooLarge } from "./decode-message.ts";
+import { decodeMessage } from "./decode-message.ts";
+import { type Receiver, TooManyParts } from "./kept-parts.ts";
 import type { WireKind } from "./message.ts";
 import { STATUS, UNKNOWN } from "./meta.ts";
 
@@ -16,13 +17,13 @@ export const STATUS_KIND: WireKind = { kind: "Status", message: STATUS };
 /** `streamed`: the items of the list were given away, and the object has none. `tooLarge`: a page of fewer objects may be readable. */
 export type Decoded =
   | { readonly kind: "object"; readonly object: Json; readonly streamed?: true }
-  | { readonly kind: "broken"; readonly state: string; readonly tooLarge?: true };
+  | { readonly kind: "broken"; readonly state: string; readonly reason?: TooManyParts["reason"] };
 
 /**
  * Decodes a protobuf answer to the object of its JSON form, with the fields in the table of the kind. Every answer but a complete object of this kind is broken, because half a list would
- * look like an answer. `onItem` gets the items of a list one by one; the object then has none. What it got counts only where the whole answer is not broken.
+ * look like an answer. `onItem` of the receiver gets the items of a list one by one; the object then has none. What it got counts only where the whole answer is not broken.
  */
-export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind, readers?: ItemReaders): Promise<Decoded> => {
+export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind, receiver: Receiver = {}): Promise<Decoded> => {
   const Reader = await loadReader();
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return broken("it does not begin as protobuf of Kubernetes does");
   try {
@@ -31,15 +32,14 @@ export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind, r
     if (sentKind !== kind) return broken(`it holds a "${foreignWords(sentKind)}", not a ${kind}`);
     if (asText(contentEncoding) !== "") return broken(`it is encoded as "${foreignWords(asText(contentEncoding))}"`);
     if (!Buffer.isBuffer(raw) || raw.length === 0) return broken(`its ${kind} is missing`);
-    const object = await decodeMessage(Reader.create(raw), message, readers);
+    const object = await decodeMessage(Reader.create(raw), message, receiver);
     if (!kind.endsWith("List")) return { kind: "object", object: { kind, ...object } };
     // An empty list has no field for its items, but it always has metadata. Without them nothing says that the list is empty.
     if (object["metadata"] === undefined) return broken(`the metadata of its ${kind} are missing`);
     return { kind: "object", object: { kind, items: [], ...object } };
   } catch (error) {
     // The reader throws plain errors for bytes that are no protobuf, and nothing else runs in here.
-    const state = broken(foreignWords((error as Error).message));
-    return error instanceof ObjectTooLarge || error instanceof PageTooLarge ? { ...state, tooLarge: true } : state;
+    return { ...broken(foreignWords((error as Error).message)), ...(error instanceof TooManyParts && { reason: error.reason }) };
   }
 };
 

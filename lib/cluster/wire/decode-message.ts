@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { Reader } from "protobufjs/minimal.js";
 import type { Json } from "../read/json.ts";
-import { DECODE_BYTES_AT_ONCE, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES, MAX_OBJECT_FIELDS } from "../request-limits.ts";
-import { type Field, type FieldType, type Message, message, one, type Single } from "./message.ts";
+import { DECODE_BYTES_AT_ONCE, MAX_ANSWER_PARTS, MAX_ITEM_PARTS, MAX_OBJECT_BYTES, MAX_OBJECT_FIELDS, PARTS_OF_AN_ITEM } from "../request-limits.ts";
+import { keepParts, NAMED, ObjectTooLarge, type Receiver, tooManyOfObject, tooManyParts } from "./kept-parts.ts";
+import type { Field, FieldType, Message, Single } from "./message.ts";
 import { readText } from "./read-text.ts";
 
 /** The state of a decoding. */
@@ -22,7 +23,7 @@ const FIELDS_OF_AN_ENTRY = 10;
  * answers of other clusters wait meanwhile. With `onItem` the items of a list are given away one by one, and no more than one of them is held. An item that is too large is then passed over,
  * and `onPassedOver` gets its name.
  */
-export const decodeMessage = async (reader: Reader, { fields }: Message, { onItem, onPassedOver }: ItemReaders = {}): Promise<Json> => {
+export const decodeMessage = async (reader: Reader, { fields }: Message, receiver: Receiver = {}): Promise<Json> => {
   const decoding: Decoding = { reader, partsLeft: MAX_ANSWER_PARTS, fieldsLeft: MAX_OBJECT_FIELDS };
   const object: Record<string, unknown> = {};
   let pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
@@ -32,11 +33,11 @@ export const decodeMessage = async (reader: Reader, { fields }: Message, { onIte
     try {
       readField(object, decoding, fields);
     } catch (error) {
-      if (!(error instanceof ObjectTooLarge) || !onPassedOver) throw error;
+      if (!(error instanceof ObjectTooLarge) || !receiver.onPassedOver) throw error;
       Object.assign(decoding, { partsLeft, fieldsLeft: MAX_OBJECT_FIELDS });
-      passOver(decoding, from, onPassedOver);
+      passOver(decoding, from, receiver.onPassedOver);
     }
-    if (onItem) giveAway(object, onItem);
+    giveAway(object, receiver, () => partsLeft - decoding.partsLeft);
     if (reader.pos < pauseAt) continue;
     await setImmediate();
     pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
@@ -44,16 +45,6 @@ export const decodeMessage = async (reader: Reader, { fields }: Message, { onIte
   insideOf(reader, reader.len);
   return object;
 };
-
-/** What takes the items of a list as they are decoded. */
-export interface ItemReaders {
-  readonly onItem?: (item: Json) => void;
-  /** Gets an object with the metadata of an item that was too large to be decoded. */
-  readonly onPassedOver?: (named: Json) => void;
-}
-
-/** The fields that name an object. They come before its labels and annotations, which make it large. */
-const NAMED = message("Named", { metadata: one(1, message("NamedMeta", { name: one(1, "text"), namespace: one(3, "text") })) });
 
 /** Reads the name alone of the item at this byte, and goes on behind it. One tenant's object must not keep the objects of all others from being read. */
 const passOver = (decoding: Decoding, from: number, onPassedOver: (named: Json) => void): void => {
@@ -70,10 +61,15 @@ const passOver = (decoding: Decoding, from: number, onPassedOver: (named: Json) 
 
 const ITEMS = "items";
 
-const giveAway = (object: Record<string, unknown>, onItem: (item: Json) => void): void => {
+const giveAway = (object: Record<string, unknown>, receiver: Receiver, partsOf: () => number): void => {
   const items = object[ITEMS] as Json[] | undefined;
-  const item = items?.pop();
-  if (item) onItem(item);
+  const item = receiver.onItem && items?.pop();
+  if (!item) return;
+  const parts = partsOf();
+  const isTooLarge = parts > MAX_ITEM_PARTS;
+  if (isTooLarge && !receiver.onPassedOver) throw tooManyOfObject(MAX_ITEM_PARTS);
+  keepParts(receiver, PARTS_OF_AN_ITEM + (isTooLarge ? 0 : parts));
+  (isTooLarge ? receiver.onPassedOver : receiver.onItem)?.(item);
 };
 
 const decode = (decoding: Decoding, end: number, { fields }: Message): Json => {
@@ -101,6 +97,11 @@ const takeFields = (decoding: Decoding, fields: number): void => {
 
 const GROUP = 3;
 
+const takeParts = (decoding: Decoding, parts: number): void => {
+  decoding.partsLeft -= parts;
+  if (decoding.partsLeft < 0) throw tooManyParts(MAX_ANSWER_PARTS);
+};
+
 /** Skips a field in one step. A group has no length and would be read through; Kubernetes has none. */
 const skip = (reader: Reader, tag: number): void => {
   if ((tag & 7) === GROUP) throw new WireFormatError(`field ${tag >>> 3} is a group`);
@@ -118,7 +119,7 @@ const readInto = (object: Record<string, unknown>, decoding: Decoding, field: Fi
     object[name] = readValue(decoding, type);
     return;
   }
-  if (--decoding.partsLeft < 0) throw new PageTooLarge(`the answer has more than ${MAX_ANSWER_PARTS} parts`);
+  takeParts(decoding, 1);
   if (shape === "list") {
     const known = object[name] as unknown[] | undefined;
     if (known === undefined) object[name] = [readValue(decoding, type)];
@@ -217,9 +218,3 @@ const readEntry = (entries: Record<string, unknown>, decoding: Decoding, type: F
 
 /** The error for bytes that do not match the `.proto`. */
 export class WireFormatError extends Error {}
-
-/** The error for one object that is larger than may be decoded. */
-export class ObjectTooLarge extends WireFormatError {}
-
-/** The error for more objects than may be decoded at once. */
-export class PageTooLarge extends WireFormatError {}

@@ -69,3 +69,13 @@ export const UNKNOWN = message("k8s.io.apimachinery.pkg.runtime.Unknown", {
   raw: one(2, "bytes"),
   contentEncoding: one(3, "text"),
 });
+
+const GROUP_VERSION = message("k8s.io.apimachinery.pkg.apis.meta.v1.GroupVersionForDiscovery", { version: one(2, "text") });
+/** The versions of an API group. */
+export const API_GROUP = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIGroup", {
+  versions: list(2, GROUP_VERSION),
+  preferredVersion: one(3, GROUP_VERSION),
+});
+const API_RESOURCE = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIResource", { name: one(1, "text"), kind: one(3, "text") });
+/** The kinds of one version of an API group. */
+export const API_RESOURCES = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIResourceList", { resources: list(2, API_RESOURCE) });

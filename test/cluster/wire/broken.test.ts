@@ -120,6 +120,11 @@ describe("broken protobuf", () => {
     expect(failureOf(await observing(packed, { "content-encoding": "gzip" }))).toMatch(/^AnswerTooLarge: /);
   });
 
+  it("with more empty pods than are kept of one answer is too large, so that a smaller page may be read", async () => {
+    const state = /^AnswerTooLarge: .*more than 1500000 values would be kept of the answer|^BudgetExhausted: /;
+    expect(failureOf(await observing(podList(repeated(Buffer.from([0x12, 0x00]), MAX_ANSWER_PARTS + 1))))).toMatch(state);
+  });
+
   it("with as many empty fields as an answer can hold is decoded in pieces, between which the event loop goes on", async () => {
     for (const empty of [0x7a, 0x0a]) {
       const fields = repeated(Buffer.from([empty, 0x00]), Math.floor(MAX_ANSWER_BYTES / 2) - 100);

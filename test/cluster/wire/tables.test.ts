@@ -2,12 +2,14 @@ import protobuf from "protobufjs";
 import { describe, expect, it } from "vitest";
 import { STATUS_KIND } from "../../../lib/cluster/wire/answer.ts";
 import type { Field, FieldType, Message } from "../../../lib/cluster/wire/message.ts";
-import { UNKNOWN } from "../../../lib/cluster/wire/meta.ts";
+import { API_GROUP, API_RESOURCES, UNKNOWN } from "../../../lib/cluster/wire/meta.ts";
 import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/wire/pods.ts";
 import { HPA_LIST, WORKLOAD_LISTS } from "../../../lib/cluster/wire/workloads.ts";
 import { publishedSchema } from "./published.ts";
 
-const ROOTS = [POD_LIST, POD_METRICS_LIST, HPA_LIST, STATUS_KIND, ...Object.values(WORKLOAD_LISTS)].map(({ message }) => message).concat(UNKNOWN);
+const ROOTS = [POD_LIST, POD_METRICS_LIST, HPA_LIST, STATUS_KIND, ...Object.values(WORKLOAD_LISTS)]
+  .map(({ message }) => message)
+  .concat(UNKNOWN, API_GROUP, API_RESOURCES);
 
 const isMessage = (type: FieldType): type is Message => typeof type === "object";
 

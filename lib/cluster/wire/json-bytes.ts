@@ -1,0 +1,172 @@
+import { Buffer } from "node:buffer";
+import { MAX_JSON_DEPTH, MAX_OBJECT_BYTES } from "../request-limits.ts";
+import { ObjectTooLarge } from "./kept-parts.ts";
+import { asciiText } from "./read-text.ts";
+
+/** Goes through the bytes of a JSON text without building its values. Throws a SyntaxError where they are none. */
+
+/** The state of a reading. */
+export interface Reading {
+  readonly bytes: Buffer;
+  /** The index of the next byte. */
+  at: number;
+  /** Values that may be kept of the document or item, and those that still may. */
+  partsMax: number;
+  partsLeft: number;
+  /** Where the present object must have ended. */
+  objectEndMax: number;
+}
+
+export const readingOf = (bytes: Buffer, partsMax: number): Reading => ({ bytes, at: 0, partsMax, partsLeft: partsMax, objectEndMax: bytes.length });
+
+export const [QUOTE, OBJECT_OPENS, ARRAY_OPENS] = [0x22, 0x7b, 0x5b];
+const [OBJECT_CLOSES, ARRAY_CLOSES, BACKSLASH, COLON, COMMA] = [0x7d, 0x5d, 0x5c, 0x3a, 0x2c];
+const [SPACE, TAB, LINE_FEED, RETURN] = [0x20, 0x09, 0x0a, 0x0d];
+/** Bytes from here on are parts of a character beyond ASCII. */
+const ASCII_END = 0x80;
+
+/** The next byte that is no white space; undefined at the end. */
+export const peek = (reading: Reading): number | undefined => {
+  const { bytes } = reading;
+  let byte = bytes[reading.at];
+  while (byte === SPACE || byte === LINE_FEED || byte === RETURN || byte === TAB) byte = bytes[++reading.at];
+  return byte;
+};
+
+export const toTheEnd = (reading: Reading): void => {
+  if (peek(reading) !== undefined) throw unexpected(reading, "the end");
+};
+
+export const unexpected = ({ bytes, at }: Pick<Reading, "at" | "bytes">, wanted: string): SyntaxError =>
+  new SyntaxError(at < bytes.length ? `${wanted} is expected at byte ${at}` : `it ends where ${wanted} is expected`);
+
+/** The keys of the object that begins at the next byte. At each key the caller must read or skip its value. */
+export function* keysOf(reading: Reading): Generator<string> {
+  reading.at++;
+  if (peek(reading) === OBJECT_CLOSES) {
+    reading.at++;
+    return;
+  }
+  do {
+    if (peek(reading) !== QUOTE) throw unexpected(reading, "a key");
+    const key = readText(reading);
+    toColon(reading);
+    yield key;
+  } while (goesOn(reading, OBJECT_CLOSES));
+}
+
+/** The first byte of each element of the list that begins at the next byte. At each the caller must read or skip the element. */
+export function* elementsOf(reading: Reading): Generator<number | undefined> {
+  reading.at++;
+  if (peek(reading) === ARRAY_CLOSES) {
+    reading.at++;
+    return;
+  }
+  do yield peek(reading);
+  while (goesOn(reading, ARRAY_CLOSES));
+}
+
+const toColon = (reading: Reading): void => {
+  if (peek(reading) !== COLON) throw unexpected(reading, "a colon");
+  reading.at++;
+};
+
+const goesOn = (reading: Reading, closes: number): boolean => {
+  const next = peek(reading);
+  if (next !== COMMA && next !== closes) throw unexpected(reading, "a comma or the end of a list or object");
+  reading.at++;
+  return next === COMMA;
+};
+
+export const readText = (reading: Reading): string => {
+  const start = reading.at;
+  const plain = skipText(reading);
+  const end = reading.at;
+  if (plain === "ascii") return asciiText(reading.bytes, start + 1, end - 1);
+  return plain === "utf8" ? reading.bytes.toString("utf8", start + 1, end - 1) : JSON.parse(reading.bytes.toString("utf8", start, end));
+};
+
+/** Goes behind a text, and says what is in it. Control characters are refused, and escapes are checked where the text is kept. */
+const skipText = (reading: Reading): "ascii" | "escaped" | "utf8" => {
+  const { bytes } = reading;
+  let at = reading.at + 1;
+  let bits = 0;
+  let escaped = false;
+  for (let byte = bytes[at]; byte !== QUOTE; byte = bytes[at]) {
+    if (byte === undefined || byte < SPACE) throw unexpected({ bytes, at }, "the rest of a text");
+    bits |= byte;
+    escaped ||= byte === BACKSLASH;
+    // The byte behind a backslash is part of the escape, also where it is a quote.
+    at += byte === BACKSLASH ? 2 : 1;
+  }
+  reading.at = at + 1;
+  if (escaped) return "escaped";
+  return bits < ASCII_END ? "ascii" : "utf8";
+};
+
+/** Goes behind a value and returns how many values are in it. Numbers are checked only where a value is kept. */
+export const skipValue = (reading: Reading): number => {
+  const closers: number[] = [];
+  for (let values = 1; ; values++) {
+    insideOf(reading);
+    const closes = skipOpening(reading);
+    if (closes === undefined) {
+      if (!toNextValue(reading, closers)) return values;
+      continue;
+    }
+    closers.push(closes);
+    if (closers.length > MAX_JSON_DEPTH) throw new SyntaxError(`its lists and objects are nested more than ${MAX_JSON_DEPTH} deep`);
+    if (closes === OBJECT_CLOSES) skipKey(reading);
+  }
+};
+
+/** Goes behind a value without values in it. Of a list or object with some it goes behind the opening, and returns its closing byte. */
+const skipOpening = (reading: Reading): number | undefined => {
+  const byte = peek(reading);
+  if (byte === QUOTE) {
+    skipText(reading);
+    return undefined;
+  }
+  if (byte !== OBJECT_OPENS && byte !== ARRAY_OPENS) {
+    skipWord(reading);
+    return undefined;
+  }
+  reading.at++;
+  const closes = byte === OBJECT_OPENS ? OBJECT_CLOSES : ARRAY_CLOSES;
+  if (peek(reading) !== closes) return closes;
+  reading.at++;
+  return undefined;
+};
+
+/** Throws where the present object has too many bytes so far. */
+export const insideOf = ({ at, objectEndMax }: Reading): void => {
+  if (at > objectEndMax) throw new ObjectTooLarge(`an object has more than ${MAX_OBJECT_BYTES} bytes`);
+};
+
+/** Goes to the next value in the innermost list or object that has one; false behind the outermost. */
+const toNextValue = (reading: Reading, closers: number[]): boolean => {
+  for (let closes = closers.at(-1); closes !== undefined; closes = closers.at(-1)) {
+    if (goesOn(reading, closes)) {
+      if (closes === OBJECT_CLOSES) skipKey(reading);
+      return true;
+    }
+    closers.pop();
+  }
+  return false;
+};
+
+const skipKey = (reading: Reading): void => {
+  if (peek(reading) !== QUOTE) throw unexpected(reading, "a key");
+  skipText(reading);
+  toColon(reading);
+};
+
+/** The bytes of numbers and literals: digits, small letters, and `+`, `-`, `.` and `E`. */
+const OF_WORDS = new Set(Buffer.from("0123456789abcdefghijklmnopqrstuvwxyz+-.E"));
+
+/** Goes behind a number or literal. */
+const skipWord = (reading: Reading): void => {
+  const start = reading.at;
+  while (OF_WORDS.has(reading.bytes[reading.at] ?? 0)) reading.at++;
+  if (reading.at === start) throw unexpected(reading, "a value");
+};
