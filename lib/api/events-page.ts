@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { EventCursor, EventQuery, QueryService } from "../service/service.ts";
 import type { EventView } from "../service/views/autoscaler-view.ts";
+import { refuseEmptyRange } from "../service/time-range.ts";
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
 import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
@@ -28,7 +29,9 @@ const FIRST_STRETCH_MS = 4 * DAY_MS;
  * A page may be empty and still not be the last.
  */
 export const eventsPage = async (service: QueryService, query: EventQuery, token: string | undefined, context: RouteContext): Promise<Reply> => {
-  const start = startCursor(query, context.clock());
+  const nowMs = context.clock();
+  refuseEmptyRange("list the events", query, nowMs);
+  const start = startCursor(query, nowMs);
   const cursor = token === undefined ? start : clamped(start, cursorIn(CURSOR, query, token));
   const page = new Page<EventCursor>(context.limits, context.clock);
   const next = await fillPage(service, query, cursor, page);

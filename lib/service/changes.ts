@@ -6,11 +6,13 @@ import { scopeChangesOf } from "../store/history/scope-changes.ts";
 import type { QueryContext } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type { AutoscalerQuery, ChangeCursor, ChangeQuery } from "./service.ts";
+import { refuseEmptyRange } from "./time-range.ts";
 import { toArray } from "./to-array.ts";
 import { type ChangeView, changeView, madeOf, scopeChangeView } from "./views/change-view.ts";
 
 /** Lists edits in order of time: those of one autoscaler, each with whether it was made, or all of them, including those of deleted objects. */
 export async function* changes(context: QueryContext, { name, sinceMs = 0, after, ...filter }: ChangeQuery): AsyncGenerator<ChangeView> {
+  refuseEmptyRange("list the changes", { sinceMs }, context.clock());
   const fromMs = after ? Math.max(sinceMs, after.atMs) : sinceMs;
   const all = name === undefined ? ofAll(context, filter, fromMs) : ofOne(context, { ...filter, name });
   for await (const change of all) if (Date.parse(change.at) >= fromMs && !wasTold(change, after)) yield change;

@@ -7,6 +7,7 @@ import { listAutoscalers } from "../store/records/autoscalers.ts";
 import type { QueryContext } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type { AutoscalerQuery, EventCursor, EventQuery } from "./service.ts";
+import { refuseEmptyRange } from "./time-range.ts";
 import { eventView } from "./views/autoscaler-of.ts";
 import type { EventView } from "./views/autoscaler-view.ts";
 
@@ -19,6 +20,7 @@ interface Wanted {
 /** Lists scale events in order of time, page by page. The events of a deleted autoscaler are found too. */
 export async function* events(context: QueryContext, { name, sinceMs = 0, untilMs, after, ...filter }: EventQuery): AsyncGenerator<EventView> {
   const nowMs = context.clock();
+  refuseEmptyRange("list the events", { sinceMs, untilMs }, nowMs);
   // Older events have expired, though they may not be deleted yet.
   const stretch: Stretch = { sinceMs: Math.max(sinceMs, nowMs - EVENT_DAYS_KEPT * DAY_MS), untilMs: untilMs ?? nowMs };
   const wanted = { stretch, after };

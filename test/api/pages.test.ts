@@ -2,7 +2,9 @@ import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ApiContext, answerRequest } from "../../lib/api/answer-request.ts";
 import { pageToken } from "../../lib/api/page-token.ts";
+import { PAGE_LIMITS } from "../../lib/api/list-page.ts";
 import { QUERY_PATHS } from "../../lib/api/paths.ts";
+import { QUERY_ROUTES } from "../../lib/api/query-routes.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
 import { openCommands, openQueries } from "../../lib/service/open.ts";
 import type { EventQuery, QueryService } from "../../lib/service/service.ts";
@@ -167,4 +169,43 @@ describe("the token of a page", () => {
     // Four days first, then twice as many each time.
     expect(asked).toHaveLength(7);
   });
+});
+
+describe("a range that holds nothing whatever is stored", () => {
+  const later = new Date(NOON + 3_600_000).toISOString();
+  const [early, late] = [new Date(NOON - 2 * DAY_MS).toISOString(), new Date(NOON - DAY_MS).toISOString()];
+  const taking = Object.entries(QUERY_ROUTES).flatMap(([name, { schema }]) =>
+    "shape" in schema ? [{ name, fields: Object.keys(schema.shape as object) }] : [],
+  );
+  const withSince = taking.filter(({ fields }) => fields.includes("since")).map(({ name }) => name as keyof typeof QUERY_PATHS);
+  const nameOf = (name: string): string => (name === "shadow" ? "name=eu-1/shop/web&" : "");
+
+  it("can be asked of these routes", () => {
+    expect(withSince).toEqual(["shadow", "events", "changes"]);
+  });
+
+  it.each(withSince)("is refused by %s where it begins in the future", async (name) => {
+    const { status, json } = await page(QUERY_PATHS[name], `${nameOf(name)}since=${later}`, PAGE_LIMITS);
+    expect([status, json]).toMatchObject([
+      400,
+      {
+        code: "service.invalid",
+        detail: expect.stringMatching(new RegExp(`^Cannot .* since ${later}: that time has not come; it is now ${new Date(NOON).toISOString()}$`)),
+      },
+    ]);
+  });
+
+  it.each(taking.filter(({ fields }) => fields.includes("until") && fields.includes("since")).map(({ name }) => name as keyof typeof QUERY_PATHS))(
+    "is refused by %s where it ends before it begins",
+    async (name) => {
+      const { status, json } = await page(QUERY_PATHS[name], `${nameOf(name)}since=${late}&until=${early}`, PAGE_LIMITS);
+      expect([status, json]).toMatchObject([
+        400,
+        {
+          code: "service.invalid",
+          detail: expect.stringMatching(new RegExp(`^Cannot .* since ${late}: it is after the end of the range, ${early}$`)),
+        },
+      ]);
+    },
+  );
 });

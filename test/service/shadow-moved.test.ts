@@ -3,6 +3,9 @@ import { autoscalerUid, clusterName, partitionName } from "../../lib/model/ids.t
 import type { Evaluation } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
+import { compareShadow } from "../../lib/service/shadow/compare.ts";
+import { wholeShadow } from "../../lib/service/shadow/join-shadow.ts";
+import { sampleOf } from "../../lib/service/shadow/shadow-sample.ts";
 import { insertJournal } from "../../lib/store/history/journal.ts";
 import { journalPageOf } from "../../lib/store/pages/plan.ts";
 import { NOON } from "../noon.ts";
@@ -66,6 +69,39 @@ describe("shadow()", () => {
     const compared = await service.shadow({ cluster: CLUSTER, name: "web", sinceMs: BEFORE_MS });
     expect([compared.syncs, compared.stretches.length]).toEqual([59, 59]);
     expect(compared.stretches.map(({ at }) => at)).toEqual(compared.stretches.map(({ at }) => at).toSorted());
+  });
+
+  it("comes in parts where the time is long, and the whole is what one comparison of all syncs gives", async () => {
+    const cluster = "long";
+    const startMs = NOON - 3 * 24 * 60 * MINUTE_MS;
+    world.set(startMs);
+    await service.addCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" } });
+    await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster, dryRun: false });
+    const own = autoscalerUid((await service.get({ cluster, name: "web" })).uid);
+    const ref = { cluster: clusterName(cluster), partition: partitionName("default") };
+    // Each 4 minutes: mostly both want 4, and each of them leaves it at times, for some syncs.
+    const syncs = Array.from({ length: 1_080 }, (_, at) => {
+      const rival = 4 + Number(at % 37 > 30);
+      return {
+        atMs: startMs + at * 4 * MINUTE_MS,
+        evaluation: { ...evaluation(own, rival), from: 4, withoutHold: { to: 4 + Number(at % 23 > 19), because: { reason: "R", message: "m" } } },
+      };
+    });
+    await insertJournal(
+      world.context.insert,
+      ref,
+      syncs.map(({ atMs, evaluation: one }) => ({ atMs, epoch: 1, page: journalPageOf(own, 0), evaluations: [one] })),
+    );
+    world.set(NOON);
+    const query = { cluster, name: "web", sinceMs: startMs };
+    const [first, whole] = [await service.shadow(query), await wholeShadow(service, query)];
+    expect(first.next).toBeDefined();
+    const samples = syncs.flatMap(({ atMs, evaluation: one }) => sampleOf(atMs, one) ?? []);
+    const { replicaHours, ...wanted } = compareShadow(samples, NOON);
+    expect(whole).toMatchObject({ ...wanted, since: new Date(startMs).toISOString(), until: new Date(NOON).toISOString() });
+    expect(whole).not.toHaveProperty("next");
+    expect(whole.replicaHours.own).toBeCloseTo(replicaHours.own, 1);
+    expect(whole.replicaHours.rival).toBeCloseTo(replicaHours.rival, 1);
   });
 
   it("knows what another partition had, also while the new one has made no sync yet", async () => {

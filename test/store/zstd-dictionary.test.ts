@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
+import { type AutoscalerUid, autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
 import type { Evaluation } from "../../lib/model/records.ts";
 import { journalItem } from "../../lib/store/history/journal.ts";
-import { baseOf, pageOfBody, wholeBody } from "../../lib/store/history/journal-codec.ts";
+import { baseOf, baseText, differenceBody, pageOfBody, wholeBody } from "../../lib/store/history/journal-codec.ts";
 import { usesDictionaries, type Zstd } from "../../lib/store/history/zstd-dictionary.ts";
+import { compress } from "../../lib/store/table/compressed.ts";
 import { PARTITION } from "./records.ts";
 
 /** Text that hardly compresses by itself, as the numbers of many autoscalers do. */
@@ -57,6 +59,51 @@ describe("a journal page on a Node without dictionaries", () => {
   it("is stored as a difference where there are dictionaries", () => {
     const { body } = journalItem(PARTITION, next, base);
     expect(baseOf(body)).toEqual({ atMs: base.atMs, epoch: base.epoch });
-    expect(pageOfBody(body, base.body)).toEqual(next);
+    expect(pageOfBody(body, baseText(base.body))).toEqual(next);
+  });
+});
+
+describe("one evaluation of a journal page", () => {
+  const uids = ["uid-1", "uid-2", 'uid-"3"', "uid-4\\"].map(autoscalerUid);
+  const hostile = fc.oneof(
+    fc.string({ unit: "grapheme" }),
+    fc.constantFrom('{"uid":"uid-1",', '"evaluations":[{"uid":"uid-2",', "\\", '\\"}', '"}]}', "{{{", "}}}", '\\\\"'),
+  );
+  const evaluation = (uid: AutoscalerUid): fc.Arbitrary<Evaluation> =>
+    fc.record({ reason: hostile, message: hostile, detail: hostile }).map(({ reason, message, detail }) => ({
+      uid,
+      namespace: namespace("shop"),
+      name: autoscalerName("web"),
+      kind: "hold",
+      failed: false,
+      because: { reason, message },
+      metrics: [],
+      steps: [],
+      events: [{ type: "Normal", reason: detail, message }],
+      rivals: [{ kind: detail, name: message, uid: "uid-1" }],
+    }));
+  const page = fc
+    .tuple(
+      fc.subarray(uids).chain((some) => fc.tuple(...some.map(evaluation))),
+      fc.boolean(),
+    )
+    .map(([evaluations, partial]) => ({ atMs: 60_000, epoch: 1, page: 0, ...(partial && { partial: true as const }), evaluations }));
+
+  it("is always the one that the whole page has, whatever its texts say, also of a difference", () => {
+    fc.assert(
+      fc.property(page, page, fc.constantFrom(...uids), (first, second, uid) => {
+        const base = { atMs: first.atMs, epoch: first.epoch, body: wholeBody(first) };
+        const only = (whole: typeof first) => ({ ...whole, evaluations: whole.evaluations.filter((one) => one.uid === uid) });
+        expect(pageOfBody(base.body, undefined, uid)).toEqual(only(first));
+        expect(pageOfBody(differenceBody(second, base), baseText(base.body), uid)).toEqual(only(second));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("is nothing of a page that is damaged", () => {
+    const body = wholeBody({ atMs: 1, epoch: 1, page: 0, evaluations: [] });
+    expect(pageOfBody(body.subarray(0, body.length - 3), undefined, autoscalerUid("uid-1"))).toBeUndefined();
+    expect(pageOfBody(compress(1, "text"), undefined, autoscalerUid("uid-1"))).toBeUndefined();
   });
 });

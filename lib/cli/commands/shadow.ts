@@ -1,5 +1,6 @@
 import { lines, type Printed, text } from "../../report/printed.ts";
-import type { Filter, ShadowQuery } from "../../service/service.ts";
+import type { Filter } from "../../service/service.ts";
+import { wholeShadow } from "../../service/shadow/join-shadow.ts";
 import type { ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
 import type { Printer, Session } from "../io.ts";
 import { csvLine } from "../output/csv.ts";
@@ -8,7 +9,7 @@ import { listOf } from "../output/kubernetes-list.ts";
 import { SHADOW_HEADERS, shadowRow, shadowSheet } from "../output/shadow-sheet.ts";
 import { Table } from "../output/text-table.ts";
 import { queryFor, type Resource } from "../selected-names.ts";
-import { pastMs } from "../time-options.ts";
+import { rangeMs } from "../time-options.ts";
 
 export interface ShadowOptions {
   readonly since: string;
@@ -19,18 +20,15 @@ export interface ShadowOptions {
 /** Prints the comparison of one autoscaler, or a line for each that is in the state shadow. */
 export const shadow = async (session: Session, printer: Printer, of: Resource | Filter, options: ShadowOptions): Promise<void> => {
   const { service, nowMs } = session;
-  const stretch = {
-    sinceMs: pastMs("--since", options.since, nowMs, printer.note),
-    ...(options.until !== undefined && { untilMs: pastMs("--until", options.until, nowMs, printer.note) }),
-  };
+  const stretch = rangeMs(options, nowMs, printer.note);
   if ("name" in of) {
-    const view = await service.shadow({ ...(await queryFor(service, of)), ...stretch });
+    const view = await wholeShadow(service, { ...(await queryFor(service, of)), ...stretch });
     await printer.print(options.output === "json" ? documentText(view, "json") : textOf([view], options.output, () => shadowSheet(view)));
     return;
   }
   const views: ShadowView[] = [];
   for await (const { cluster, namespace, name: each, state } of service.autoscalers(of)) {
-    if (state === "shadow") views.push(await service.shadow({ cluster, namespace, name: each, ...stretch } satisfies ShadowQuery));
+    if (state === "shadow") views.push(await wholeShadow(service, { cluster, namespace, name: each, ...stretch }));
   }
   await printer.print(textOf(views, options.output, () => tableOf(views)));
 };

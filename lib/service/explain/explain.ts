@@ -3,6 +3,7 @@ import { loadSnapshot } from "../autoscalers.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import type { AutoscalerQuery } from "../service.ts";
+import { CLOCKS_APART_MS } from "../time-range.ts";
 import { decisionView, metricsOf, secondsBetween, stepViews } from "../views/autoscaler-of.ts";
 import type { Explanation } from "../views/autoscaler-view.ts";
 import { timeText } from "../views/time-text.ts";
@@ -10,9 +11,6 @@ import { NO_WINDOWS } from "../views/windows.ts";
 import { windowsOf } from "./describe.ts";
 import { evaluationThen } from "./evaluation-then.ts";
 import { whatIf } from "./what-if.ts";
-
-/** A caller's clock may be ahead by the difference that signatures allow; such an instant means now. */
-const CLOCKS_APART_MS = 5 * 60_000;
 
 /**
  * Explains the count of an autoscaler at an instant from the newest evaluation in the journal at or before it. Throws `service.not-evaluated` when the journal has none, and

@@ -1,5 +1,5 @@
 import type { Namespace, PartitionName, PartitionRef } from "../../model/ids.ts";
-import type { ClusterRecord, JournalPage } from "../../model/records.ts";
+import type { ClusterRecord } from "../../model/records.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { scopeChangesOf } from "../../store/history/scope-changes.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
@@ -62,14 +62,11 @@ export const newestIn = async (
   stretch: Stretch,
 ): Promise<Evaluated | undefined> => {
   let looked = 0;
-  for await (const entry of journalOfPage(tables, ref, { page, ...stretch, newestFirst: true, pageSize: ENTRIES_LOOKED_AT })) {
-    const evaluation = evaluationIn(entry, uid);
+  for await (const entry of journalOfPage(tables, ref, { page, uid, ...stretch, newestFirst: true, pageSize: ENTRIES_LOOKED_AT })) {
+    const [evaluation] = entry.evaluations;
     if (evaluation) return { atMs: entry.atMs, evaluation };
     looked += 1;
     if (looked >= ENTRIES_LOOKED_AT) return undefined;
   }
   return undefined;
 };
-
-export const evaluationIn = ({ evaluations }: JournalPage, uid: LocatedAutoscaler["record"]["uid"]) =>
-  evaluations.find((evaluation) => evaluation.uid === uid);

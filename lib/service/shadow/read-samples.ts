@@ -4,7 +4,7 @@ import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
-import { earlierStreams, evaluationIn, type JournalStream, newestIn, SILENCE_MS, type Stretch } from "../partitions/earlier-journals.ts";
+import { earlierStreams, type JournalStream, newestIn, SILENCE_MS, type Stretch } from "../partitions/earlier-journals.ts";
 import { type ShadowSample, sampleOf } from "./shadow-sample.ts";
 
 /** Silences that are looked into. Each costs some queries. */
@@ -13,8 +13,6 @@ const SILENCES_MAX = 20;
 interface Reader {
   readonly context: QueryContext;
   readonly uid: AutoscalerRecord["uid"];
-  /** Throws where the samples are more than can be compared at once. */
-  readonly refuseMany: (samples: number) => void;
 }
 
 /**
@@ -40,7 +38,6 @@ export const readSamples = async (
     const earlier = silence && (await readFirst(reader, streams, silence));
     if (silence && earlier) {
       samples.push(...earlier.samples);
-      reader.refuseMany(samples.length);
       silences = [...silencesOf(earlier.instants, silence), ...others];
     } else silences = others;
   }
@@ -53,16 +50,15 @@ interface Read {
   readonly instants: readonly number[];
 }
 
-const readStream = async ({ context, uid, refuseMany }: Reader, { ref, page }: JournalStream, stretch: Stretch): Promise<Read> => {
+const readStream = async ({ context, uid }: Reader, { ref, page }: JournalStream, stretch: Stretch): Promise<Read> => {
   const samples: ShadowSample[] = [];
   const instants: number[] = [];
-  for await (const entry of journalOfPage(context.tables, ref, { page, ...stretch })) {
-    const evaluation = evaluationIn(entry, uid);
+  for await (const entry of journalOfPage(context.tables, ref, { page, uid, ...stretch })) {
+    const [evaluation] = entry.evaluations;
     if (!evaluation) continue;
     instants.push(entry.atMs);
     const sample = sampleOf(entry.atMs, evaluation);
     if (sample) samples.push(sample);
-    refuseMany(samples.length);
   }
   return { samples, instants };
 };

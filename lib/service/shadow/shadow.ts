@@ -1,10 +1,10 @@
-import { TidemarkError } from "../../model/errors.ts";
 import { readHead } from "../../store/head/head.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
 import type { Stretch } from "../partitions/earlier-journals.ts";
 import type { ShadowQuery } from "../service.ts";
+import { refuseEmptyRange } from "../time-range.ts";
 import type { ShadowView } from "../views/shadow-view.ts";
 import { timeText } from "../views/time-text.ts";
 import { compareShadow } from "./compare.ts";
@@ -12,34 +12,44 @@ import { readSamples } from "./read-samples.ts";
 import type { ShadowSample } from "./shadow-sample.ts";
 
 const DAY_MS = 86_400_000;
-/** Two days at a sync each 15 s. More would not fit into one answer of a function. */
-const SAMPLES_MAX = 12_000;
+/** Syncs that one answer looks at: some seconds of work for a function, whether it finds another controller in them or none. */
+const SYNCS_MAX = 3_000;
 
-/** Compares an autoscaler with the controller beside it, from the journal. The default is the last day. Throws `service.invalid` for a start that has not come, or for more syncs than are compared at once. */
+/**
+ * Compares an autoscaler with the controller beside it, from the journal. The default is the last day. A long time is compared in parts: `next` tells where to go on (join-shadow.ts). Throws
+ * `service.invalid` for a start that has not come, or that is after the end.
+ */
 export const shadow = async (context: QueryContext, { sinceMs, untilMs, ...query }: ShadowQuery): Promise<ShadowView> => {
   const nowMs = context.clock();
-  const [fromMs, toMs] = [sinceMs ?? nowMs - DAY_MS, Math.min(untilMs ?? nowMs, nowMs)];
-  if (fromMs > toMs)
-    throw new TidemarkError("service.invalid", `Cannot compare "${query.name}" since ${timeText(fromMs)}: it is ${timeText(toMs)}`, { fromMs, toMs });
+  refuseEmptyRange(`compare "${query.name}"`, { sinceMs, untilMs }, nowMs);
+  const toMs = Math.min(untilMs ?? nowMs, nowMs);
+  const fromMs = Math.min(sinceMs ?? nowMs - DAY_MS, toMs);
   const located = await findAutoscaler(context, query);
-  const { cluster, namespace, name } = located.record;
-  const samples = await samplesOf(context, located, { sinceMs: Math.max(fromMs, located.record.createdMs), untilMs: toMs });
-  return { cluster, namespace, name, since: timeText(fromMs), until: timeText(toMs), ...compareShadow(samples, toMs) };
+  const { cluster, namespace, name, createdMs } = located.record;
+  const firstMs = Math.max(fromMs, createdMs);
+  const endMs = Math.min(toMs, firstMs + SYNCS_MAX * located.cluster.syncPeriodMs);
+  const samples = await samplesOf(context, located, { sinceMs: firstMs, untilMs: endMs });
+  const part = endMs < toMs ? partOf(samples, firstMs, endMs) : { samples, untilMs: toMs };
+  const times = { since: timeText(fromMs), until: timeText(part.untilMs), ...(part.nextMs !== undefined && { next: timeText(part.nextMs) }) };
+  return { cluster, namespace, name, ...times, ...compareShadow(part.samples, part.untilMs) };
+};
+
+interface Part {
+  readonly samples: readonly ShadowSample[];
+  readonly untilMs: number;
+  readonly nextMs?: number;
+}
+
+/** A part ends where both agreed last, and the next one begins there: so no reaction is cut in two. Without such a sync it ends where the reading ended. */
+const partOf = (samples: readonly ShadowSample[], firstMs: number, endMs: number): Part => {
+  const agreedMs = samples.findLast(({ atMs, own, rival }) => atMs > firstMs && own !== undefined && own === rival)?.atMs;
+  if (agreedMs === undefined) return { samples, untilMs: endMs, nextMs: endMs + 1 };
+  return { samples: samples.filter(({ atMs }) => atMs <= agreedMs), untilMs: agreedMs, nextMs: agreedMs };
 };
 
 const samplesOf = async (context: QueryContext, located: LocatedAutoscaler, stretch: Stretch): Promise<readonly ShadowSample[]> => {
   const { cluster, record } = located;
   const partition = partitionOf(cluster, record.namespace);
   const head = partition === undefined ? undefined : await readHead(context.tables, { cluster: cluster.name, partition });
-  const refuseMany = (samples: number): void => {
-    if (samples > SAMPLES_MAX) throw tooMany(record.name);
-  };
-  return readSamples({ context, uid: record.uid, refuseMany }, located, stretch, head?.pages.length ?? 0);
+  return readSamples({ context, uid: record.uid }, located, stretch, head?.pages.length ?? 0);
 };
-
-const tooMany = (name: string): TidemarkError =>
-  new TidemarkError(
-    "service.invalid",
-    `Cannot compare "${name}" over so long a time: it has more than ${SAMPLES_MAX} syncs; give a later --since or an earlier --until`,
-    { name },
-  );

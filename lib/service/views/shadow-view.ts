@@ -6,7 +6,10 @@ export interface ShadowView {
   readonly namespace: string;
   readonly name: string;
   readonly since: string;
+  /** The end of what was compared. */
   readonly until: string;
+  /** Where the comparison goes on, as the `since` of another request; absent where it is whole. */
+  readonly next?: string;
   /** The controllers of the newest sync that found one. */
   readonly rivals: readonly RivalView[];
   /** Syncs in which both had decided. */

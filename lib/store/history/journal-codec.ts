@@ -1,5 +1,6 @@
-import type { JournalPage } from "../../model/records.ts";
-import { compress, decompress, inflatedText } from "../table/compressed.ts";
+import type { AutoscalerUid } from "../../model/ids.ts";
+import type { Evaluation, JournalPage } from "../../model/records.ts";
+import { compress, inflatedText, versionOf } from "../table/compressed.ts";
 import { packed, unpacked } from "./zstd-dictionary.ts";
 
 /** A page that is read alone. */
@@ -40,16 +41,62 @@ export const baseOf = (body: Uint8Array): BaseKey | undefined => {
   return { atMs: head.readUIntBE(1, NUMBER_BYTES), epoch: head.readUIntBE(1 + NUMBER_BYTES, NUMBER_BYTES) };
 };
 
-/** The page of a body. Damage, a missing base and later versions give `undefined`, because the journal explains and never decides. */
-export const pageOfBody = (body: Uint8Array, base?: Uint8Array): JournalPage | undefined => {
+/**
+ * The page of a body; with `uid`, only with the evaluation of that autoscaler. `baseText` is the text of its base. Damage, a missing base and later versions give `undefined`, because the
+ * journal explains and never decides.
+ */
+export const pageOfBody = (body: Uint8Array, baseText?: Uint8Array, uid?: AutoscalerUid): JournalPage | undefined => {
   try {
-    if (body[0] === DIFFERENCE) return base && withBase(body, base);
-    const { version, value } = decompress(body);
-    return version === WHOLE ? (value as JournalPage) : undefined;
+    const text = body[0] === DIFFERENCE ? baseText && unpacked(body.subarray(HEAD_BYTES), baseText) : wholeText(body);
+    if (!text) return undefined;
+    return uid === undefined ? (JSON.parse(text.toString()) as JournalPage) : pageWithOne(text, uid);
   } catch {
     return undefined;
   }
 };
 
-const withBase = (body: Uint8Array, base: Uint8Array): JournalPage =>
-  JSON.parse(unpacked(body.subarray(HEAD_BYTES), inflatedText(base)).toString()) as JournalPage;
+/** The text of a base, for the pages that refer to it; `undefined` for damage. */
+export const baseText = (body: Uint8Array): Uint8Array | undefined => {
+  try {
+    return inflatedText(body);
+  } catch {
+    return undefined;
+  }
+};
+
+const wholeText = (body: Uint8Array): Buffer | undefined => (versionOf(body) === WHOLE ? inflatedText(body) : undefined);
+
+const LIST = '"evaluations":[';
+
+/**
+ * The page with one evaluation, which is cut out of the text: a page has hundreds, and a reader of two weeks wants one of each of 20,000 pages. A quote inside a JSON string is escaped,
+ * so these needles are found only where the page itself has them.
+ */
+const pageWithOne = (text: Buffer, uid: AutoscalerUid): JournalPage => {
+  const listAt = text.indexOf(LIST);
+  if (listAt === -1) throw new RangeError("the page has no evaluations");
+  const page = JSON.parse(`${text.toString("utf8", 0, listAt)}${LIST}]}`) as JournalPage;
+  const from = text.indexOf(`{"uid":${JSON.stringify(uid)},`, listAt);
+  return from === -1 ? page : { ...page, evaluations: [JSON.parse(text.toString("utf8", from, endOfObject(text, from))) as Evaluation] };
+};
+
+const [QUOTE, BACKSLASH, OPEN, CLOSE] = Buffer.from('"\\{}') as unknown as readonly [number, number, number, number];
+
+/** The index after the object that begins at an index. */
+const endOfObject = (text: Buffer, from: number): number => {
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    const byte = text[at];
+    if (byte === QUOTE) at = endOfString(text, at);
+    else if (byte === OPEN) depth++;
+    else if (byte === CLOSE && --depth === 0) return at + 1;
+  }
+  throw new RangeError("an object does not end");
+};
+
+/** The index of the quote that ends the string which begins at an index. */
+const endOfString = (text: Buffer, from: number): number => {
+  let at = from + 1;
+  while (at < text.length && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;
+  return at;
+};

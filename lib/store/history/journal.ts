@@ -1,12 +1,12 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import type { PartitionRef } from "../../model/ids.ts";
+import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import type { Evaluation, JournalPage } from "../../model/records.ts";
 import { journalKey, journalPagePrefix, journalPk, timeText } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { isEmptyStretch, ttlOf } from "./events.ts";
 import { historyItemOf, readHistory } from "./item.ts";
-import { type BaseKey, baseOf, differenceBody, type JournalBase, pageOfBody, wholeBody } from "./journal-codec.ts";
+import { type BaseKey, baseOf, baseText, differenceBody, type JournalBase, pageOfBody, wholeBody } from "./journal-codec.ts";
 import type { HistoryItem, InsertHistory } from "./port.ts";
 import { hasDictionaries } from "./zstd-dictionary.ts";
 
@@ -85,7 +85,7 @@ export const basesAfter = (
 /** Bases that a reader keeps. Those of several environments follow each other in the journal. */
 const BASES_KEPT = 8;
 
-/** Reads each base of a partition once. A base that does not exist gives no page. */
+/** Reads the text of each base of a partition once. A base that does not exist gives no page. */
 const baseReader = (tables: Tables, ref: PartitionRef, page: number): ((base: BaseKey) => Promise<Uint8Array | undefined>) => {
   const known = new Map<string, Uint8Array | undefined>();
   return async (base) => {
@@ -94,7 +94,7 @@ const baseReader = (tables: Tables, ref: PartitionRef, page: number): ((base: Ba
       const [oldest] = known.keys();
       if (oldest !== undefined && known.size >= BASES_KEPT) known.delete(oldest);
       const body = (await readHistory(tables, key))?.body;
-      known.set(key.sk, typeof body === "string" ? undefined : body);
+      known.set(key.sk, typeof body === "string" || !body ? undefined : baseText(body));
     }
     return known.get(key.sk);
   };
@@ -120,7 +120,10 @@ export const journalParams = (
   ...(wanted.pageSize !== undefined && { Limit: wanted.pageSize }),
 });
 
-type JournalQuery = Parameters<typeof journalParams>[2];
+type JournalQuery = Parameters<typeof journalParams>[2] & {
+  /** Of the evaluations of each page only that of this autoscaler is parsed, and no other is in the answer. */
+  readonly uid?: AutoscalerUid;
+};
 
 /** What the journal tells of one page, in order of time. */
 export async function* journalOfPage(tables: Tables, ref: PartitionRef, wanted: JournalQuery): AsyncGenerator<JournalPage> {
@@ -131,7 +134,7 @@ export async function* journalOfPage(tables: Tables, ref: PartitionRef, wanted: 
     const { body } = historyItemOf(item);
     if (typeof body === "string") continue;
     const base = baseOf(body);
-    const page = pageOfBody(body, base && (await readBase(base)));
+    const page = pageOfBody(body, base && (await readBase(base)), wanted.uid);
     if (page) yield page;
   }
 }

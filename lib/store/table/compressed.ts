@@ -44,9 +44,14 @@ export const inflatedText = (body: Uint8Array): Buffer => {
   return inflateRawSync(body.subarray(1), options);
 };
 
-/** Decompresses a body to its version and value. Throws the error of zlib or JSON for damaged bytes. */
-export const decompress = (body: Uint8Array): { readonly version: number; readonly value: unknown } => {
+/** The version of the content of a body. */
+export const versionOf = (body: Uint8Array): number => {
   const [first = NO_VERSION] = body;
-  const version = usesDictionary(body) ? first - WITH_DICTIONARY : first;
-  return { version, value: JSON.parse(inflatedText(body).toString()) as unknown };
+  return usesDictionary(body) ? first - WITH_DICTIONARY : first;
 };
+
+/** Decompresses a body to its version and value. Throws the error of zlib or JSON for damaged bytes. */
+export const decompress = (body: Uint8Array): { readonly version: number; readonly value: unknown } => ({
+  version: versionOf(body),
+  value: JSON.parse(inflatedText(body).toString()) as unknown,
+});

@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from "node:util";
+import type { QueryService, ShadowQuery } from "../service.ts";
+import type { ShadowStretch, ShadowView } from "../views/shadow-view.ts";
+
+/** The whole comparison of a time, part by part. */
+export const wholeShadow = async (service: Pick<QueryService, "shadow">, query: ShadowQuery): Promise<ShadowView> => {
+  let whole = await service.shadow(query);
+  while (whole.next !== undefined) whole = joined(whole, await service.shadow({ ...query, sinceMs: Date.parse(whole.next) }));
+  return whole;
+};
+
+/*
+ *  first    ── 4=4 ── 4≠6 ── 6=6            the sync at the border is in both parts,
+ *  second                    6=6 ── 6≠4     so that a reaction after it is measured from it
+ */
+
+/** Two parts in a row as one. Where the second begins with the last sync of the first, that sync counts once. */
+const joined = (first: ShadowView, second: ShadowView): ShadowView => {
+  const { next: _next, ...rest } = first;
+  const shared = first.until === second.since ? 1 : 0;
+  return {
+    ...rest,
+    until: second.until,
+    ...(second.next !== undefined && { next: second.next }),
+    rivals: second.stretches.length > 0 ? second.rivals : first.rivals,
+    syncs: first.syncs + second.syncs - shared,
+    agreed: first.agreed + second.agreed - shared,
+    undecided: first.undecided + second.undecided,
+    replicaHours: { own: sum(first.replicaHours.own, second.replicaHours.own), rival: sum(first.replicaHours.rival, second.replicaHours.rival) },
+    stretches: joinedStretches(first.stretches, second.stretches, shared),
+    reactions: [...first.reactions, ...second.reactions],
+  };
+};
+
+const THOUSANDTHS = 1_000;
+const sum = (one: number, other: number): number => Math.round((one + other) * THOUSANDTHS) / THOUSANDTHS;
+
+const joinedStretches = (first: readonly ShadowStretch[], second: readonly ShadowStretch[], shared: 0 | 1): readonly ShadowStretch[] => {
+  const [last, next] = [first.at(-1), second[0]];
+  if (!last || !next || last.until !== next.at || !isSame(last, next)) return [...first, ...second];
+  return [...first.slice(0, -1), { ...last, until: next.until, syncs: last.syncs + next.syncs - shared }, ...second.slice(1)];
+};
+
+/** The messages may differ within a stretch: it has those of its first sync. */
+const isSame = (one: ShadowStretch, other: ShadowStretch): boolean => isDeepStrictEqual(known(one), known(other));
+const known = ({ current, own, rival, reason, rivalReason }: ShadowStretch) => ({ current, own, rival, reason, rivalReason });

@@ -1,0 +1,30 @@
+import { TidemarkError } from "../model/errors.ts";
+import { timeText } from "./views/time-text.ts";
+
+/** A caller's clock may be ahead by the difference that signatures allow; such an instant means now. */
+export const CLOCKS_APART_MS = 5 * 60_000;
+
+/**
+ * Refuses a range that holds nothing whatever is stored: an empty answer would read as "nothing happened". `action` is what was asked for: "list the events". Throws `service.invalid`
+ * with the field at fault.
+ */
+export const refuseEmptyRange = (
+  action: string,
+  { sinceMs, untilMs }: { readonly sinceMs?: number | undefined; readonly untilMs?: number | undefined },
+  nowMs: number,
+): void => {
+  if (sinceMs === undefined) return;
+  const times = { field: "since", sinceMs, untilMs, nowMs };
+  if (sinceMs > nowMs + CLOCKS_APART_MS)
+    throw new TidemarkError(
+      "service.invalid",
+      `Cannot ${action} since ${timeText(sinceMs)}: that time has not come; it is now ${timeText(nowMs)}`,
+      times,
+    );
+  if (untilMs !== undefined && sinceMs > untilMs)
+    throw new TidemarkError(
+      "service.invalid",
+      `Cannot ${action} since ${timeText(sinceMs)}: it is after the end of the range, ${timeText(untilMs)}`,
+      times,
+    );
+};
