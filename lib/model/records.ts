@@ -90,6 +90,8 @@ export interface ClusterOrigin {
   readonly uid: string;
   /** `metadata.generation` of the object. The generation of the record also counts pauses. */
   readonly generation: number;
+  /** When the manifest of the record was stored. The next one is stored a minute later at the earliest. Absent where people had stored it. */
+  readonly storedMs?: number;
   /** When a LIST first had no such object. The autoscaler holds from then on, and the record ends some time later. */
   readonly goneMs?: number;
 }
@@ -205,6 +207,8 @@ export interface Evaluation {
   readonly from?: number;
   readonly to?: number;
   readonly because: Because;
+  /** Present while the object of the autoscaler has a newer spec that is not stored yet, and the stored one is followed. */
+  readonly waiting?: Because;
   /** The decision without the hold in `because`: a freeze, a pause, a rival. Absent where no such hold applies. */
   readonly withoutHold?: WithoutHold;
   readonly metrics: readonly MetricOutcome[];

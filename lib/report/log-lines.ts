@@ -67,6 +67,7 @@ const completedLine = (report: CompletedSync): LogLine => ({
     phasesMs: report.phasesMs,
     ...(report.unreadable.length > 0 && { unreadable: report.unreadable.length, unreadableFirst: report.unreadable.slice(0, UNREADABLE_NAMED_MAX) }),
     ...(problemsOf(report).length > 0 && { specProblems: problemsOf(report) }),
+    ...((report.specsOverBudget ?? 0) > 0 && { specsOverBudget: report.specsOverBudget }),
     ...(isIncomplete(report.writtenBack) && { writtenBack: report.writtenBack }),
     ...(report.heldBack > 0 && { heldBack: report.heldBack }),
     ...(report.stopped && { stopped: report.stopped.reason }),

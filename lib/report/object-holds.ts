@@ -36,6 +36,46 @@ export const objectNotStored = ({ kind }: Kind): Because => ({
   message: `the ${kind} was changed, and its change is not stored yet; the next sync reads it again`,
 });
 
+const instantText = (ms: number): string => new Date(ms).toISOString();
+
+/** The reason of an edit that is not stored yet. */
+const SPEC_WAITS = "SpecWaits";
+
+export const editWaits = (
+  { kind, generation: followed }: Pick<ClusterOrigin, "kind" | "generation">,
+  { generation, untilMs }: { readonly generation: number; readonly untilMs?: number },
+): Because => ({
+  reason: SPEC_WAITS,
+  message: `the ${kind} was edited (generation ${generation}), and ${untilMs === undefined ? "the edit waits for its turn to be stored" : `the edit is stored from ${instantText(untilMs)} on, a minute after the one before`}; until then generation ${followed} is followed within the bounds of both`,
+});
+
+/** Why a scale by the stored spec is not made: what the newer edit says against it. */
+export const newerForbids = ({ reason, message }: Because, why: string): Because => ({
+  reason,
+  message: `${message}; the newer one forbids it: ${why}`,
+});
+
+export const madeAnewSoon = ({ kind }: Kind, untilMs: number): Because => ({
+  reason: SPEC_WAITS,
+  message: `the ${kind} was deleted and made anew within a minute of its last stored change; the new one is stored from ${instantText(untilMs)} on`,
+});
+
+/** A tenant that has used its bytes: who, how much, the limit and what to do. */
+export const overBudget = ({
+  namespace,
+  usedBytes,
+  bytesMax,
+  fromMs,
+}: {
+  readonly namespace: string;
+  readonly usedBytes: number;
+  readonly bytesMax: number;
+  readonly fromMs: number;
+}): Because => ({
+  reason: "SpecOverBudget",
+  message: `namespace "${namespace}" has used ${usedBytes} bytes for changes of its objects within an hour, and the limit is ${bytesMax}: this change is stored from ${instantText(fromMs)} on; edit fewer objects, less often, or make them smaller`,
+});
+
 export const objectTooLarge = ({ kind }: Kind, bytes: number, bytesMax: number): Because => ({
   reason: "SpecTooLarge",
   message: `the ${kind} has ${bytes} bytes without its status and annotations, and ${bytesMax} can be stored; shorten its labels or metrics`,

@@ -21,6 +21,7 @@ export type MetricName =
   | "ScalesApplied"
   | "ScalesRefused"
   | "ScalesUnknown"
+  | "SpecsOverBudget"
   | "StaleMessages"
   | "SyncDuration"
   | "SyncLag"
@@ -69,6 +70,7 @@ const completedCounts = (report: CompletedSync): readonly Metric[] => {
   return [
     count("EvaluationsFailed", report.failed),
     count("Unreadable", report.unreadable.length),
+    count("SpecsOverBudget", report.specsOverBudget ?? 0),
     count("UnreachableSyncs", report.unreachable ? 1 : 0),
     count("ScalesApplied", outcomes.get("applied")?.length ?? 0),
     count("ScalesRefused", outcomes.get("refused")?.length ?? 0),

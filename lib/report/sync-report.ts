@@ -40,6 +40,8 @@ export interface CompletedSync extends SyncOutcome {
   readonly changed: readonly AutoscalerReason[];
   /** What could not be read of the objects that hold specs; absent where the cluster holds none. */
   readonly specProblems?: readonly string[];
+  /** Objects whose change is not stored, because their namespace has used its bytes; absent where the cluster holds none. */
+  readonly specsOverBudget?: number;
   /** What became of the status and the Events that the objects of the cluster were told. `left`: no time, no room, or no right. */
   readonly writtenBack?: { readonly written: number; readonly failed: number; readonly left: number };
   readonly calls: number;

@@ -43,7 +43,7 @@ export const completedReport = (
     openIntents: settled.open.length + settled.uncounted.length + loaded.head.unreadable.length,
     unreadable: verdicts.filter(({ because }) => UNREADABLE.has(because.reason)).map(reported),
     changed: verdicts.filter(conditionsChanged).map(reported),
-    ...(loaded.objects && { specProblems: loaded.objects.problems }),
+    ...(loaded.objects && { specProblems: loaded.objects.problems, specsOverBudget: loaded.objects.overBudget }),
     ...(writtenBack && { writtenBack }),
     calls: seen.observed.calls + (loaded.objects?.calls ?? 0),
     bytes: seen.observed.bytes + (loaded.objects?.bytes ?? 0),

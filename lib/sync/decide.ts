@@ -24,6 +24,7 @@ import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
 import type { Seen } from "./observe.ts";
 import { pausedBy } from "./pause.ts";
+import { heldByNewer } from "./specs/waiting.ts";
 import { stopOf } from "./stop.ts";
 import { windowsNow } from "./stored-windows.ts";
 import type { SyncPorts } from "./sync-ports.ts";
@@ -48,6 +49,8 @@ interface Evaluated {
   readonly rivals?: readonly Rival[];
   /** What looks for other controllers have shown so far. */
   readonly knownRivals?: KnownRivals;
+  /** Present where the object has a newer spec that is not stored yet. */
+  readonly waiting?: Because;
 }
 
 export interface HoldVerdict extends Evaluated {
@@ -84,14 +87,18 @@ export const decideAll = ({ rules, timing }: Pick<SyncPorts, "rules" | "timing">
     const input = { ...inputOf(loaded, autoscaler, observed), ...(seen.answeredMs !== undefined && { answeredMs: seen.answeredMs }) };
     const beside = besideHere(autoscaler, observed);
     const { rivals, known } = beside;
+    const decision = rules.decide(input);
+    const { waiting, forbidden } = newerOf(loaded, autoscaler, decision);
     const evaluated = {
       autoscaler,
       input,
-      decision: rules.decide(input),
+      decision,
       ...(rivals.length > 0 && { rivals }),
       ...(known && { knownRivals: known }),
+      ...waiting,
     };
-    return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalsOf(autoscaler, { ...beside, stack: observed.otherStack })]);
+    const rivalHolds = rivalsOf(autoscaler, { ...beside, stack: observed.otherStack });
+    return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalHolds, ...forbidden]);
   });
 };
 
@@ -124,6 +131,18 @@ const windowsOf = (loaded: Loaded, uid: AutoscalerUid): Windows => {
   const page = pageOfUid(loaded, uid);
   const entry = page?.kind === "read" ? page.entries.get(uid) : undefined;
   return entry ? windowsNow(entry, loaded.head.evaluatedMs) : NEW_WINDOWS;
+};
+
+/** What a newer spec that is not stored yet says: that it waits, and why the decision by the stored one must not be made. */
+const newerOf = (
+  { objects, nowMs }: Loaded,
+  { record, spec }: ReadySpec,
+  decision: Decision,
+): { readonly waiting?: Pick<Evaluated, "waiting">; readonly forbidden: readonly Because[] } => {
+  const waiting = objects?.waiting.get(record.uid);
+  if (!waiting) return { forbidden: [] };
+  const because = heldByNewer(waiting, { spec, decision, nowMs });
+  return { waiting: { waiting: waiting.because }, forbidden: because ? [because] : [] };
 };
 
 /**

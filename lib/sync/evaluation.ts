@@ -28,13 +28,14 @@ export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undef
 };
 
 /** What surrounds the decision: the hold, the other controllers, the failed read. */
-const circumstancesOf = (verdict: Verdict): Pick<Evaluation, "withoutHold" | "rivals" | "failedRead"> => {
+const circumstancesOf = (verdict: Verdict): Pick<Evaluation, "waiting" | "withoutHold" | "rivals" | "failedRead"> => {
   if (verdict.kind === "unevaluated") return {};
-  const { rivals, input, decision } = verdict;
+  const { rivals, waiting, input, decision } = verdict;
   const failedRead = failedReadOf(input.observation, decision);
   return {
     ...(verdict.kind === "hold" && verdict.withoutHold && { withoutHold: verdict.withoutHold }),
     ...(rivals && { rivals }),
+    ...(waiting && { waiting }),
     ...(failedRead && { failedRead }),
   };
 };

@@ -32,6 +32,8 @@ interface FromRecord {
   readonly object?: SeenObject;
   /** Since when the answers show an older generation of its object. */
   readonly olderSinceMs?: number;
+  /** The highest generation that an answer has shown, where it is not stored yet. */
+  readonly shownGeneration?: number;
 }
 
 export interface LoadedSpecs {

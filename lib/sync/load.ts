@@ -11,6 +11,7 @@ import { type LoadedPages, loadPages } from "./load-pages.ts";
 import { type LoadedSpecs, readSpecs } from "./load-specs.ts";
 import type { SyncMessage } from "./message.ts";
 import { decidedCluster } from "./moving.ts";
+import type { Waiting } from "./specs/waiting.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 import type { Remembered } from "./warm-cache.ts";
 
@@ -34,6 +35,10 @@ export interface ReadObjects {
   readonly listed: ReadonlyMap<string, SpecObject>;
   /** Why an autoscaler must not act because of its object. */
   readonly holds: ReadonlyMap<AutoscalerUid, Because>;
+  /** Autoscalers whose object has a newer spec that is not stored yet. */
+  readonly waiting: ReadonlyMap<AutoscalerUid, Waiting>;
+  /** Objects whose change is not stored, because their namespace has used its bytes. */
+  readonly overBudget: number;
   /** What could not be read or stored, for the line of the sync. */
   readonly problems: readonly string[];
   readonly calls: number;

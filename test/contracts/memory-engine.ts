@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   BatchExecuteStatementCommand,
   DeleteItemCommand,
@@ -86,6 +87,8 @@ const update = (tables: Tables, { input }: UpdateItemCommand): object => {
   guard(before, input.ConditionExpression, termsOf(input));
   const after = updateOf(input.UpdateExpression ?? "")(before ?? { ...input.Key }, termsOf(input));
   store(tables, into, after);
+  if (input.ReturnValues === "UPDATED_NEW")
+    return { Attributes: Object.fromEntries(Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(before?.[name], value))) };
   return input.ReturnValues === "ALL_NEW" ? { Attributes: after } : {};
 };
 

@@ -4,14 +4,17 @@ import * as https from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
-import { type DynamoDBClient, ScanCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, PutItemCommand, ScanCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
 import { startQueues, type Queues } from "../../lib/local/run/run-queues.ts";
 import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
+import type { PutObject } from "../../lib/local/run/put-objects.ts";
+import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
 import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 import { openAccount, type Statement } from "./lambda/account.ts";
@@ -47,6 +50,8 @@ let queues: Queues;
 let balancer: LoadBalancer;
 let state: DynamoDBClient;
 let clusterAnswers: (answers: boolean) => void;
+let putObject: PutObject;
+let service: Service;
 let loseAnswerOfScale: () => void;
 let kubeconfigPath: string;
 let queueAheadMs = 0;
@@ -87,6 +92,7 @@ const startCluster = async (): Promise<void> => {
   kubeconfigPath = cluster.kubeconfigPath;
   balancer = await startLoadBalancer(kubeconfigPath);
   closing.push(() => balancer.close());
+  ({ putObject } = cluster);
   clusterAnswers = (answers) => {
     cluster.faults.clear();
     if (!answers) cluster.faults.add({ kind: "status", code: 500, reason: "InternalError", message: "etcd is gone", path: "/" });
@@ -100,7 +106,7 @@ const startTables = async (endpoint: string): Promise<void> => {
   closing.push(async () => state.destroy());
   await ensureTables(state, tableDefinitions(TABLES));
   const tables = { client: state, ...TABLES, clock: Date.now, wait: async () => undefined, random: Math.random, token: randomUUID };
-  const service = openService({ tables, insert: insertByStatement(tables), clock: Date.now, by: "test", newUid: randomUUID });
+  service = openService({ tables, insert: insertByStatement(tables), clock: Date.now, by: "test", newUid: randomUUID });
   await service.addCluster({ name: "eu-1", connection: { kind: "secret", secretId: SECRET } });
   await service.apply([{ file: "web.json", text: MANIFEST }], { dryRun: false });
 };
@@ -242,8 +248,8 @@ describe.skipIf(!HAS_DYNOXIDE)("each alarm on what the packaged functions send, 
     expectFiring("PlanningStopped", await minutesOf(() => planned({ scheduledTime: "noon" }), 2));
   });
 
-  it("FunctionsFail fires where the function schedule fails", async () => {
-    expectFiring("FunctionsFail", await minutesOf(() => planned({ scheduledTime: "noon" })));
+  it("FunctionsFail fires where the function sync fails", async () => {
+    expectFiring("FunctionsFail", await minutesOf(() => called(sync, "SyncLambdaFunction", { Records: 1 })));
   });
 
   it("SyncsFailed fires where messages fail, and SyncsStopped where nothing else is done", async () => {
@@ -288,6 +294,31 @@ describe.skipIf(!HAS_DYNOXIDE)("each alarm on what the packaged functions send, 
     }
     expectFiring("ScalesUnknown", [later]);
   }, 120_000);
+
+  it("SpecsOverBudget fires where a namespace has used its bytes and its objects are edited", async () => {
+    await service.replaceCluster({ name: "eu-1", specsFromCluster: ["PodAutoscaler"] });
+    const [own] = SPEC_KINDS;
+    if (!own) throw new TypeError("there is no kind");
+    putObject(own, {
+      apiVersion: "tidemark.dev/v1",
+      kind: "PodAutoscaler",
+      metadata: { name: "new", namespace: "shop" },
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "none" },
+        maxReplicas: 3,
+        metrics: [{ name: "cpu", resource: { name: "cpu" }, target: 50 }],
+      },
+    });
+    const usedMs = Date.now() + 2 * 60 * MINUTE_MS;
+    await state.send(
+      new PutItemCommand({
+        TableName: TABLES.stateTable,
+        Item: { pk: { S: "partition#eu-1#default" }, sk: { S: "stored#shop" }, repaidMs: { N: String(usedMs) } },
+      }),
+    );
+    expectFiring("SpecsOverBudget", await minutesOf(() => synced(messageDue(dueNow()))));
+    await service.replaceCluster({ name: "eu-1", specsFromCluster: [] });
+  });
 
   it("ItemsUnreadable fires where a page of windows is damaged", async () => {
     const { Items = [] } = await state.send(new ScanCommand({ TableName: TABLES.stateTable }));

@@ -14,6 +14,7 @@ it("a cluster reads the kinds that its record names, and none by default", () =>
       group: "datadoghq.com",
       version: "v1alpha1",
       plural: "watermarkpodautoscalers",
+      annotations: ["wpa.datadoghq.com/skip-owner-check", "wpa.datadoghq.com/lifecycle-control.enabled", "wpa.datadoghq.com/logs-attributes"],
     },
   ]);
   expect(kindsReadFrom({ specsFromCluster: ["WatermarkPodAutoscaler", "PodAutoscaler"] })[0]).toEqual({
@@ -22,6 +23,7 @@ it("a cluster reads the kinds that its record names, and none by default", () =>
     group: "tidemark.dev",
     version: "v1",
     plural: "podautoscalers",
+    annotations: [],
   });
 });
 

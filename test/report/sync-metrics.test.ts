@@ -36,6 +36,7 @@ describe("syncMetrics()", () => {
       CompletedSyncs: 1,
       Autoscalers: 3,
       EvaluationsFailed: 0,
+      SpecsOverBudget: 0,
       Unreadable: 0,
       UnreachableSyncs: 0,
       ScalesApplied: 1,

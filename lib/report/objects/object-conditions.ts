@@ -22,6 +22,7 @@ export const READY = "Ready";
 /** The conditions of an object: why the count is as it is, then those of the rules. */
 export const conditionsOf = (evaluation: Evaluation, context: StatusContext): readonly Json[] => [
   readyOf(evaluation, context),
+  ...waitingOf(evaluation, context),
   ...(evaluation.status?.conditions ?? []).map(conditionOf),
 ];
 
@@ -46,6 +47,15 @@ const readyOf = ({ failed, because, withoutHold }: Evaluation, { listed, nowMs }
     lastTransitionTime: typeof sinceText === "string" ? sinceText : timeText(nowMs),
   };
 };
+
+/** While the object has a newer spec that is not stored yet: which generation is followed, and until when. */
+const waitingOf = ({ waiting }: Evaluation, { listed, nowMs }: StatusContext): readonly Json[] => {
+  if (!waiting) return [];
+  const sinceText = listedConditions(listed).find(({ type }) => type === SPEC_STORED)?.["lastTransitionTime"];
+  const lastTransitionTime = typeof sinceText === "string" ? sinceText : timeText(nowMs);
+  return [{ type: SPEC_STORED, status: "False", reason: waiting.reason, message: waiting.message, lastTransitionTime }];
+};
+const SPEC_STORED = "SpecStored";
 
 /** The conditions of a status that the cluster gave; anything else in it is left out. */
 export const listedConditions = ({ conditions }: Json): readonly Json[] =>

@@ -113,11 +113,13 @@ export const raiseSpecVersionParams = (stateTable: string, ref: PartitionRef): U
   Key: itemKey(headKey(ref)),
   UpdateExpression: "SET specVersion = if_not_exists(specVersion, :zero) + :one",
   ExpressionAttributeValues: { ":zero": { N: "0" }, ":one": { N: "1" } },
+  ReturnValues: "UPDATED_NEW",
 });
 
-/** Makes the next sync of the partition read its specs again. A repeat that raises it twice costs one more read. */
-export const raiseSpecVersion = async (tables: Tables, ref: PartitionRef): Promise<void> => {
-  await repeat(tables, `raise the spec version of "${ref.cluster}/${ref.partition}"`, () =>
+/** Makes the next sync of the partition read its specs again, and returns the new version. A repeat that raises it twice costs one more read. */
+export const raiseSpecVersion = async (tables: Tables, ref: PartitionRef): Promise<number> => {
+  const { Attributes } = await repeat(tables, `raise the spec version of "${ref.cluster}/${ref.partition}"`, () =>
     tables.client.send(new UpdateItemCommand(raiseSpecVersionParams(tables.stateTable, ref))),
   );
+  return Number(Attributes?.["specVersion"]?.N);
 };

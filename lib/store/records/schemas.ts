@@ -37,6 +37,7 @@ export const autoscalerSchema = z.looseObject({
       kind: z.enum(SPEC_KIND_NAMES),
       uid: z.string(),
       generation: z.number().int(),
+      storedMs: z.number().exactOptional(),
       goneMs: z.number().exactOptional(),
     })
     .exactOptional(),

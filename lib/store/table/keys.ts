@@ -44,6 +44,9 @@ export const pageKey = (ref: PartitionRef, generation: number, index: number): K
   sk: `${PAGE_SK_PREFIX}${indexText(generation)}#${indexText(index)}`,
 });
 
+/** What the objects of a namespace have used of the bytes that may be stored for them. */
+export const storedBytesKey = (ref: PartitionRef, namespace: string): Key => ({ pk: partitionPk(ref), sk: `stored#${namespace}` });
+
 /** A sort key after every page of earlier generations, and before the pages of this one. */
 export const pagesBelow = (generation: number): string => `${PAGE_SK_PREFIX}${indexText(generation)}`;
 /** A sort key after every page. */

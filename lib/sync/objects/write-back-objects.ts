@@ -2,7 +2,7 @@ import type { ObjectUpdate, UpdatedObject, WriteBackCounts } from "../../cluster
 import type { ClusterClient } from "../../cluster/port.ts";
 import type { SpecObject } from "../../cluster/specs/spec-listing.ts";
 import { originIn } from "../../model/origin.ts";
-import type { AutoscalerRecord, ScaleEventRecord } from "../../model/records.ts";
+import type { AutoscalerRecord, Evaluation, ScaleEventRecord } from "../../model/records.ts";
 import { SPEC_KINDS } from "../../model/spec-kinds.ts";
 import { type Moved, movedOf } from "../../report/objects/moved.ts";
 import { conditionObjectEvents, scaleObjectEvent } from "../../report/objects/object-events.ts";
@@ -92,7 +92,7 @@ const ofVerdict = (
   const events = scales.get(record.uid) ?? [];
   const listed = object.status ?? {};
   const { nowMs } = loaded;
-  const context = { generation: object.generation, nowMs, listed, ...scaleContext(verdict, { evaluation, events, nowMs }) };
+  const context = { generation: generationOf(evaluation, record, object), nowMs, listed, ...scaleContext(verdict, { evaluation, events, nowMs }) };
   const status = objectStatus(about.of.kind, evaluation, context);
   const moved = movedOf(status, listed);
   const isWritten = moved === "state" || (moved === "values" && isTurn(about.uid, message));
@@ -114,6 +114,10 @@ const ofVerdict = (
     })),
   ];
 };
+
+/** The generation that was decided on: that of the record while a newer one waits to be stored. */
+const generationOf = ({ waiting }: Evaluation, { origin }: AutoscalerRecord, { generation }: SpecObject): number =>
+  waiting && origin ? origin.generation : generation;
 
 /** The object of an autoscaler in the LIST of this sync. Absent where another controller writes its status: that status is left alone. */
 const updatedObjectOf = (

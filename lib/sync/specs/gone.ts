@@ -1,7 +1,7 @@
 import type { SpecKindName } from "../../model/spec-kinds.ts";
 import { manyGone, objectGone } from "../../report/object-holds.ts";
 import type { KnownSpec } from "../load-specs.ts";
-import type { ComparedWith, Finding } from "./finding.ts";
+import { type ComparedWith, type Finding, waitsUntilMs } from "./finding.ts";
 
 /** More gone objects than this, and more than half of their kind, are more often a wrong address or a restored cluster than a wish. */
 const FEW_GONE = 5;
@@ -33,6 +33,6 @@ const findingOfGone = (
   const { origin } = spec.record;
   if (!origin) throw new TypeError("an autoscaler without an object cannot lose it");
   const untilMs = (origin.goneMs ?? nowMs) + MANY_WAIT_MS;
-  const ends = origin.goneMs !== undefined && (!many || nowMs >= untilMs);
+  const ends = origin.goneMs !== undefined && (!many || nowMs >= untilMs) && waitsUntilMs(origin, nowMs) === undefined;
   return { kind: "gone", spec, ends, because: many ? manyGone(origin, { ...counts, untilMs }) : objectGone(origin) };
 };

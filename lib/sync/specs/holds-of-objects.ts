@@ -2,7 +2,7 @@ import type { Because } from "../../model/decision.ts";
 import type { AutoscalerUid } from "../../model/ids.ts";
 import { originIn } from "../../model/origin.ts";
 import type { ClusterRecord } from "../../model/records.ts";
-import { objectNotStored, statusWritten } from "../../report/object-holds.ts";
+import { statusWritten } from "../../report/object-holds.ts";
 import type { KnownSpec, LoadedSpec } from "../load-specs.ts";
 import { nameKey } from "./compare.ts";
 import type { Finding } from "./finding.ts";
@@ -17,7 +17,8 @@ export const holdsOfObjects = (
   comparison: {
     readonly findings: readonly Finding[];
     readonly clashes: ReadonlyMap<string, Because>;
-    readonly notStored: ReadonlySet<string>;
+    /** Changes that are not stored and not waiting for it, with their reason. */
+    readonly notStored: ReadonlyMap<AutoscalerUid, Because>;
     readonly nowMs: number;
   },
 ): ReadonlyMap<AutoscalerUid, Because> => {
@@ -28,22 +29,16 @@ export const holdsOfObjects = (
     const { record } = spec;
     const key = nameKey(record);
     const because =
-      ofFinding.get(record.uid) ??
-      notStored(spec, comparison.notStored.has(key)) ??
-      comparison.clashes.get(key) ??
-      follower(cluster, spec, comparison.nowMs);
+      ofFinding.get(record.uid) ?? comparison.notStored.get(record.uid) ?? comparison.clashes.get(key) ?? follower(cluster, spec, comparison.nowMs);
     if (because) holds.set(record.uid, because);
   }
   return holds;
 };
 
 const becauseByUid = (findings: readonly Finding[]): ReadonlyMap<AutoscalerUid, Because> =>
-  new Map(findings.flatMap((finding) => ("because" in finding ? [[finding.spec.record.uid, finding.because] as const] : [])));
-
-const notStored = ({ record: { origin } }: KnownSpec, isLeft: boolean): Because | undefined => {
-  if (!isLeft) return undefined;
-  return objectNotStored({ kind: origin?.kind ?? "PodAutoscaler" });
-};
+  new Map(
+    findings.flatMap((finding) => (finding.kind === "gone" || finding.kind === "held" ? [[finding.spec.record.uid, finding.because] as const] : [])),
+  );
 
 /** Fails to a hold: two controllers of one object would both scale its target. A dry run scales nothing. */
 const follower = (cluster: ClusterRecord, spec: KnownSpec, nowMs: number): Because | undefined => {

@@ -1,16 +1,19 @@
+import type { Because } from "../../model/decision.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
-import { namespace as namespaceOf } from "../../model/ids.ts";
+import { type AutoscalerUid, namespace as namespaceOf } from "../../model/ids.ts";
 import { kindsReadFrom } from "../../model/origin.ts";
-import type { SpecKind } from "../../model/spec-kinds.ts";
+import type { SpecKind, SpecKindName } from "../../model/spec-kinds.ts";
+import { objectNotStored } from "../../report/object-holds.ts";
 import { namespacesOf, partitionOf } from "../../store/records/partitions.ts";
 import { connected } from "../connected.ts";
 import type { Loaded } from "../load.ts";
 import type { SyncMessage } from "../message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import { compared, knownVersions } from "./compare.ts";
-import type { Listings } from "./finding.ts";
+import type { Finding, Listings } from "./finding.ts";
 import { holdsOfObjects } from "./holds-of-objects.ts";
-import { storeFindings } from "./store-all.ts";
+import { type StoredFindings, storeFindings } from "./store-all.ts";
+import { hasStoredSpec, type Waiting, waitingOf } from "./waiting.ts";
 
 /** Share of the soft deadline that the LISTs of specs may take. The observation begins after them. */
 const SPECS_SHARE = 0.2;
@@ -27,8 +30,13 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
   if (kinds.length === 0) return loaded;
   const { listings, calls, bytes } = await listed(ports, message, { loaded, kinds });
   const { findings, clashes, passedOver } = compared(loaded.specs.all, listings, { cluster, nowMs });
-  const { specs, notStored, waiting } = await storeFindings(ports, message, { loaded, findings });
+  const stored = await storeFindings(ports, message, { loaded, findings });
+  const { specs, over } = stored;
+  const unstored = [...findings.filter(({ kind }) => kind === "waits"), ...stored.late];
+  const waiting = waitingOf(ports.rules, unstored.filter(hasStoredSpec), message);
+  const notStored = notStoredOf({ ...stored, unstored, waiting });
   const holds = holdsOfObjects(cluster, specs.all, { findings, clashes, notStored, nowMs });
+  const newWaiting = [...stored.late, ...stored.refused].filter(({ spec }) => spec === undefined).length;
   const failures = listings.flatMap(({ kind: { kind }, outcome }) => (outcome.kind === "failed" ? [{ kind, message: outcome.failure.message }] : []));
   const unread = listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? (outcome.unread ?? []) : []));
   const problems = [
@@ -36,11 +44,42 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
     ...unread.slice(0, PASSED_OVER_NAMED_MAX).map(({ message: words }) => foreignWords(words)),
     ...passedOver.slice(0, PASSED_OVER_NAMED_MAX),
     ...(passedOver.length > PASSED_OVER_NAMED_MAX ? [`${passedOver.length - PASSED_OVER_NAMED_MAX} more objects have no autoscaler`] : []),
-    ...(waiting > 0 ? [`${waiting} new objects wait for the next sync`] : []),
+    ...(newWaiting > 0 ? [`${newWaiting} new objects wait for the next sync`] : []),
+    ...overSentences(over).slice(0, PASSED_OVER_NAMED_MAX),
   ];
   const objects = listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? outcome.objects : []));
-  return { ...loaded, specs, objects: { listed: new Map(objects.map((object) => [object.uid, object])), holds, problems, calls, bytes } };
+  return {
+    ...loaded,
+    specs,
+    objects: { listed: new Map(objects.map((object) => [object.uid, object])), holds, waiting, overBudget: over.length, problems, calls, bytes },
+  };
 };
+
+/** Why changes hold that are not stored and not followed by the stored spec. A change over the budget of its namespace may wait for an hour: so long no stored spec is followed. */
+const notStoredOf = ({
+  unstored,
+  waiting,
+  refused,
+  over,
+}: Pick<StoredFindings, "refused" | "over"> & {
+  readonly unstored: readonly Finding[];
+  readonly waiting: ReadonlyMap<AutoscalerUid, Waiting>;
+}): ReadonlyMap<AutoscalerUid, Because> => {
+  const left = [...unstored, ...refused].map((finding) => ({ finding, because: objectNotStored({ kind: kindOf(finding) }) }));
+  return new Map(
+    [...left, ...over].flatMap(({ finding: { spec }, because }) =>
+      spec && !waiting.has(spec.record.uid) ? [[spec.record.uid, because] as const] : [],
+    ),
+  );
+};
+
+const kindOf = ({ spec }: Finding): SpecKindName => spec?.record.origin?.kind ?? "PodAutoscaler";
+
+/** One sentence for each namespace that has used its bytes, with the number of its changes that wait. */
+const overSentences = (over: StoredFindings["over"]): readonly string[] =>
+  [...Map.groupBy(over, ({ because }) => because.message)].map(
+    ([message, changes]) => `${changes.length} changed objects are not stored: ${message}`,
+  );
 
 const listed = async (
   ports: SyncPorts,

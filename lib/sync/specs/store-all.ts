@@ -1,3 +1,4 @@
+import type { Because } from "../../model/decision.ts";
 import { raiseSpecVersion } from "../../store/records/autoscalers.ts";
 import { eachDone } from "../../store/table/all-done.ts";
 import type { Loaded } from "../load.ts";
@@ -7,22 +8,23 @@ import type { SyncPorts } from "../sync-ports.ts";
 import { nameKey } from "./compare.ts";
 import type { Finding } from "./finding.ts";
 import { type StoredFinding, storeFinding } from "./store-finding.ts";
+import { PARALLEL, type Room, roomFor } from "./store-room.ts";
 
-/** Most records that one sync stores. Each takes three writes; the others hold, and are stored by the next syncs. */
-export const STORED_MAX = 200;
-const PARALLEL = 8;
+/** Share of the soft deadline that the writes may take. Slow or throttled tables so cost the objects of this sync their turn, and no autoscaler its observation. */
+const STORE_SHARE = 0.1;
 
 export interface StoredFindings {
   readonly specs: LoadedSpecs;
-  /** The autoscalers whose object has changed and whose record has not, by namespace and name. */
-  readonly notStored: ReadonlySet<string>;
-  /** New objects that have no record yet. */
-  readonly waiting: number;
+  /** Changes that could not be stored: another editor was first, or the tables gave no clear answer. */
+  readonly refused: readonly Finding[];
+  /** Changes for which this sync has no room. */
+  readonly late: readonly Finding[];
+  readonly over: readonly { readonly finding: Finding; readonly because: Because }[];
 }
 
 /*
- *  change inserted ── record put ── spec version raised      as an edit of a person (store-change.ts)
- *                              └─ died ✗                     another environment may know the old record: its write is refused, it holds, and raises the version
+ *  bytes counted ── change inserted ── record put ── spec version raised      as an edit of a person (store-change.ts)
+ *                                            └─ died ✗                        another environment may know the old record: its write is refused, it holds, and raises the version
  */
 
 /** Stores the findings, and gives the autoscalers of the partition as they are stored now. */
@@ -31,23 +33,45 @@ export const storeFindings = async (
   message: SyncMessage,
   { loaded, findings }: { readonly loaded: Loaded; readonly findings: readonly Finding[] },
 ): Promise<StoredFindings> => {
-  const { cluster, specs } = loaded;
+  const { cluster, specs, nowMs } = loaded;
+  const untilMs = ports.tables.clock() + STORE_SHARE * Math.min(message.periodMs, ports.timing.softDeadlineMs);
+  const writes = findings.filter(needsWrite);
   // A cluster that is being removed gets no new autoscalers. What is held holds.
-  const room = new Set(cluster.removing ? [] : findings.filter(needsWrite).slice(0, STORED_MAX));
-  const makeable = findings.filter((finding) => !needsWrite(finding) || room.has(finding));
-  const made = await eachDone(makeable, PARALLEL, async (finding) => ({ finding, stored: await storeFinding(ports, cluster, finding) }));
-  // Also after a mark: another environment would look for it in the record that it remembers.
-  const isWritten = made.some(({ finding, stored }) => stored.kind === "conflict" || needsWrite(finding));
-  if (isWritten) await raiseSpecVersion(ports.tables, message);
-  const left = [
-    ...findings.filter((finding) => needsWrite(finding) && !room.has(finding)),
-    ...made.flatMap(({ finding, stored }) => (stored.kind === "conflict" ? [finding] : [])),
-  ];
+  const room = cluster.removing || writes.length === 0 ? undefined : await roomFor(ports, message, writes, nowMs);
+  const toMake = [...findings.filter((finding) => !needsWrite(finding)), ...(room?.admitted ?? [])];
+  const until = { ...ports, tables: { ...ports.tables, untilMs: Math.min(untilMs, ports.tables.untilMs ?? untilMs) } };
+  const made = await eachDone(toMake, PARALLEL, async (finding): Promise<Made> => {
+    if (needsWrite(finding) && ports.tables.clock() >= untilMs) return { finding, stored: undefined };
+    return { finding, stored: await storeFinding(until, cluster, finding) };
+  });
+  const tooLate = made.flatMap(({ finding, stored }) => (stored ? [] : [finding]));
+  if (tooLate.length > 0) await room?.giveBack(tooLate);
   return {
-    specs: withStored(specs, made),
-    notStored: new Set(left.flatMap((finding) => (finding.spec ? [nameKey(finding.spec.record)] : []))),
-    waiting: left.filter((finding) => finding.spec === undefined).length,
+    specs: await raised(ports, message, withStored(specs, made), made),
+    refused: [...(room ? [] : writes), ...made.flatMap(({ finding, stored }) => (stored?.kind === "conflict" ? [finding] : []))],
+    late: [...(room?.late ?? []), ...tooLate],
+    over: room?.over ?? NO_FINDINGS,
   };
+};
+
+const NO_FINDINGS: Room["over"] = [];
+
+interface Made {
+  readonly finding: Finding;
+  /** Absent where there was no time for it. */
+  readonly stored: StoredFinding | undefined;
+}
+
+/*
+ *  this environment   reads at version 7 ── stores ── raises 7 → 8      knows version 8: it has read everything that was stored, and stored the rest
+ *  another editor              stores ── raises 7 → 8 ─ or ─ raises 8 → 9      then the raise here gives 9, or the head says 9: this environment reads all again
+ */
+const raised = async (ports: SyncPorts, message: SyncMessage, specs: LoadedSpecs, made: readonly Made[]): Promise<LoadedSpecs> => {
+  const hasConflict = made.some(({ stored }) => stored?.kind === "conflict");
+  // Also after a mark: another environment would look for it in the record that it remembers.
+  if (!hasConflict && !made.some(({ finding, stored }) => stored && needsWrite(finding))) return specs;
+  const specVersion = await raiseSpecVersion(ports.tables, message);
+  return !hasConflict && specVersion === specs.specVersion + 1 ? { ...specs, specVersion } : specs;
 };
 
 const isEdit = (finding: Finding): boolean => finding.kind === "store" || (finding.kind === "gone" && finding.ends);
@@ -57,12 +81,11 @@ const needsWrite = (finding: Finding): boolean => {
   return isEdit(finding) || (finding.kind === "gone" && !isMarked) || (finding.kind === "same" && isMarked);
 };
 
-const withStored = (specs: LoadedSpecs, made: readonly { readonly finding: Finding; readonly stored: StoredFinding }[]): LoadedSpecs => {
-  const changes = made.filter(({ finding, stored }) => stored.kind === "stored" && stored.spec !== finding.spec);
+const withStored = (specs: LoadedSpecs, made: readonly Made[]): LoadedSpecs => {
+  const changes = made.flatMap(({ finding, stored }) => (stored?.kind === "stored" && stored.spec !== finding.spec ? [{ finding, stored }] : []));
   if (changes.length === 0) return specs;
   const byName = new Map(specs.all.map((spec) => [keyOf(spec), spec]));
   for (const { finding, stored } of changes) {
-    if (stored.kind === "conflict") continue;
     if (stored.spec) byName.set(keyOf(stored.spec), stored.spec);
     else if (finding.spec) byName.delete(keyOf(finding.spec));
   }

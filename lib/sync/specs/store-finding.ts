@@ -19,6 +19,8 @@ export const storeFinding = async (ports: SyncPorts, cluster: ClusterRecord, fin
   switch (finding.kind) {
     case "same":
       return { kind: "stored", spec: seen(await withoutMark(ports, finding.spec), finding.object) };
+    case "waits":
+      return { kind: "stored", spec: shown(finding.spec, finding.object) };
     case "held":
       return { kind: "stored", spec: heldSince(finding) };
     case "gone":
@@ -30,9 +32,18 @@ export const storeFinding = async (ports: SyncPorts, cluster: ClusterRecord, fin
 
 /** The object is remembered, so that the next sync need not compare its manifest. */
 const seen = (spec: KnownSpec, { resourceVersion, statusBy }: SpecObject): KnownSpec => {
-  if (spec.object?.resourceVersion === resourceVersion && spec.olderSinceMs === undefined) return spec;
-  const { olderSinceMs: _over, ...rest } = spec;
+  if (spec.object?.resourceVersion === resourceVersion && spec.olderSinceMs === undefined && spec.shownGeneration === undefined) return spec;
+  const { olderSinceMs: _over, shownGeneration: _stored, ...rest } = spec;
   return { ...rest, object: { resourceVersion, ...(statusBy && { statusBy }) } };
+};
+
+/** No API server gives this version, so that the next LIST has the manifest again. */
+const NO_VERSION = "";
+
+/** What is remembered of an object whose manifest is not stored yet. */
+export const shown = (spec: KnownSpec, { generation, statusBy }: SpecObject): KnownSpec => {
+  const { object: _before, olderSinceMs: _over, ...rest } = spec;
+  return { ...rest, shownGeneration: generation, object: { resourceVersion: NO_VERSION, ...(statusBy && { statusBy }) } };
 };
 
 const heldSince = ({ spec, olderSinceMs }: Extract<Finding, { kind: "held" }>): KnownSpec =>
@@ -80,7 +91,7 @@ const storeObject = async (ports: SyncPorts, cluster: ClusterRecord, finding: Ex
   const after = {
     ...kept,
     manifest,
-    origin: originOf(finding),
+    origin: { ...originOf(finding), storedMs: context.clock() },
   };
   const written = await tryStore(context, { verb: "apply", ref: after, uid: after.uid, after, ...(before && { before }) });
   if (written.kind === "conflict" || !written.record) return { kind: "conflict" };
@@ -89,12 +100,12 @@ const storeObject = async (ports: SyncPorts, cluster: ClusterRecord, finding: Ex
 
 const contextOf = ({ tables, insert }: SyncPorts, by: string): EditContext => ({ tables, insert, clock: tables.clock, by });
 
-/** Fails to a conflict, not to a failed sync: the other autoscalers of the partition must go on. */
+/** Fails to a conflict, not to a failed sync: the other autoscalers of the partition must go on, also where the writes of one tenant are throttled. */
 const tryStore = async (context: EditContext, edit: Edit): Promise<Stored | { readonly kind: "conflict"; readonly record?: undefined }> => {
   try {
     return await storeOnly(context, edit);
   } catch (error) {
-    if (isTidemarkError(error, "service.conflict")) return { kind: "conflict" };
+    if (isTidemarkError(error, "service.conflict") || isTidemarkError(error, "store.unclear")) return { kind: "conflict" };
     throw error;
   }
 };

@@ -27,6 +27,10 @@ const STORED_BEFORE = 1 / 4;
 const BACK_MS = FAULTS_MS - 40_000;
 const BROKEN_MAX = 8;
 const REPLACED_MAX = 4;
+/** Objects that are edited again and again, faster than their edits are stored. */
+const HASTY_MAX = 3;
+const HASTY_EDITS_MAX = 6;
+const HASTY_MS: readonly [from: number, to: number] = [1_000, 25_000];
 const TWINS_MAX = 3;
 /** The hold beside another controller that writes the status lasts five minutes from its write; in these seeds the rest of it is short. */
 const FOLLOWED_MS: readonly [from: number, to: number] = [240_000, 290_000];
@@ -75,6 +79,7 @@ const objectHappenings = (random: Random, autoscalers: readonly PlannedAutoscale
   return [
     ...times(BROKEN_MAX).flatMap(() => on(random.pick(objects), (planned, one) => broken(random, planned, one))),
     ...times(REPLACED_MAX).flatMap(() => on(random.pick(objects), (planned, one) => replaced(random, planned, one))),
+    ...times(HASTY_MAX).flatMap(() => on(random.pick(objects), (planned, one) => hasty(random, planned, one))),
     ...times(TWINS_MAX).flatMap(() => on(random.pick(here), (planned, one) => twin(random, planned, one))),
     ...on(random.pick(objects), (planned, one) => namesake(random, planned, one)),
     ...on(random.pick(objects), (planned, one) => [
@@ -100,7 +105,7 @@ const later = (random: Random, atMs: number): number => Math.min(BACK_MS, atMs +
 
 interface Manifest {
   readonly metadata: { readonly name: string; readonly namespace: string };
-  readonly spec: { readonly scaleTargetRef: object };
+  readonly spec: { readonly scaleTargetRef: object; readonly minReplicas?: number; readonly maxReplicas: number };
 }
 
 const labelled = (manifest: object, label: string): object => {
@@ -119,6 +124,19 @@ const broken = (random: Random, { manifest }: PlannedAutoscaler, one: One): read
   const atMs = someTime(random);
   const worse = random.chance(1 / 5) ? labelled(manifest, "n".repeat(TOO_LARGE)) : invalid(manifest);
   return [one(atMs, { verb: "apply", manifest: worse }), one(later(random, atMs), { verb: "apply", manifest })];
+};
+
+/** Another maxReplicas each time, and at the end the one of before. */
+const hasty = (random: Random, { manifest }: PlannedAutoscaler, one: One): readonly Happening[] => {
+  const { spec, ...rest } = manifest as Manifest;
+  let atMs = someTime(random);
+  const edits = Array.from({ length: random.int(2, HASTY_EDITS_MAX) }, () => {
+    const edited = { ...rest, spec: { ...spec, maxReplicas: random.int(spec.minReplicas ?? 1, spec.maxReplicas) } };
+    const edit = one(atMs, { verb: "apply", manifest: edited });
+    atMs = Math.min(BACK_MS, atMs + random.int(...HASTY_MS));
+    return edit;
+  });
+  return [...edits, one(atMs, { verb: "apply", manifest })];
 };
 
 const replaced = (random: Random, { manifest }: PlannedAutoscaler, one: One): readonly Happening[] => [

@@ -14,6 +14,7 @@ export interface Copy {
 /** A generation of an object, as a record had it from this number of the world on. */
 export interface StoredGeneration {
   readonly generation: number;
+  readonly manifest: string;
   readonly storedAt: number;
 }
 

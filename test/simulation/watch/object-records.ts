@@ -55,7 +55,11 @@ const noteCopy = (ledger: Ledger, item: Item): void => {
   const [, cluster = ""] = (item["pk"]?.S ?? "").split("#");
   const [namespace = "", name = ""] = (item["sk"]?.S ?? "").split("#");
   ledger.objects.copies.set(own, { uid: uid.S, kind: kind?.S as SpecKindName, cluster, namespace, name });
-  listed(ledger.objects.generations, uid.S).push({ generation: Number(generation?.N), storedAt: ledger.stops.tick() });
+  listed(ledger.objects.generations, uid.S).push({
+    generation: Number(generation?.N),
+    manifest: item["manifest"]?.S ?? "",
+    storedAt: ledger.stops.tick(),
+  });
 };
 
 /** An autoscaler that has ended starts anew when its object comes back, also with the same uid: nothing is asked of its windows any more. */

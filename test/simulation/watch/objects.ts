@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ScaleWrite } from "../../../lib/cluster/port.ts";
 import type { SpecListing } from "../../../lib/cluster/specs/spec-listing.ts";
+import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
+import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import { THIS_BUILD } from "../beside/build.ts";
 import type { Invocation } from "../invocation.ts";
 import type { ClusterObject, ObjectStore } from "../objects/object-store.ts";
@@ -15,7 +17,8 @@ import type { KnownIntent, Ledger } from "./ledger.ts";
 import type { Copy } from "./object-ledger.ts";
 
 const ACTS = "an autoscaler of an object acts by what the same sync has read of it";
-const COPIES = "after faults stop, every object is one autoscaler within two periods";
+const STORED = "no autoscaler of an object acts by a spec that is not stored";
+const COPIES = "after faults stop, every object is one autoscaler within a minute and two periods";
 
 /** Another controller's write of the status counts for five minutes (docs/clusters.md). */
 const FOLLOWED_MS = 300_000;
@@ -53,19 +56,40 @@ export const watchActs = (ledger: Ledger, by: Invocation, write: ScaleWrite): vo
   if (!known || !copy || !by.kinds.includes(copy.kind)) return;
   const object = by.shown.get(copy.uid);
   const fault = object ? faultOf(ledger, by, known, object) : "the answers of this sync do not have it";
-  if (fault) ledger.violate(ACTS, `${by.name} sends a PUT of "${copy.name}" to ${write.replicas}, and of the object "${copy.uid}" ${fault}`);
+  const words = `${by.name} sends a PUT of "${copy.name}" to ${write.replicas}, and of the object "${copy.uid}"`;
+  if (fault) ledger.violate(ACTS, `${words} ${fault}`);
+  if (!isStored(ledger, by, known, copy)) ledger.violate(STORED, `${words} another manifest is stored`);
   watchFollower(ledger, by, copy, object);
 };
 
 const faultOf = (ledger: Ledger, by: Invocation, { decided }: KnownIntent, { uid, manifest, generation }: ClusterObject): string | undefined => {
   const reading = SHARED_RULES.specOf(manifest);
   if (reading.kind !== "spec") return "no spec can be read";
-  const isThisBuild = by.process.build === THIS_BUILD;
-  if (isThisBuild && decided && reading.spec !== decided.input.spec && !isDeepStrictEqual(reading.spec, decided.input.spec))
-    return "another manifest was read";
+  const forbidden = decided && forbiddenBy(reading.spec, decided);
+  if (forbidden) return `${forbidden} was read`;
   const before = (ledger.objects.generations.get(uid) ?? []).filter(({ storedAt }) => storedAt < by.claimedAt);
   const newest = Math.max(0, ...before.map((one) => one.generation));
   return generation < newest ? `generation ${generation} was read, and ${newest} was stored before the claim` : undefined;
+};
+
+/** What the object that was read says against a scale by another manifest: the stored one, while a newer one waits. */
+const forbiddenBy = (read: AutoscalerSpec, { input: { spec }, decision }: NonNullable<KnownIntent["decided"]>): string | undefined => {
+  if (decision.kind === "hold" || read === spec || isDeepStrictEqual(read, spec)) return undefined;
+  if (!isDeepStrictEqual(read.target, spec.target)) return "another target";
+  if (read.dryRun && !spec.dryRun) return "a dry run";
+  if (decision.to > decision.from && decision.to > read.maxReplicas) return `maxReplicas ${read.maxReplicas}`;
+  return decision.to < decision.from && decision.to < read.minReplicas ? `minReplicas ${read.minReplicas}` : undefined;
+};
+
+/** True where the spec that was decided on is one that was stored: the last before the claim, or a later one. */
+const isStored = (ledger: Ledger, by: Invocation, { decided }: KnownIntent, { uid }: Copy): boolean => {
+  if (!decided || by.process.build !== THIS_BUILD) return true;
+  const stored = ledger.objects.generations.get(uid) ?? [];
+  const last = stored.findLastIndex(({ storedAt }) => storedAt < by.claimedAt);
+  return stored.slice(Math.max(0, last)).some(({ manifest }) => {
+    const reading = SHARED_RULES.specOf(manifest);
+    return reading.kind === "spec" && (reading.spec === decided.input.spec || isDeepStrictEqual(reading.spec, decided.input.spec));
+  });
 };
 
 const watchFollower = (ledger: Ledger, by: Invocation, { name }: Copy, object: ClusterObject | undefined): void => {
@@ -78,10 +102,10 @@ const watchFollower = (ledger: Ledger, by: Invocation, { name }: Copy, object: C
 const PERIODS = 2;
 const SLACK_MS = 1_000;
 
-/** Looks at every cluster that holds its autoscalers, two periods after the last edit of its objects. */
+/** Looks at every cluster that holds its autoscalers, a minute and two periods after the last edit of its objects: at most one edit of an object is stored in a minute. */
 export const planCopies = (stage: Stage, editedMs: number): void => {
   for (const cluster of stage.timetable.clusters)
-    stage.scheduler.at(editedMs + PERIODS * cluster.periodMs + SLACK_MS, () => watchCopies(stage, cluster));
+    stage.scheduler.at(editedMs + STORED_EVERY_MS + PERIODS * cluster.periodMs + SLACK_MS, () => watchCopies(stage, cluster));
 };
 
 /** What is stored at this instant, held against the objects: each has its record, with its manifest, and no record has an object that is gone. */

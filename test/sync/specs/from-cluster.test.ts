@@ -3,6 +3,7 @@ import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import type { Evaluation } from "../../../lib/model/records.ts";
 import { changesOf } from "../../../lib/store/history/changes.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../../lib/store/records/autoscalers.ts";
+import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { newestJournalPage } from "../../store/newest-journal-page.ts";
 import { collected } from "../world.ts";
@@ -37,6 +38,7 @@ describe("an autoscaler that is read from its cluster", () => {
     const world = await specsWorld(engine, ["web", "api"]);
     world.apply("web");
     await world.next();
+    world.nowMs += STORED_EVERY_MS;
     world.apply("web", { target: "api" });
     await world.next();
     expect(world.replicas("api")).toBe(5);
@@ -66,6 +68,7 @@ describe("an autoscaler that is read from its cluster", () => {
       workload.demand = 2;
     });
     await world.next();
+    world.nowMs += STORED_EVERY_MS;
     world.apply("web", { spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, minReplicas: 5, maxReplicas: 2 } });
     world.cluster.workloads.forEach((workload) => {
       workload.demand = 7;
@@ -132,6 +135,7 @@ describe("an autoscaler that is read from its cluster", () => {
     const world = await specsWorld(engine, ["web"]);
     world.apply("web");
     await world.next();
+    world.nowMs += STORED_EVERY_MS;
     const [record] = await world.records();
     if (!record) throw new Error("nothing is stored");
     await putAutoscaler(world.tables, { ...record, generation: 2, paused: { by: "ada", atMs: world.nowMs } }, 1);
@@ -151,6 +155,7 @@ describe("an object that is gone", () => {
     world.apply("web");
     world.apply("api");
     await world.next();
+    world.nowMs += STORED_EVERY_MS;
     world.remove("web");
     const workload = world.cluster.workloads.get("web");
     if (workload) workload.demand = 9;
@@ -184,6 +189,7 @@ describe("an object that is gone", () => {
     const world = await specsWorld(engine, ["web"]);
     world.apply("web", { uid: "object-b" });
     await world.next();
+    world.nowMs += STORED_EVERY_MS;
     world.apply("web", { uid: "object-c" });
     const workload = world.cluster.workloads.get("web");
     if (workload) workload.demand = 1;

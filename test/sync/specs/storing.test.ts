@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { namespace, partitionName } from "../../../lib/model/ids.ts";
 import { putAutoscaler } from "../../../lib/store/records/autoscalers.ts";
 import { getCluster, putCluster } from "../../../lib/store/records/clusters.ts";
-import { STORED_MAX } from "../../../lib/sync/specs/store-all.ts";
+import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
+import { STORED_MAX } from "../../../lib/sync/specs/store-room.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { around } from "../../contracts/faults.ts";
 import { PERIOD_MS } from "../world.ts";
@@ -47,6 +48,7 @@ describe("the objects that a sync stores", () => {
     world.apply("web", { uid: "object-of-web" });
     world.apply("api", { uid: "object-of-api" });
     await world.next();
+    world.nowMs += STORED_EVERY_MS;
     const edited = { maxReplicas: 3, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } };
     world.apply("web", { uid: "object-of-web", spec: { ...edited, metrics: [{ name: "cpu", resource: { name: "cpu" }, target: 50 }] } });
     world.apply("api", { uid: "object-of-api" });

@@ -1,0 +1,138 @@
+import type { Because } from "../../model/decision.ts";
+import { overBudget } from "../../report/object-holds.ts";
+import {
+  moveStoredBytes,
+  NAMESPACE_BYTES_MAX,
+  type RepaidMs,
+  readStoredBytes,
+  repaidAfter,
+  roomFromMs,
+  usedBytes,
+} from "../../store/records/stored-bytes.ts";
+import { eachDone } from "../../store/table/all-done.ts";
+import type { SyncMessage } from "../message.ts";
+import type { SyncPorts } from "../sync-ports.ts";
+import type { Finding } from "./finding.ts";
+import { inFairTurns, namespaceOf, writtenBytes } from "./store-turns.ts";
+
+/** Most records that one sync stores. Each takes three writes; the others are stored by the next syncs. */
+export const STORED_MAX = 200;
+/** Most bytes that one sync writes for objects. A partition key of DynamoDB takes 1 MB a second, so that more would be throttled. */
+export const SYNC_BYTES_MAX = 2_000_000;
+/** Namespaces whose objects one sync stores. Others have their turn in the next. */
+const NAMESPACES_MAX = STORED_MAX;
+export const PARALLEL = 8;
+
+/** What one sync stores of what it has found. */
+export interface Room {
+  readonly admitted: readonly Finding[];
+  /** No room in this sync. */
+  readonly late: readonly Finding[];
+  /** The namespace has used its bytes. */
+  readonly over: readonly { readonly finding: Finding; readonly because: Because }[];
+  /** Gives back the bytes of what was admitted and then not stored. */
+  readonly giveBack: (findings: readonly Finding[]) => Promise<void>;
+}
+
+/** The account of one namespace in this sync. */
+interface Account {
+  readonly namespace: string;
+  readonly from: RepaidMs;
+  to: RepaidMs;
+  over: Because | undefined;
+}
+
+type Counted = Pick<SyncPorts, "tables">;
+
+/** Finds room for the findings that need a write, in fair turns, and counts their bytes before anything is stored: a sync that dies has used them. */
+export const roomFor = async (ports: Counted, message: SyncMessage, findings: readonly Finding[], nowMs: number): Promise<Room> => {
+  const wanted = inFairTurns(findings, message);
+  const namespaces = [...new Set(wanted.map(namespaceOf))].slice(0, NAMESPACES_MAX);
+  const accounts = await eachDone(namespaces, PARALLEL, async (namespace): Promise<Account> => {
+    const from = await readStoredBytes(ports.tables, message, namespace);
+    return { namespace, from, to: from, over: undefined };
+  });
+  const { admitted, late, over } = divided(wanted, new Map(accounts.map((account) => [account.namespace, account])), nowMs);
+  const refused = await refusedAccounts(ports, message, accounts);
+  const isRefused = ({ finding }: Admitted): boolean => refused.has(namespaceOf(finding));
+  return {
+    admitted: admitted.filter((one) => !isRefused(one)).map(({ finding }) => finding),
+    late: [...late, ...admitted.filter(isRefused).map(({ finding }) => finding)],
+    over,
+    giveBack: (left) => giveBack(ports, message, { accounts, admitted, left: new Set(left) }),
+  };
+};
+
+interface Admitted {
+  readonly finding: Finding;
+  readonly bytes: number;
+}
+
+type Divided = Pick<Room, "late" | "over"> & { readonly admitted: readonly Admitted[] };
+
+const divided = (wanted: readonly Finding[], accounts: ReadonlyMap<string, Account>, nowMs: number): Divided => {
+  const admitted: Admitted[] = [];
+  const late: Finding[] = [];
+  const over: { readonly finding: Finding; readonly because: Because }[] = [];
+  let leftBytes = SYNC_BYTES_MAX;
+  for (const finding of wanted) {
+    const isFull = admitted.length >= STORED_MAX || leftBytes <= 0;
+    const charged = chargedTo(accounts.get(namespaceOf(finding)), finding, { isFull, nowMs });
+    if (charged === undefined) late.push(finding);
+    else if (typeof charged !== "number") over.push({ finding, because: charged });
+    else {
+      leftBytes -= charged;
+      admitted.push({ finding, bytes: charged });
+    }
+  }
+  return { admitted, late, over };
+};
+
+/** The bytes that a finding takes of the account of its namespace, or why it takes none: the reason where the account is empty, undefined where the sync is full. */
+const chargedTo = (
+  account: Account | undefined,
+  finding: Finding,
+  { isFull, nowMs }: { readonly isFull: boolean; readonly nowMs: number },
+): number | Because | undefined => {
+  if (account?.over) return account.over;
+  if (!account || isFull) return undefined;
+  const bytes = writtenBytes(finding);
+  account.over = overWith(account, bytes, nowMs);
+  if (account.over) return account.over;
+  account.to = repaidAfter(account.to, bytes, nowMs);
+  return bytes;
+};
+
+/** Why so many bytes more are too many; undefined where they fit. */
+const overWith = ({ namespace, to }: Account, bytes: number, nowMs: number): Because | undefined => {
+  const fromMs = roomFromMs(to, bytes);
+  return fromMs > nowMs ? overBudget({ namespace, usedBytes: usedBytes(to, nowMs), bytesMax: NAMESPACE_BYTES_MAX, fromMs }) : undefined;
+};
+
+const refusedAccounts = async (ports: Counted, message: SyncMessage, accounts: readonly Account[]): Promise<ReadonlySet<string>> => {
+  const used = accounts.filter(({ from, to }) => to !== from);
+  const moved = await eachDone(used, PARALLEL, async (account) => ({
+    account,
+    isMoved: await moveStoredBytes(ports.tables, { partition: message, ...account }),
+  }));
+  return new Set(moved.filter(({ isMoved }) => !isMoved).map(({ account }) => account.namespace));
+};
+
+const giveBack = async (
+  ports: Counted,
+  message: SyncMessage,
+  {
+    accounts,
+    admitted,
+    left,
+  }: { readonly accounts: readonly Account[]; readonly admitted: readonly Admitted[]; readonly left: ReadonlySet<Finding> },
+): Promise<void> => {
+  const unused = Map.groupBy(
+    admitted.filter(({ finding }) => left.has(finding)),
+    ({ finding }) => namespaceOf(finding),
+  );
+  await eachDone(accounts, PARALLEL, async ({ namespace, to: from }) => {
+    const bytes = (unused.get(namespace) ?? []).reduce((sum, one) => sum + one.bytes, 0);
+    if (bytes > 0) await moveStoredBytes(ports.tables, { partition: message, namespace, from, to: repaidAfter(from, -bytes, 0) });
+  });
+};

@@ -1,0 +1,59 @@
+import { hasDictionaries, packed } from "../../store/history/zstd-dictionary.ts";
+import { placeOf, roundOf } from "../objects/turns.ts";
+import type { SyncMessage } from "../message.ts";
+import { bytesOf, type Finding } from "./finding.ts";
+
+/** Bytes of a store beside manifests: a change under two keys and a record, each of which takes a write unit of 1 KB at least. */
+const BYTES_OF_WRITES = 3_000;
+
+/** The bytes that storing a finding writes, for its place in the order.  */
+export const roughBytes = (finding: Finding): number =>
+  BYTES_OF_WRITES + bytesOf("manifest" in finding ? finding.manifest : finding.spec?.record.manifest);
+
+/** A change holds the manifest before and after, each under two keys. */
+const COPIES = { ofEdit: 4, ofNew: 2 } as const;
+
+/** The bytes that storing a finding writes, or somewhat more: the record is written whole, its change as a difference. */
+export const writtenBytes = (finding: Finding): number => {
+  const rough = roughBytes(finding);
+  if (finding.kind !== "store") return rough;
+  const before = finding.spec && hasDictionaries() ? Buffer.from(finding.spec.record.manifest) : undefined;
+  return rough + packed(Buffer.from(finding.manifest), before).length * (finding.spec ? COPIES.ofEdit : COPIES.ofNew);
+};
+
+/** The namespace of a finding. */
+export const namespaceOf = (finding: Finding): string => finding.spec?.record.namespace ?? ("object" in finding ? finding.object.namespace : "");
+
+/** When the object was stored last. A new one was never. */
+const storedMsOf = ({ spec }: Finding): number => spec?.record.origin?.storedMs ?? 0;
+
+interface Placed {
+  readonly finding: Finding;
+  /** Bytes of its namespace that come before it. */
+  readonly startBytes: number;
+  readonly turn: number;
+}
+
+/*
+ *  team-a   ████████ ████████ ████████      one after the other: a store begins where the bytes of its own namespace before it end
+ *  team-b   ██                              so the one small store of team-b is among the first, however many team-a has
+ *
+ * This is fair queuing by namespace, as the API server queues its requests by flow (API Priority and Fairness).
+ */
+
+/** The findings in the order in which they are stored, where there may not be room for all: the order of a LIST keeps no namespace waiting. Within a namespace the object comes first that has waited longest. */
+export const inFairTurns = <Each extends Finding>(findings: readonly Each[], message: Pick<SyncMessage, "dueMs" | "periodMs">): readonly Each[] => {
+  const round = roundOf("others", message);
+  const placed = [...Map.groupBy(findings, namespaceOf)].flatMap(([namespace, own]) => {
+    const turn = placeOf(namespace, round);
+    let startBytes = 0;
+    return own
+      .toSorted((one, other) => storedMsOf(one) - storedMsOf(other))
+      .map((finding): Placed & { readonly finding: Each } => {
+        const place = { finding, startBytes, turn };
+        startBytes += roughBytes(finding);
+        return place;
+      });
+  });
+  return placed.toSorted((one, other) => one.startBytes - other.startBytes || one.turn - other.turn).map(({ finding }) => finding);
+};
