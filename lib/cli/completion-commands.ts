@@ -5,7 +5,7 @@ import { example } from "./example.ts";
 import type { Io, Printer } from "./io.ts";
 
 /** `completion`, and the hidden command that the scripts of the shells call with the words before the cursor. */
-export const completionCommands = (root: Command, io: Pick<Io, "open" | "by" | "stackUrl">, printer: Printer): void => {
+export const completionCommands = (root: Command, io: Pick<Io, "open" | "by" | "stackName" | "stackUrl">, printer: Printer): void => {
   root
     .command("completion")
     .description("print the script that completes commands, options and names in a shell")

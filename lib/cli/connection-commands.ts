@@ -3,7 +3,7 @@ import { type AddOptions, clusterChange, newCluster } from "./cluster-options.ts
 import type { TargetOptions } from "./command-target.ts";
 import type { CheckOptions } from "./commands/check.ts";
 import type { RbacCommandOptions } from "./commands/rbac.ts";
-import type { Printer } from "./io.ts";
+import { type Printer, showsOf } from "./io.ts";
 import { scaledKind } from "./kind-option.ts";
 import { output } from "./output-option.ts";
 import { repeatable } from "./repeatable.ts";
@@ -52,10 +52,10 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
       const { region: _ofCluster, ...target } = options;
       if (options.replace) {
         const change = clusterChange(name, options);
-        return run(target, async (session, printer) => (await import("./commands/cluster-commands.ts")).replace(session, printer, change));
+        return run(target, "edit", async (session, printer) => (await import("./commands/cluster-commands.ts")).replace(session, printer, change));
       }
       const added = newCluster(name, options);
-      return run(target, async (session, printer) => (await import("./commands/cluster-commands.ts")).add(session, printer, added));
+      return run(target, "edit", async (session, printer) => (await import("./commands/cluster-commands.ts")).add(session, printer, added));
     });
   withTarget(parent.command("check"))
     .description("look at a cluster from where the syncs connect to it: credentials, TLS, rights, metrics, clock; it changes nothing")
@@ -64,7 +64,7 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
     .addOption(output(["table", "json", "yaml"]))
     .addHelpText("after", CHECK_EXAMPLES)
     .action((name: string, options: CheckOptions & TargetOptions) =>
-      run(options, async (session, printer) => (await import("./commands/check.ts")).check(session, printer, name, options)),
+      run(options, showsOf(options.output), async (session, printer) => (await import("./commands/check.ts")).check(session, printer, name, options)),
     );
   withPlace(parent.command("rbac"))
     .description("print the smallest roles that Tidemark needs in a cluster, and the access entry of an EKS cluster")
@@ -84,7 +84,7 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
       const request = rbacRequest(options);
       // The roles depend on no cluster, so that no data folder and no stack is needed without a name.
       if (name === undefined) return rbac(printer, request);
-      return run(target, (session, printer) => rbac(printer, request, { session, name }));
+      return run(target, "document", (session, printer) => rbac(printer, request, { session, name }));
     });
 };
 

@@ -32,7 +32,7 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
       const { readSources } = await code.sources();
       const sources = await readSources(options, io.stdin);
       const plan = options.prune || options.selector !== undefined ? (await code.prune()).prunePlan(options, sources) : undefined;
-      await run(options, async (session, printer) => {
+      await run(options, "edit", async (session, printer) => {
         const applied = await (await code.edit()).apply(session, { printer, io }, sources, options);
         if (plan) await (await code.prune()).prune(session.service, printer, applied, { ...plan, dryRun: options.dryRun === true });
       });
@@ -88,7 +88,7 @@ const onChosen = async (
 ): Promise<void> => {
   const { choiceOfEdit, chosenForEdit } = await code.choice();
   const choice = choiceOfEdit(command, names, options);
-  return run(options, async (session, printer) => {
+  return run(options, "edit", async (session, printer) => {
     const chosen = await chosenForEdit(session.service, choice);
     if (chosen.length === 0) printer.tell((await import("./listed-autoscalers.ts")).nothingListed(options));
     await work(session, printer, chosen);
@@ -107,7 +107,7 @@ const deleteCommand = async (names: readonly string[], options: ChoiceOptions & 
     throw usage(`Cannot delete ${names[0] === undefined ? `by --${other}` : `"${other}"`} and the manifests of -f together: give one of them`);
   const [{ readSources }, { resourcesIn }] = await Promise.all([code.sources(), import("./manifest-names.ts")]);
   const { resources, passedOver } = resourcesIn(await readSources({ ...options, filename: options.filename }, io.stdin), filter);
-  return run(options, async (session, printer) => {
+  return run(options, "edit", async (session, printer) => {
     if (passedOver.length > 0) printer.tell(passedOverText(passedOver));
     await (await code.edit()).remove(session, printer, resources, options);
   });

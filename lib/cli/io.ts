@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { block, errorLines, type Printed, text, type Word } from "../report/printed.ts";
 import type { Service } from "../service/service.ts";
-import type { CommandTarget } from "./command-target.ts";
+import type { CommandTarget, TargetSettings } from "./command-target.ts";
 import { type Paint, painter } from "./output/paint.ts";
 
 /** Everything that the command uses of its process, so that tests can run it inside their own. */
@@ -14,7 +14,7 @@ export interface Io extends CommandIo {
 }
 
 /** What a command uses of its process. Only the printer writes to its streams. */
-export interface CommandIo {
+export interface CommandIo extends TargetSettings {
   readonly stdin: Readable;
   /** True when standard error is a terminal; it then shows the progress of long work. */
   readonly terminal?: boolean;
@@ -28,14 +28,16 @@ export interface CommandIo {
   readonly watchEveryMs?: number;
   /** The editor that a data folder records. A stack verifies its callers itself. */
   readonly by: string;
-  /** The value of TIDEMARK_URL. */
-  readonly stackUrl?: string;
   readonly open: (target: CommandTarget, by: string) => Promise<Session>;
 }
 
 /** The open data folder or stack that a command works on. */
 export interface Session {
   readonly service: Service;
+  /** Where it is, in the words of a head: "stack tidemark-prod in eu-central-1". */
+  readonly place: string;
+  /** True for a data folder on which no run is alive: its clock stands. */
+  readonly ended?: true;
   /** The clock of the folder, or of this machine for a stack. All ages and times are measured by it. */
   readonly nowMs: number;
   /** The same clock, for a command that watches. */
@@ -45,11 +47,19 @@ export interface Session {
   close(): Promise<void>;
 }
 
+/** What a command prints: a document is for programs and has no head. */
+export type Shows = "edit" | "sheet" | "table" | "document";
+
+/** What a command with this format prints. */
+export const showsOf = (output: string): Shows => (output === "text" ? "sheet" : output === "table" || output === "wide" ? "table" : "document");
+
 /** Prints to standard output, and stops when the reader has gone. */
 export interface Printer {
   readonly paint: Paint;
   /** Resolves to false when the reader has gone (`| head -1`), so that the rest need not be read. */
   print(text: Printed): Promise<boolean>;
+  /** Prints the line that says where an output was made: before a table on standard error, so that the first line stays the header, and else with the output. */
+  head(place: string, shows: Shows): Promise<void>;
   /** Prints a line on standard error, which no program reads as a result. */
   tell(line: Word): void;
   /** The same with "note: " before it. */
@@ -73,18 +83,24 @@ export const printerOn = (io: Pick<Io, "stdout" | "stderr" | "colours" | "termin
     gone = true;
     if (error.code !== "EPIPE") failure = error;
   });
+  const print = async (words: Printed): Promise<boolean> => {
+    if (!gone && !io.stdout.write(words.written())) await drained(io.stdout);
+    if (failure) throw failure;
+    return !gone;
+  };
   return {
     paint: painter(io.colours),
+    head: async (place, shows) => {
+      const words = text`In ${place}:\n`;
+      if (shows === "table") tell(words);
+      else if (shows !== "document") await print(words);
+    },
     tell: (line) => tell(text`${line}\n`),
     note: (line) => tell(text`note: ${line}\n`),
     error: (message) => tell(errorLines(message)),
     help: (words) => void io.stdout.write(block(words).written()),
     progress: (line = "") => (io.terminal ? tell(text`${START_OF_LINE}${line}`) : undefined),
-    print: async (text) => {
-      if (!gone && !io.stdout.write(text.written())) await drained(io.stdout);
-      if (failure) throw failure;
-      return !gone;
-    },
+    print,
   };
 };
 

@@ -2,7 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { failureText } from "../local/folder/failure-text.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import { usageWords } from "../report/usage-words.ts";
-import { type CommandTarget, chooseTarget, TARGET_OPTIONS, type TargetOptions, targetNote } from "./command-target.ts";
+import { type CommandTarget, chooseTarget, refuseUnnamed, TARGET_OPTIONS, type TargetOptions, targetNote } from "./command-target.ts";
 import { type Io, type Printer, printerOn } from "./io.ts";
 import { program } from "./program.ts";
 import type { Run } from "./run-command.ts";
@@ -15,10 +15,12 @@ export const EXIT = { done: 0, failed: 1, differs: 1, notCompared: 2 } as const;
 export const main = async (args: readonly string[], io: Io): Promise<number> => {
   const printer = printerOn(io);
   let target: CommandTarget | undefined;
-  const run: Run = async (options, work) => {
-    target = chooseTarget(targetOptions(root, options), io.stackUrl);
+  const run: Run = async (options, shows, work) => {
+    target = chooseTarget(targetOptions(root, options), io);
+    if (shows === "edit") await refuseUnnamedEdit(target, io);
     const session = await io.open(target, io.by);
     try {
+      await printer.head(session.place, shows);
       await work(session, printer);
     } finally {
       await session.close();
@@ -40,6 +42,13 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
     // A script must not take a failed comparison for a difference.
     return code === EXIT.failed && commandIn(root, args).name() === "diff" ? EXIT.notCompared : code;
   }
+};
+
+/** Where there is no data folder, the command says so by itself. */
+const refuseUnnamedEdit = async (target: CommandTarget, io: Io): Promise<void> => {
+  const { defaultFolderThere } = await import("../local/folder/find-folder.ts");
+  const folder = defaultFolderThere();
+  if (folder !== undefined) refuseUnnamed(target, io, folder);
 };
 
 /** The options of the command, and those given before its name: `tidemark --data DIR get`. An option after the name wins. */

@@ -3,7 +3,7 @@ import type { ImportOptions } from "./commands/import.ts";
 import type { ShadowOptions } from "./commands/shadow.ts";
 import type { TakeoverOptions } from "./commands/takeover.ts";
 import { example } from "./example.ts";
-import type { CommandIo, Printer } from "./io.ts";
+import { type CommandIo, type Printer, showsOf } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope } from "./scope-options.ts";
@@ -37,7 +37,8 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
     .action((names: readonly string[], options: ShadowOptions & ScopeOptions) => {
       const filter = filterOf(options);
       const of = names.length === 0 ? filter : oneResource("compare", names, filter);
-      return run(options, async (session, printer) => (await import("./commands/shadow.ts")).shadow(session, printer, of, options));
+      const shows = showsOf(names.length === 0 && options.output === "text" ? "table" : options.output);
+      return run(options, shows, async (session, printer) => (await import("./commands/shadow.ts")).shadow(session, printer, of, options));
     });
   takeoverCommand(root, run, {
     name: "takeover",
@@ -79,7 +80,7 @@ const takeoverCommand = (root: Command, run: Run, { name, words, calls }: Switch
     code.batchesOf(names, options);
     const filter = filterOf(options);
     const chosen = { filter, resources: names.length === 0 ? [] : namedResources(names, filter) };
-    return run(options, (session, printer) => code[name](session, printer, chosen, options));
+    return run(options, "edit", (session, printer) => code[name](session, printer, chosen, options));
   });
 };
 
@@ -98,7 +99,7 @@ const importCommand = async (options: ImportOptions & ScopeOptions, { run, io, p
     await printImport(own, result, options.output);
     return refuseIncomplete(result);
   }
-  return run(options, async (session, printer) => {
+  return run(options, options.apply ? "edit" : "document", async (session, printer) => {
     const result = await readImport(await kubeconfigOf(options, session), options);
     if (!options.apply) await printImport(printer, result, options.output);
     else {

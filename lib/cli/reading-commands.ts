@@ -6,7 +6,7 @@ import type { EventsOptions } from "./commands/events.ts";
 import type { GetOptions } from "./commands/get-options.ts";
 import type { SeriesOptions } from "./commands/series.ts";
 import { example } from "./example.ts";
-import type { CommandIo } from "./io.ts";
+import { type CommandIo, showsOf } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope, withScopes, withSelector } from "./scope-options.ts";
@@ -44,7 +44,9 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
       const { get, checkOptions } = await code.get();
       const selection = selectionOf(names, filterOf(options));
       checkOptions(selection, options);
-      return run(options, async (session, printer) => get(session, { printer, io }, selection, options));
+      return run(options, options.headers === false ? "document" : showsOf(options.output), async (session, printer) =>
+        get(session, { printer, io }, selection, options),
+      );
     });
   withSelector(withScopes(root.command("describe")))
     .description("describe autoscalers: metrics, windows, conditions, last decision, events")
@@ -53,7 +55,7 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .action(async (names: readonly string[], options: SheetOptions & ChoiceOptions) => {
       const { choiceOfQuery } = await code.choice();
       const choice = choiceOfQuery("describe", names, options);
-      return run(options, async (session, printer) => (await code.describe()).describe(session, printer, choice, options));
+      return run(options, showsOf(options.output), async (session, printer) => (await code.describe()).describe(session, printer, choice, options));
     });
   withScope(root.command("explain"))
     .description("explain why an autoscaler is at its count, and what would change it")
@@ -62,7 +64,7 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .addOption(output(["text", "json", "yaml"]))
     .action((names: readonly string[], options: ExplainOptions & ScopeOptions) => {
       const resource = oneResource("explain", names, filterOf(options));
-      return run(options, async (session, printer) => (await code.describe()).explain(session, printer, resource, options));
+      return run(options, showsOf(options.output), async (session, printer) => (await code.describe()).explain(session, printer, resource, options));
     });
   withScopes(root.command("events"))
     .description("list scale events, oldest first")
@@ -79,7 +81,9 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
       const { events, checkOptions } = await code.events();
       const resource = oneOrAll("list the events of", names, options);
       checkOptions(resource, options);
-      return run(options, async (session, printer) => events(session, { printer, io }, resource, options));
+      return run(options, options.headers === false ? "document" : showsOf(options.output), async (session, printer) =>
+        events(session, { printer, io }, resource, options),
+      );
     });
   withScopes(root.command("changes"))
     .description("list edits, oldest first, with their time, editor and changed fields")
@@ -94,12 +98,14 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
       const { changes, checkOptions } = await code.changes();
       const resource = oneOrAll("list the changes of", names, options);
       checkOptions(resource, options);
-      return run(options, async (session, printer) => changes(session, printer, resource, options));
+      return run(options, options.output === "text" ? "table" : "document", async (session, printer) => changes(session, printer, resource, options));
     });
   withScope(root.command("series"))
     .description("print the metrics and decisions of every autoscaler as OpenMetrics text")
     .option("--labels <names>", "labels for wpa_controller_labels_info")
-    .action((options: SeriesOptions) => run(options, async (session, printer) => (await code.series()).series(session, printer, options)));
+    .action((options: SeriesOptions) =>
+      run(options, "document", async (session, printer) => (await code.series()).series(session, printer, options)),
+    );
 };
 
 /** The autoscaler of a list of events or changes; none for the list of all. */

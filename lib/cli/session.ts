@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { openFolder } from "../local/folder/data-folder.ts";
 import { findFolder } from "../local/folder/find-folder.ts";
-import { folderLayout } from "../local/folder/layout.ts";
+import { DEFAULT_DATA_FOLDER, folderLayout } from "../local/folder/layout.ts";
 import { deadLettersIn } from "../local/queue/dead-letters.ts";
 import { TABLE_NAMES } from "../local/run/names.ts";
 import type { ServiceContext } from "../service/context.ts";
 import { openService } from "../service/open.ts";
-import type { DeadLetters } from "../service/views/status.ts";
+import type { DeadLetters, StatusView } from "../service/views/status.ts";
 import { insertByStatement } from "../store/history/insert.ts";
 import type { CommandTarget } from "./command-target.ts";
 import type { Session } from "./io.ts";
@@ -52,8 +52,12 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     deadLetters,
     checkConnection: checkHere,
   });
+  const isAlive = folder.run !== undefined;
+  const place = `folder ${dataDir}, ${isAlive ? "whose run is alive" : "no run is alive"}`;
   return {
-    service,
+    service: isAlive ? service : { ...service, status: async () => statusWithoutRun(await service.status(), dataDir) },
+    place,
+    ...(isAlive ? {} : { ended: true }),
     nowMs: folder.clock(),
     clock: folder.clock,
     endsInOrder: true,
@@ -63,6 +67,20 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     },
   };
 };
+
+/** Where no run is alive, nothing is synced, and the clock of the folder stands: what was healthy when the run ended is not healthy now. */
+const statusWithoutRun = (status: StatusView, dir: string): StatusView => ({
+  ...status,
+  healthy: false,
+  problems: [
+    {
+      kind: "no run",
+      message: `No run is alive on the data folder "${dir}": nothing is synced or scaled, and all else here is as of the end of the last run`,
+      next: dir === DEFAULT_DATA_FOLDER ? "npm start" : `npm start -- --data ${dir}`,
+    },
+    ...status.problems,
+  ],
+});
 
 /** The syncs of a data folder run on this machine, with its files and addresses. Loaded on demand: few commands look at a cluster. */
 const checkHere: NonNullable<ServiceContext["checkConnection"]> = async (target) => {

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { TargetOptions } from "./command-target.ts";
 import type { CostOptions } from "./commands/cost.ts";
 import type { StatusOptions } from "./commands/status.ts";
-import type { CommandIo, Printer } from "./io.ts";
+import { type CommandIo, type Printer, showsOf } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { withTarget } from "./target-options.ts";
@@ -14,7 +14,7 @@ export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: P
     .option("-w, --watch", "print it again every 5 s, until Ctrl-C")
     .addOption(output(["text", "json", "yaml"]))
     .action((options: StatusOptions & TargetOptions) =>
-      run(options, async (session, printer) => (await import("./commands/status.ts")).status(session, printer, options, io)),
+      run(options, "document", async (session, printer) => (await import("./commands/status.ts")).status(session, printer, options, io)),
     );
   withTarget(root.command("cost"))
     .description("show what a month on AWS costs: of the clusters and autoscalers there are, or of those given")
@@ -31,6 +31,6 @@ export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: P
       const wanted = givenFleet(options);
       // With both numbers nothing is read, so no folder or stack is opened.
       if (wanted.clusters !== undefined && wanted.autoscalers !== undefined) await cost(printer, wanted, options.output);
-      else await run(options, async (session, printer) => cost(printer, wanted, options.output, session));
+      else await run(options, showsOf(options.output), async (session, printer) => cost(printer, wanted, options.output, session));
     });
 };

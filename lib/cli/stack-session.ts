@@ -12,7 +12,8 @@ type CallerIn = (region: string, profile?: string) => Caller;
 const senderTo = (stack: StackUrl, caller: Caller, clock: () => number): SendRequest =>
   requestSender({ stack, caller, clock, wait: async (ms) => wait(ms), random: Math.random });
 
-const sessionOf = (ask: SendRequest, clock: () => number): Session => ({
+const sessionOf = (ask: SendRequest, place: string, clock: () => number): Session => ({
+  place,
   service: remoteService(ask, randomUUID),
   // The clock of this machine, because signatures are refused when the clocks differ by more than five minutes.
   nowMs: clock(),
@@ -27,7 +28,7 @@ export const openStack = (
   clock: () => number = Date.now,
 ): Session => {
   const stack = stackUrl(url, from);
-  return sessionOf(senderTo(stack, callerIn(stack.region, profile), clock), clock);
+  return sessionOf(senderTo(stack, callerIn(stack.region, profile), clock), `the stack at ${url}`, clock);
 };
 
 /** Opens a deployed stack by its name. Queries go to the URL of `view`, which every policy for people allows, and edits to the URL of `api`. Throws the errors of `findStack`. */
@@ -35,5 +36,5 @@ export const openNamedStack = async (named: NamedStack, callerIn: CallerIn = def
   const { view, api } = await findStack(named);
   const caller = callerIn(api.region, named.profile);
   const senders = { GET: senderTo(view, caller, clock), POST: senderTo(api, caller, clock) };
-  return sessionOf((request) => senders[request.method](request), clock);
+  return sessionOf((request) => senders[request.method](request), `stack ${named.name} in ${api.region}`, clock);
 };

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { failureText } from "../local/folder/failure-text.ts";
 import { userName } from "../local/run/user-name.ts";
 import { errorLines } from "../report/printed.ts";
@@ -26,7 +27,13 @@ const interruptible = async <Result>(work: (signal: AbortSignal) => Promise<Resu
   }
 };
 
-const { NO_COLOR: noColor, TERM: term, TIDEMARK_URL: stackUrl } = process.env;
+const { NO_COLOR: noColor, TERM: term, TIDEMARK_STACK: stackName, TIDEMARK_URL: stackUrl } = process.env;
+
+/** What shows that stacks are worked on from here: credentials or a region of AWS in the environment, or what a deployment leaves in this folder. */
+const SIGNS = ["AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_REGION", "AWS_DEFAULT_REGION"] as const;
+const DEPLOYED = ".serverless";
+const sign = SIGNS.find((name) => process.env[name]);
+const stackSign = sign === undefined ? (existsSync(DEPLOYED) ? `there is a folder "${DEPLOYED}"` : undefined) : `${sign} is set`;
 
 process.exitCode = await main(process.argv.slice(2), {
   stdin: process.stdin,
@@ -38,7 +45,9 @@ process.exitCode = await main(process.argv.slice(2), {
   colours: process.stdout.isTTY === true && !noColor && term !== "dumb",
   by: userName(),
   editFile: async (file) => (await import("./run-editor.ts")).editFile(process.env, file),
+  ...(stackName !== undefined && { stackName }),
   ...(stackUrl !== undefined && { stackUrl }),
+  ...(stackSign !== undefined && { stackSign }),
   // Loaded on demand, because help and usage errors need neither tables nor SDK.
   open: async (target, by) => (await import("./session.ts")).openTarget(target, by),
 });

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { SheetOptions } from "./commands/describe.ts";
 import type { FreezeOptions } from "./commands/fleet.ts";
 import type { ResetOptions } from "./commands/partition-commands.ts";
+import { showsOf } from "./io.ts";
 import type { DocumentFormat } from "./output/document-text.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
@@ -20,30 +21,34 @@ export const clusterCommands = (parent: Command, run: Run): void => {
     .description("list clusters")
     .addOption(output(["table", "json", "yaml"]))
     .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
-      run(options, async (session, printer) => (await code.cluster()).list(session, printer, options.output)),
+      run(options, showsOf(options.output), async (session, printer) => (await code.cluster()).list(session, printer, options.output)),
     );
   withTarget(parent.command("describe"))
     .description("describe one cluster")
     .argument("<name>")
     .addOption(output(["text", "json", "yaml"]))
     .action((name: string, options: ScopeOptions & SheetOptions) =>
-      run(options, async (session, printer) => (await code.cluster()).describe(session, printer, name, options.output)),
+      run(options, showsOf(options.output), async (session, printer) => (await code.cluster()).describe(session, printer, name, options.output)),
     );
   withTarget(parent.command("pause"))
     .description("pause a cluster; its workloads keep their counts")
     .argument("<name>")
     .option("--until <time>", "end of the pause: RFC 3339, or a duration from now")
     .action((name: string, options: ScopeOptions & { readonly until?: string }) =>
-      run(options, async (session, printer) => (await code.cluster()).pause(session, printer, name, options.until)),
+      run(options, "edit", async (session, printer) => (await code.cluster()).pause(session, printer, name, options.until)),
     );
   withTarget(parent.command("resume"))
     .description("resume a paused cluster")
     .argument("<name>")
-    .action((name: string, options: ScopeOptions) => run(options, async (session, printer) => (await code.cluster()).resume(session, printer, name)));
+    .action((name: string, options: ScopeOptions) =>
+      run(options, "edit", async (session, printer) => (await code.cluster()).resume(session, printer, name)),
+    );
   withTarget(parent.command("remove"))
     .description("remove a cluster that has no autoscalers")
     .argument("<name>")
-    .action((name: string, options: ScopeOptions) => run(options, async (session, printer) => (await code.cluster()).remove(session, printer, name)));
+    .action((name: string, options: ScopeOptions) =>
+      run(options, "edit", async (session, printer) => (await code.cluster()).remove(session, printer, name)),
+    );
 };
 
 export const partitionCommands = (parent: Command, run: Run): void => {
@@ -52,7 +57,7 @@ export const partitionCommands = (parent: Command, run: Run): void => {
     .argument("<cluster/partition>")
     .addOption(output(["text", "json", "yaml"]))
     .action((path: string, options: ScopeOptions & SheetOptions) =>
-      run(options, async (session, printer) => (await code.partition()).describe(session, printer, path, options.output)),
+      run(options, showsOf(options.output), async (session, printer) => (await code.partition()).describe(session, printer, path, options.output)),
     );
   withTarget(parent.command("reset-windows"))
     .description("replace a page that cannot be read; its autoscalers go on as if each had just been scaled as far as its rules allow")
@@ -63,7 +68,7 @@ export const partitionCommands = (parent: Command, run: Run): void => {
       const partition = await code.partition();
       const page = partition.pageNumber(options.page);
       partition.requireYes(options, `windows page ${page} of "${path}"`, "the history of its windows is lost");
-      return run(options, async (session, printer) => partition.resetWindows(session, printer, path, page));
+      return run(options, "edit", async (session, printer) => partition.resetWindows(session, printer, path, page));
     });
   withTarget(parent.command("reset-intent"))
     .description("settle an open intent that cannot be read as unknown, so that its autoscaler goes on; takes 40 s")
@@ -73,7 +78,7 @@ export const partitionCommands = (parent: Command, run: Run): void => {
     .action(async (path: string, options: ScopeOptions & ResetOptions & { readonly intent: string }) => {
       const partition = await code.partition();
       partition.requireYes(options, `intent "${options.intent}" of "${path}"`, "its content is lost");
-      return run(options, async (session, printer) => partition.resetIntent(session, printer, path, options.intent));
+      return run(options, "edit", async (session, printer) => partition.resetIntent(session, printer, path, options.intent));
     });
   withTarget(parent.command("reset-time"))
     .description(
@@ -84,7 +89,7 @@ export const partitionCommands = (parent: Command, run: Run): void => {
     .action(async (path: string, options: ScopeOptions & ResetOptions) => {
       const partition = await code.partition();
       partition.requireYes(options, `the time of "${path}"`, "what autoscalers did whose windows have a time ahead of the clock is forgotten");
-      return run(options, async (session, printer) => partition.resetTime(session, printer, path));
+      return run(options, "edit", async (session, printer) => partition.resetTime(session, printer, path));
     });
 };
 
@@ -96,15 +101,15 @@ export const fleetCommands = (parent: Command, run: Run): void => {
     .action(async (options: ScopeOptions & FreezeOptions) => {
       const fleet = await code.fleet();
       const reason = fleet.reasonOf(options);
-      return run(options, async (session, printer) => fleet.freeze(session, printer, reason, options.replace === true));
+      return run(options, "edit", async (session, printer) => fleet.freeze(session, printer, reason, options.replace === true));
     });
   withTarget(parent.command("thaw"))
     .description("thaw the fleet")
-    .action((options: ScopeOptions) => run(options, async (session, printer) => (await code.fleet()).thaw(session, printer)));
+    .action((options: ScopeOptions) => run(options, "edit", async (session, printer) => (await code.fleet()).thaw(session, printer)));
   withTarget(parent.command("describe"))
     .description("show whether the fleet is frozen, since when, by which user and why")
     .addOption(output(["text", "json", "yaml"]))
     .action((options: ScopeOptions & SheetOptions) =>
-      run(options, async (session, printer) => (await code.fleet()).describe(session, printer, options)),
+      run(options, showsOf(options.output), async (session, printer) => (await code.fleet()).describe(session, printer, options)),
     );
 };

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { PassThrough, Readable } from "node:stream";
+import { PassThrough, Readable, type Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../lib/cli/main.ts";
@@ -28,14 +28,21 @@ const storedIn = async (namespace: string): Promise<readonly string[]> => {
   return JSON.parse(out).items.map(({ metadata }: { readonly metadata: { readonly name: string } }) => metadata.name);
 };
 
+/** The line that says where they are stored. */
+const HEAD_LINES = 1;
+
+const atFirstStored = (child: ChildProcessByStdio<Writable, Readable, Readable>, signal: NodeJS.Signals): void => {
+  child.stdout.on("data", (chunk: Buffer) => (chunk.includes(" created") && !child.killed ? child.kill(signal) : undefined));
+};
+
 describe("tidemark apply of many documents", () => {
   it("ends in good order at Ctrl-C: it printed what it stored, says how many, and the same again stores the rest", async () => {
     const args = ["apply", "-f", file, "--cluster", "us-1", "--data", folder.data];
     const child = spawn(process.execPath, [TIDEMARK, ...args]);
     const [out, err] = [text(child.stdout), text(child.stderr)];
-    child.stdout.once("data", () => child.kill("SIGINT"));
+    atFirstStored(child, "SIGINT");
     const [code] = await once(child, "close");
-    const printed = (await out).trimEnd().split("\n");
+    const printed = (await out).trimEnd().split("\n").slice(HEAD_LINES);
     expect(code).toBe(1);
     expect(await err).toBe(
       `error: Cannot finish: the command was interrupted; ${printed.length} of ${MANY} documents are stored; apply the same files again to store the rest\n`,
@@ -50,9 +57,9 @@ describe("tidemark apply of many documents", () => {
     const args = ["apply", "-f", folder.write("killed.yaml", many("yard")), "--cluster", "us-1", "--data", folder.data];
     const child = spawn(process.execPath, [TIDEMARK, ...args]);
     const out = text(child.stdout);
-    child.stdout.once("data", () => child.kill("SIGKILL"));
+    atFirstStored(child, "SIGKILL");
     await once(child, "close");
-    const printed = (await out).split("\n").length - 1;
+    const printed = (await out).split("\n").length - 1 - HEAD_LINES;
     expect((await storedIn("yard")).length).toBeGreaterThanOrEqual(printed);
     const again = await inside(args);
     expect([again.code, again.out.match(/ (created|unchanged)$/gm)?.length, (await storedIn("yard")).length]).toEqual([0, MANY, MANY]);
@@ -65,7 +72,7 @@ describe("tidemark apply of many documents", () => {
     expect(await main(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], io)).toBe(0);
     stdout.end();
     stderr.end();
-    expect((await out).trimEnd().split("\n")).toHaveLength(MANY);
+    expect((await out).trimEnd().split("\n")).toHaveLength(HEAD_LINES + MANY);
     const shown = (await err).split("\r\u001b[2K");
     expect(shown.filter((line) => line !== "")).toEqual([
       "Checking the manifests",

@@ -37,7 +37,9 @@ afterAll(() => world.close());
 const printed = (...args: readonly string[]): Promise<string> => printedBy(openService(world.context), args);
 
 const printedBy = async (service: Service, args: readonly string[]): Promise<string> => {
-  const { code, out, err } = await inside(args, { open: async () => ({ service, nowMs: NOON, clock: () => NOON, close: async () => {} }) });
+  const { code, out, err } = await inside(args, {
+    open: async () => ({ place: "folder here", service, nowMs: NOON, clock: () => NOON, close: async () => {} }),
+  });
   expect({ code, err }).toEqual({ code: 0, err: "" });
   return out;
 };

@@ -83,7 +83,7 @@ const exported = async (service: Service, output: "jsonl" | "csv", since = "30d"
     },
   });
   const stderr = new Writable({ write: (chunk, _encoding, done) => done(new Error(String(chunk))) });
-  const open = async () => ({ service, nowMs: NOON, clock: () => NOON, close: async () => undefined });
+  const open = async () => ({ place: "folder here", service, nowMs: NOON, clock: () => NOON, close: async () => undefined });
   const code = await main(["events", "--all", "--since", since, "-o", output], {
     stdin: process.stdin,
     stdout,

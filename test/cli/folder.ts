@@ -71,6 +71,11 @@ export const shopFolder = async (): Promise<Folder> => {
   };
 };
 
+/** Without the line that says where the output was made; head.test.ts looks at it. */
+export const withoutHead = ({ code, out, err }: Said): Said => ({ code, out: out.replace(HEAD, "$1"), err: err.replace(HEAD, "$1") });
+// The screen may be cleared before it.
+const HEAD = new RegExp("^((?:\\u001b\\[[HJ])*)In (?:folder|stack|the stack) .*:\\n");
+
 const run = async (
   args: readonly string[],
   { stdin = "", env = {} }: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> },
@@ -79,5 +84,5 @@ const run = async (
   child.stdin.end(stdin);
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { code, out, err };
+  return withoutHead({ code, out, err });
 };

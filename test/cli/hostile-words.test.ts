@@ -1,11 +1,8 @@
 import { writeFileSync } from "node:fs";
-import { type Command, Option } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
 import type { Io, Session } from "../../lib/cli/io.ts";
-import { program } from "../../lib/cli/program.ts";
 import { openTarget } from "../../lib/cli/session.ts";
-import { withSubcommands } from "../../lib/cli/word-order.ts";
 import { plainView } from "../../lib/local/view/plain-view.ts";
 import { liveView } from "../../lib/local/view/live.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
@@ -14,6 +11,7 @@ import { toArray } from "../../lib/service/to-array.ts";
 import { type StandIn, standIn } from "../cluster/stand-in/server.ts";
 import { NOON } from "../noon.ts";
 import { SHIPPED } from "../manifest/shipped.ts";
+import { CALLS, KUBECONFIG, OTHER } from "./every-command.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
 
@@ -168,63 +166,7 @@ const opened =
     return { ...session, service: hostile(session.service) };
   };
 
-const root = program(async () => {}, {
-  ...{ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, colours: false, by: "ada" },
-  open: () => Promise.reject(new Error("nothing is opened to list commands")),
-});
-const LEAVES = withSubcommands(root).filter(({ commands }) => commands.length === 0);
-const pathOf = (command: Command): readonly string[] => (command.parent ? [...pathOf(command.parent), command.name()] : []);
-
-/** Stands for the kubeconfig of an API server whose answers are hostile. */
-const KUBECONFIG = "KUBECONFIG";
-
-/** Words for arguments and options that must be valid. Any other one gets the hostile text. */
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  "cluster/partition": ["eu-1/default"],
-  shell: ["bash"],
-  field: ["spec"],
-  command: ["get"],
-  words: ["get", ""],
-  workload: ["deployment/web"],
-  "--page": ["0"],
-  "--max": ["3"],
-  "--filename": ["-"],
-  "--kubeconfig": [KUBECONFIG],
-};
-const NEEDED: Readonly<Record<string, readonly string[]>> = {
-  events: ["-A"],
-  changes: ["-A"],
-  import: ["--kubeconfig", KUBECONFIG],
-  "cluster add": ["--kubeconfig", HOSTILE],
-};
-
-const wordsFor = (command: Command): readonly string[] => {
-  const path = pathOf(command);
-  const named = path[0] === "cluster" ? "eu-1" : "shop/web";
-  const free = Object.hasOwn(NEEDED, path.join(" "));
-  const args = command.registeredArguments.flatMap((argument) =>
-    free && !argument.required ? [] : (VALUES[argument.name()] ?? (/^names?$/.test(argument.name()) ? [named] : [HOSTILE])),
-  );
-  const options = command.options
-    .filter((option) => option.mandatory || ["--yes", "--filename"].includes(option.long ?? ""))
-    .flatMap((option) => [option.long ?? "", ...(option.required ? (VALUES[option.long ?? ""] ?? [HOSTILE]) : [])]);
-  return [...path, ...(command.name() === "delete" ? [] : args), ...options, ...(NEEDED[path.join(" ")] ?? [])];
-};
-
-const takesTarget = (command: Command): boolean => command.options.some(({ long }) => long === "--data");
-
-const formatsOf = (command: Command): readonly (readonly string[])[] => {
-  const output = command.options.find(({ long }) => long === "--output");
-  const choices = (output ?? new Option("-o")).argChoices?.filter((each) => !each.startsWith("jsonpath")) ?? [];
-  const template = output?.argChoices?.includes("jsonpath=") ? [["-o", `jsonpath={..*}`]] : [];
-  return choices.length === 0 ? [[]] : [...choices.map((format) => ["-o", format]), ...template];
-};
-
-const calls = LEAVES.flatMap((command) =>
-  formatsOf(command).map((format) => [[...wordsFor(command), ...format], takesTarget(command) ? ["--data"] : []] as const),
-);
-
-const inHere = (word: string): string => (word === KUBECONFIG ? kubeconfig : word);
+const inHere = (word: string): string => (word === KUBECONFIG ? kubeconfig : word === OTHER ? HOSTILE : word);
 
 const clean = ({ out, err }: Said, isTemplate: boolean): void => {
   expect({ out: RAW.exec(out)?.[0], err: RAW.exec(err)?.[0] }).toEqual({ out: undefined, err: undefined });
@@ -236,21 +178,21 @@ const hostileManifest = `apiVersion: v1\nkind: List\nitems: [{apiVersion: ${JSON
 
 describe("no text of a stranger reaches the terminal, a pipe or a file as a control character", () => {
   it("in any command of the program, in any of its formats", async () => {
-    expect(calls.length).toBeGreaterThan(60);
+    expect(CALLS.length).toBeGreaterThan(60);
     let hostile = 0;
-    for (const [words, data] of calls) {
+    for (const { words, takesTarget } of CALLS) {
       const more = { open: opened(hostileService), stdin: hostileManifest, editFile: async (file: string) => writeFileSync(file, hostileManifest) };
       const interruptible: NonNullable<Io["interruptible"]> = (work) => work(AbortSignal.abort());
-      const said = await inside([...words.map(inHere), ...(data.length > 0 ? ["--data", folder.data] : [])], { ...more, interruptible });
+      const said = await inside([...words.map(inHere), ...(takesTarget ? ["--data", folder.data] : [])], { ...more, interruptible });
       clean(said, words.join(" ").includes("jsonpath"));
       hostile += said.out.includes("\\u{1b}") || said.out.includes("\\u001b") || said.out.includes("\\e") || said.err.includes("\\u{1b}") ? 1 : 0;
     }
     // The others print only words of ours: help, versions, scripts, costs, and the name that was given.
-    expect(hostile / calls.length).toBeGreaterThan(0.75);
+    expect(hostile / CALLS.length).toBeGreaterThan(0.75);
   }, 120_000);
 
   it("in any error", async () => {
-    for (const [words] of calls.filter(([, data]) => data.length > 0)) {
+    for (const { words } of CALLS.filter((call) => call.takesTarget)) {
       const said = await inside([...words.map(inHere), "--data", folder.data], { open: opened(failingService), stdin: hostileManifest });
       clean(said, false);
     }

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import type { Io } from "../../lib/cli/io.ts";
 import { main } from "../../lib/cli/main.ts";
 import { openTarget } from "../../lib/cli/session.ts";
-import type { Said } from "./folder.ts";
+import { type Said, withoutHead } from "./folder.ts";
 
 /** Runs one command line in this process, on the real data folder: the same code without the start of a process. */
 export const inside = async (
@@ -15,6 +15,10 @@ export const inside = async (
     readonly open?: Io["open"];
     readonly editFile?: NonNullable<Io["editFile"]>;
     readonly stackUrl?: string;
+    readonly stackName?: string;
+    readonly stackSign?: string;
+    /** Keeps the line that says where the output was made. */
+    readonly head?: true;
     /** Ctrl-C during the first look of a command that watches. */
     readonly interruptible?: NonNullable<Io["interruptible"]>;
   } = {},
@@ -29,6 +33,8 @@ export const inside = async (
     colours: more.colours === true,
     by: more.by ?? "ada",
     ...(more.stackUrl !== undefined && { stackUrl: more.stackUrl }),
+    ...(more.stackName !== undefined && { stackName: more.stackName }),
+    ...(more.stackSign !== undefined && { stackSign: more.stackSign }),
     ...(more.interruptible !== undefined && { interruptible: more.interruptible, watchEveryMs: 1 }),
     ...(more.editFile !== undefined && { editFile: more.editFile }),
     open: more.open ?? openTarget,
@@ -36,5 +42,6 @@ export const inside = async (
   const code = await main(args, io);
   stdout.end();
   stderr.end();
-  return { code, out: await out, err: await err };
+  const said = { code, out: await out, err: await err };
+  return more.head ? said : withoutHead(said);
 };

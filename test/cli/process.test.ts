@@ -112,7 +112,10 @@ describe("npx tidemark", () => {
     const child = spawn("npx", ["tidemark", "get", "--data", folder.data], { cwd: ROOT, env });
     const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
     rmSync(cache, { recursive: true, force: true });
-    expect({ code, err: err.split("\n").filter((line) => line !== "" && !line.startsWith("npm ")) }).toEqual({ code: 0, err: [] });
+    expect({ code, err: err.split("\n").filter((line) => line !== "" && !line.startsWith("npm ")) }).toEqual({
+      code: 0,
+      err: [`In folder ${folder.data}, no run is alive:`],
+    });
     expect(out).toMatch(/^CLUSTER +NAMESPACE +NAME /);
   });
 });

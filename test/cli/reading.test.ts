@@ -23,10 +23,10 @@ describe("tidemark get", () => {
     expect(await printed("get")).toBe(
       [
         "CLUSTER   NAMESPACE   NAME   TARGETS         MIN   MAX   CURRENT     DESIRED     STATE     SYNCED",
-        "eu-1      infra       web    <unknown>/60%   2     10    <unknown>   <unknown>   waiting   15s ago",
-        "eu-1      shop        api    <unknown>/60%   2     10    3           3           failing   15s ago",
-        "eu-1      shop        late   <unknown>/60%   2     10    <unknown>   <unknown>   waiting   15s ago",
-        "eu-1      shop        web    40%/60%         2     10    9           9           limited   15s ago",
+        "eu-1      infra       web    <unknown>/60%   2     10    <unknown>   <unknown>   waiting   no run",
+        "eu-1      shop        api    <unknown>/60%   2     10    3           3           failing   no run",
+        "eu-1      shop        late   <unknown>/60%   2     10    <unknown>   <unknown>   waiting   no run",
+        "eu-1      shop        web    40%/60%         2     10    9           9           limited   no run",
         "us-1      batch       jobs   <unknown>/60%   2     10    <unknown>   <unknown>   waiting   never",
         "",
       ].join("\n"),

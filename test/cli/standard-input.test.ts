@@ -50,8 +50,8 @@ describe("tidemark apply -f -", () => {
     const [out, err, [code]] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, "close")]);
     expect({ code, out, err }).toEqual({
       code: 0,
-      out: 'HorizontalPodAutoscaler "piped" in namespace "default" of cluster "us-1" created\n',
-      err: "",
+      out: `In folder ${folder.data}, no run is alive:\nHorizontalPodAutoscaler "piped" in namespace "default" of cluster "us-1" created\n`,
+      err: `In folder ${folder.data}, no run is alive:\n`,
     });
   });
 });

@@ -31,7 +31,7 @@ const shown = (page: string): string => /^### `status`.*?^```text\n(.*?)^```/ms.
 let world: ServiceWorld;
 let deadLetters: DeadLetters | undefined;
 const serviceOf = () => openService({ ...world.context, deadLetters: async () => deadLetters });
-const session = async () => ({ service: serviceOf(), nowMs: NOON, clock: () => NOON, close: async () => {} });
+const session = async () => ({ place: "folder here", service: serviceOf(), nowMs: NOON, clock: () => NOON, close: async () => {} });
 const status = (...args: readonly string[]) => inside(["status", ...args], { open: session });
 
 beforeEach(async () => {
@@ -226,6 +226,6 @@ describe("tidemark status", () => {
     const code = await main(["status", "-w"], { ...io, screen: true, interruptible: (work) => work(stop.signal) });
     stdout.end();
     expect([code, asked]).toEqual([0, 1]);
-    expect((await printed).startsWith("\u001B[H\u001B[JStatus:")).toBe(true);
+    expect((await printed).startsWith("\u001B[H\u001B[JIn folder here:\nStatus:")).toBe(true);
   });
 });

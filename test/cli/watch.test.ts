@@ -68,7 +68,7 @@ describe("tidemark get -w", () => {
       ["get", "-w", "--cluster", "us-1"],
       [none, apply(hpa("fresh", { namespace: "lab" })), (service) => service.pause({ name: "fresh" }), none],
     );
-    expect([code, err]).toEqual([0, ""]);
+    expect([code, err]).toEqual([0, `In folder ${folder.data}, no run is alive:\n`]);
     expect(out.split("\n").map((line) => line.split(/ {3,}/).filter((_, column) => [2, 8].includes(column)))).toEqual([
       ["NAME", "STATE"],
       ["jobs", "waiting"],
@@ -164,7 +164,7 @@ describe("tidemark events -w", () => {
     }
     const code = await main(["events", "-n", "shop", "-w", "-o", "jsonl"], {
       ...{ stdin: Readable.from([""]), stdout, stderr: new PassThrough(), colours: false, by: "ada", watchEveryMs: 1 },
-      open: async () => ({ service: { events } as unknown as Service, nowMs: NOON, clock: () => NOON, close: async () => {} }),
+      open: async () => ({ place: "folder here", service: { events } as unknown as Service, nowMs: NOON, clock: () => NOON, close: async () => {} }),
       interruptible: (work) => work(stop.signal),
     });
     stdout.end();

@@ -67,7 +67,7 @@ beforeEach(async () => {
 describe("an autoscaler that is read from its cluster", () => {
   it("is never pruned by an apply of other manifests with its labels, also while its object is gone", async () => {
     const labels = { team: "shop" };
-    const open = async () => ({ service, nowMs: NOON, clock: () => NOON, close: async () => {} });
+    const open = async () => ({ place: "folder here", service, nowMs: NOON, clock: () => NOON, close: async () => {} });
     const other = hpa("other", { namespace: "shop" }).replace("metadata:\n", "metadata:\n  labels: { team: shop }\n");
     await copy({ ...ORIGIN, goneMs: NOON }, { ...PA(9), metadata: { ...PA(9).metadata, labels } });
     const { code, out, err } = await inside(["apply", "-f", "-", "--cluster", cluster, "--prune", "-l", "team=shop"], { stdin: other, open });

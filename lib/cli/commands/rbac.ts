@@ -52,7 +52,7 @@ export const rbacRequest = ({ namespaces, readOnly, status, kind = [], ...target
 
 const stackName = ({ stack, stage }: Pick<TargetOptions, "stack" | "stage">): Pick<RbacRequest, "stack"> => {
   if (stack === undefined) return {};
-  const target = chooseTarget({ stack, ...(stage !== undefined && { stage }) }, undefined);
+  const target = chooseTarget({ stack, ...(stage !== undefined && { stage }) }, {});
   return target.kind === "named stack" ? { stack: target.name } : {};
 };
 

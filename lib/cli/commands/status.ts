@@ -4,7 +4,6 @@ import type { Service } from "../../service/service.ts";
 import type { StatusView } from "../../service/views/status.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
-import { EMPTY } from "../output/list-writers.ts";
 import { statusSheet } from "../output/status-sheet.ts";
 import { watch } from "../watch.ts";
 
@@ -18,12 +17,12 @@ const CLEAR = text`\u001B[H\u001B[J`;
 
 /** Prints the status, with `--watch` again every five seconds until Ctrl-C. Throws `cli.unhealthy`, which prints nothing, so that the exit code tells. */
 export const status = async (
-  { service }: Session,
+  { service, place }: Session,
   printer: Printer,
   { output, watch: again }: StatusOptions,
   io: Pick<CommandIo, "interruptible" | "screen" | "watchEveryMs">,
 ): Promise<void> => {
-  const before = again && io.screen ? CLEAR : EMPTY;
+  const before = text`${again && io.screen ? CLEAR : ""}${output === "text" ? text`In ${place}:\n` : ""}`;
   let newest = await printed(service, printer, output, before);
   if (again)
     await watch(io, async (isFirst) => {

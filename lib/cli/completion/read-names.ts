@@ -10,7 +10,7 @@ const AUTOSCALERS_MAX = 1_000;
 const NOTHING: Named = { clusters: [], namespaces: [], partitions: [], autoscalers: [] };
 
 /** The names in the data folder or stack that the words choose, within two seconds. None where it cannot be opened: a shell must not print errors while a person types. */
-export const readNames = async (io: Pick<Io, "open" | "by" | "stackUrl">, words: readonly string[]): Promise<Named> => {
+export const readNames = async (io: Pick<Io, "open" | "by" | "stackName" | "stackUrl">, words: readonly string[]): Promise<Named> => {
   const late = new AbortController();
   try {
     return await Promise.race([namesIn(io, words), wait(PATIENCE_MS, NOTHING, { signal: late.signal, ref: false })]);
@@ -21,8 +21,8 @@ export const readNames = async (io: Pick<Io, "open" | "by" | "stackUrl">, words:
   }
 };
 
-const namesIn = async (io: Pick<Io, "open" | "by" | "stackUrl">, words: readonly string[]): Promise<Named> => {
-  const session = await io.open(chooseTarget(targetIn(words), io.stackUrl), io.by);
+const namesIn = async (io: Pick<Io, "open" | "by" | "stackName" | "stackUrl">, words: readonly string[]): Promise<Named> => {
+  const session = await io.open(chooseTarget(targetIn(words), io), io.by);
   try {
     const { service } = session;
     const clusters: string[] = [];

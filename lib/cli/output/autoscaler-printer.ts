@@ -28,7 +28,7 @@ export const isDocument = (format: RowFormat | DocumentFormat): format is Docume
 
 /** Prints autoscalers batch by batch: rows of one table, or each as a document. With `-o name` it is the path of each, which every command takes as a name. */
 export const autoscalerPrinter = (
-  { clock }: Session,
+  { clock, ended }: Session,
   { print, paint }: Printer,
   { output, headers, showLabels, outputWatchEvents }: RowOptions,
 ): ((batch: readonly Shown[]) => Promise<boolean>) => {
@@ -42,7 +42,7 @@ export const autoscalerPrinter = (
     const nowMs = clock();
     const row = (shown: Shown): readonly Word[] => [
       ...eventCell(shown, withEvent),
-      ...autoscalerColumns(shown.view, nowMs, { paint, wide, isDeleted: shown.event === "DELETED" }),
+      ...autoscalerColumns(shown.view, nowMs, { paint, wide, isDeleted: shown.event === "DELETED", ended: ended === true }),
       ...(showLabels ? [labelsText(shown.view)] : []),
     ];
     return print(lines(table.lines(batch.map(row))));

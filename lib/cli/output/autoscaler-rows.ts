@@ -93,14 +93,21 @@ interface RowForm {
   readonly wide: boolean;
   /** True for an autoscaler that was deleted since it was read. */
   readonly isDeleted?: boolean;
+  /** True where no run is alive: its clock stands, so that every age would look young. */
+  readonly ended?: boolean;
 }
 
 /** The row of the table. */
-export const autoscalerColumns = (view: AutoscalerView, nowMs: number, { paint, wide, isDeleted = false }: RowForm): readonly Word[] =>
-  columnsOf(autoscalerRow(view, nowMs, paint, isDeleted), wide);
+export const autoscalerColumns = (view: AutoscalerView, nowMs: number, { paint, wide, isDeleted = false, ended = false }: RowForm): readonly Word[] =>
+  columnsOf(autoscalerRow(view, nowMs, paint, { isDeleted, ended }), wide);
 
 /** The row of the wide table. */
-export const autoscalerRow = (view: AutoscalerView, nowMs: number, paint: Paint, isDeleted = false): readonly Word[] => [
+export const autoscalerRow = (
+  view: AutoscalerView,
+  nowMs: number,
+  paint: Paint,
+  { isDeleted = false, ended = false }: Pick<RowForm, "isDeleted" | "ended"> = {},
+): readonly Word[] => [
   view.cluster,
   view.namespace,
   view.name,
@@ -112,6 +119,6 @@ export const autoscalerRow = (view: AutoscalerView, nowMs: number, paint: Paint,
   countText(view.desiredReplicas),
   isDeleted ? paint("quiet", "deleted") : stateText(view, paint),
   view.decision?.reason ?? NONE,
-  view.ageSeconds === undefined ? "never" : `${ageText(view.ageSeconds * 1000)} ago`,
+  view.ageSeconds === undefined ? "never" : ended ? "no run" : `${ageText(view.ageSeconds * 1000)} ago`,
   ageText(nowMs - Date.parse(view.createdAt)),
 ];

@@ -18,5 +18,12 @@ export const findFolder = (): FolderSearch => {
   return choice.length > 1 ? { kind: "several", dirs: choice, alive: alive.length > 0 } : { kind: "one", dir: choice[0] ?? DEFAULT_DATA_FOLDER };
 };
 
+/** A folder that a command without --data may mean; undefined where there is none. */
+export const defaultFolderThere = (): string | undefined => {
+  const search = findFolder();
+  if (search.kind === "several") return search.dirs[0];
+  return isCandidate(search.dir) ? search.dir : undefined;
+};
+
 const isCandidate = (name: string): boolean =>
   (name === DEFAULT_DATA_FOLDER || name.startsWith(`${DEFAULT_DATA_FOLDER}-`)) && statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;

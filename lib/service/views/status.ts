@@ -34,7 +34,7 @@ export interface DeadLetters {
 }
 
 export interface StatusProblem {
-  readonly kind: "ahead" | "dead letters" | "forbidden" | "late" | "never synced" | "rivals unknown" | "unreachable" | "unreadable";
+  readonly kind: "ahead" | "dead letters" | "forbidden" | "late" | "never synced" | "no run" | "rivals unknown" | "unreachable" | "unreadable";
   /** A sentence. */
   readonly message: string;
   /** The next step: a command, or a page of the documentation. */
