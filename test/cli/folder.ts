@@ -72,9 +72,8 @@ export const shopFolder = async (): Promise<Folder> => {
 };
 
 /** Without the line that says where the output was made; head.test.ts looks at it. */
-export const withoutHead = ({ code, out, err }: Said): Said => ({ code, out: out.replace(HEAD, "$1"), err: err.replace(HEAD, "$1") });
-// The screen may be cleared before it.
-const HEAD = new RegExp("^((?:\\u001b\\[[HJ])*)In (?:folder|stack|the stack) .*:\\n");
+export const withoutHead = ({ code, out, err }: Said): Said => ({ code, out: out.replace(HEAD, ""), err: err.replace(HEAD, "") });
+const HEAD = /^In (?:folder|stack|the stack) .*:\n/;
 
 const run = async (
   args: readonly string[],

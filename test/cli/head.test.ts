@@ -22,6 +22,13 @@ const DOCUMENTS = new Set(["series", "cluster rbac", "import"]);
 const TABLES = new Set(["table", "wide"]);
 const LINES = new Set(["diff", "changes"]);
 
+const headOf = ({ path, format }: (typeof CALLS)[number]): "out" | "err" | "none" => {
+  if (DOCUMENTS.has(path)) return "none";
+  if (format === undefined) return LINES.has(path) ? "err" : "out";
+  if (format === "text") return LINES.has(path) ? "err" : "out";
+  return TABLES.has(format) ? "err" : "none";
+};
+
 describe("where an output was made", () => {
   it("is the first line of every edit and every sheet, stands on standard error before every table, and nowhere else", async () => {
     const refusing: Io["open"] = async (target, by) => {
@@ -36,18 +43,12 @@ describe("where an output was made", () => {
     };
     const head = `In folder ${folder.data}, no run is alive:\n`;
     const places = new Map<string, number>();
-    for (const { words, format, takesTarget, path } of CALLS) {
-      // What only reads files, prints words of its own or asks for more than the names says nothing of a place; `status` draws its head in each picture.
-      if (!takesTarget || path === "status" || path === "start") continue;
-      const { out, err } = await inside([...words.map((word) => (word === KUBECONFIG ? import.meta.filename : word)), "--data", folder.data], {
-        open: refusing,
-        stdin: MANIFEST,
-        head: true,
-      });
-      const isTable = (format !== undefined && TABLES.has(format)) || (LINES.has(path) && (format === undefined || format === "text"));
-      const isDocument = DOCUMENTS.has(path) || (format !== undefined && format !== "text" && !isTable);
+    // What only reads files, prints words of its own or asks for more than the names says nothing of a place; `status` draws its head in each picture.
+    for (const call of CALLS.filter(({ takesTarget, path }) => takesTarget && path !== "status" && path !== "start")) {
+      const words = call.words.map((word) => (word === KUBECONFIG ? import.meta.filename : word));
+      const { out, err } = await inside([...words, "--data", folder.data], { open: refusing, stdin: MANIFEST, head: true });
       const found = out.startsWith(head) ? "out" : err.startsWith(head) ? "err" : "none";
-      expect({ words, found }).toEqual({ words, found: isDocument ? "none" : isTable ? "err" : "out" });
+      expect({ words, found }).toEqual({ words, found: headOf(call) });
       places.set(found, (places.get(found) ?? 0) + 1);
     }
     expect(Math.min(...places.values())).toBeGreaterThan(3);
