@@ -81,7 +81,7 @@ describe("the commands that the pages give", () => {
 
   it("are of tools that are there, and of scripts that package.json has", () => {
     // What only an account or a cluster can answer is not run here.
-    const elsewhere = ["aws", "curl", "kubectl"];
+    const elsewhere = ["export", "aws", "curl", "kubectl"];
     const ofNpm = (verb: string, name: string): boolean => {
       if (verb === "run") return scripts[name] !== undefined;
       return verb === "ci" || (verb === "install" && name === "tidemark") || scripts[verb] !== undefined;
