@@ -171,11 +171,16 @@ For another outcome:
 `);
   });
 
-  it.each(["20s", "2026-03-01T11:59:40Z"])("goes back to --at %s, and shows the windows as they were", async (time) => {
-    const sheet = await printed("explain", "shop/web", "--at", time);
-    expect(sheet).toContain("Evaluated:  2026-03-01T11:59:00.000Z (60s ago)\nOutcome:    hold at 9\nReason:     Earlier: an earlier sync\n");
-    expect(sheet).toContain("0 added, 0 removed\n  Scale down rate");
-  });
+  it.each(["20s", "2026-03-01T11:59:40Z"])(
+    "goes back to --at %s, says which evaluation it shows, and states no window that is not stored any more",
+    async (time) => {
+      const sheet = await printed("explain", "shop/web", "--at", time);
+      expect(sheet).toContain(
+        "Evaluated:  2026-03-01T11:59:00.000Z (60s ago)\nShown:      the nearest stored evaluation, 40s before\nOutcome:    hold at 9\nReason:     Earlier: an earlier sync\n",
+      );
+      expect(sheet).toContain("Windows:\n  Not stored any more: windows\n");
+    },
+  );
 
   it("prints JSON with -o json", async () => {
     expect(JSON.parse(await printed("explain", "api", "-o", "json"))).toMatchObject({

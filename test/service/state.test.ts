@@ -142,7 +142,16 @@ describe("a percentage", () => {
     expect(describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOON, plain).written()).toMatch(/cpu: +40% \(200m\) \/ 60%\n/);
     const decision = { at: "2026-03-01T11:59:45.000Z", kind: "hold", from: 4, reason: "r", message: "m", failed: false } as const;
     const place = { cluster: "eu-1", namespace: "shop", name: "web", ageSeconds: 15 };
-    const explanation = { ...place, decision, metrics: view.metrics, steps: [], windows: NO_WINDOWS, windowsPartial: false, otherwise: [] };
+    const explanation = {
+      ...place,
+      stored: "evaluation" as const,
+      decision,
+      metrics: view.metrics,
+      steps: [],
+      windows: NO_WINDOWS,
+      windowsPartial: false,
+      otherwise: [],
+    };
     expect(explainSheet(explanation, NOON, plain).written()).toMatch(/ cpu +40% \(200m\) +60% /);
     expect(view.metrics.map(metricText)).toEqual(["cpu 40% (200m) of 60%"]);
   });

@@ -16,14 +16,21 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
     ["Namespace", explanation.namespace],
     ["Cluster", explanation.cluster],
     ["Evaluated", `${decision.at} (${ageText(nowMs - atMs)} ago)`],
+    ...(explanation.beforeSeconds === undefined ? [] : [["Shown", shownText(explanation.stored, explanation.beforeSeconds)] as const]),
     ["Outcome", paint("strong", outcomeText(explanation))],
     ["Reason", `${decision.reason}: ${decision.message}`],
     ...(decision.withoutHold ? [["Without hold", withoutHoldText(decision.withoutHold, decision.from)] as const] : []),
     { heading: "Metrics", lines: metricLines(explanation.metrics, paint) },
     { heading: "Steps", lines: explanation.steps.length === 0 ? ["<none>"] : aligned(explanation.steps.map((step) => stepRow(step, atMs))) },
-    { heading: explanation.windowsPartial ? "Windows (as far as they are still stored)" : "Windows", lines: windowLines(explanation.windows, atMs) },
+    { heading: "Windows", lines: windowLines(explanation.windows, atMs) },
     { heading: "For another outcome", lines: explanation.otherwise },
   ] satisfies readonly SheetRow[]);
+};
+
+/** Which of the stored decisions is shown for an instant. */
+const shownText = (stored: Explanation["stored"], beforeSeconds: number): string => {
+  const what = stored === "evaluation" ? "the nearest stored evaluation" : "the nearest scale event, because no evaluation is stored any more";
+  return `${what}, ${ageText(beforeSeconds * 1000)} before`;
 };
 
 const outcomeText = ({ decision }: Explanation): string => {

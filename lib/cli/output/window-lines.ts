@@ -28,6 +28,7 @@ const known = (windows: WindowsView, nowMs: number): readonly string[] => {
     }),
     ...rates.flatMap((rate) => rateLines(rate, nowMs)),
     ...(pausedUntil === undefined ? [] : [`Paused by the manifest until ${end(pausedUntil)}`]),
+    ...(windows.notStored === undefined ? [] : [`Not stored any more: ${windows.notStored}`]),
   ];
 };
 

@@ -1,50 +1,95 @@
 import { TidemarkError } from "../../model/errors.ts";
+import type { AutoscalerRecord, Evaluation } from "../../model/records.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
+import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { loadSnapshot } from "../autoscalers.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
+import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerQuery } from "../service.ts";
+import type { AutoscalerSnapshot } from "../snapshot.ts";
 import { CLOCKS_APART_MS } from "../time-range.ts";
 import { decisionView, metricsOf, secondsBetween, stepViews } from "../views/autoscaler-of.ts";
 import type { Explanation } from "../views/autoscaler-view.ts";
 import { timeText } from "../views/time-text.ts";
-import { NO_WINDOWS } from "../views/windows.ts";
 import { windowsOf } from "./describe.ts";
 import { evaluationThen } from "./evaluation-then.ts";
 import { whatIf } from "./what-if.ts";
+import { windowsThen } from "./windows-then.ts";
 
 /**
- * Explains the count of an autoscaler at an instant from the newest evaluation in the journal at or before it. Throws `service.not-evaluated` when the journal has none, and
+ * Explains the count of an autoscaler at an instant from the newest evaluation in the journal at or before it; where the journal has none any more, from the newest scale event. Throws
+ * `service.not-evaluated` when there is neither, and
  * `service.invalid` for a future instant, because the newest evaluation would look like one of that time.
  */
 export const explain = async (context: QueryContext, query: AutoscalerQuery, atMs?: number): Promise<Explanation> => {
   const presentMs = context.clock();
   if (atMs !== undefined && atMs > presentMs + CLOCKS_APART_MS) throw notYet(query.name, atMs, presentMs);
   const present = await loadSnapshot(context, await findAutoscaler(context, query), atMs);
-  const evaluated = atMs === undefined ? present.evaluated : await evaluationThen(context, present, atMs);
-  const { record, cluster, spec, nowMs } = present;
-  if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, cluster.name, atMs);
+  const shown = await shownDecision(context, present, atMs);
+  const { record, cluster, nowMs } = present;
+  const { evaluated, isPartial, specThen } = shown;
   const all = { ...present, evaluated };
-  const windows = windowsOf(all, evaluated.atMs, evaluated.evaluation.from);
   const { evaluation } = evaluated;
-  const windowsPartial = atMs !== undefined && (all.syncedMs ?? 0) > evaluated.atMs;
+  const windows = isPartial ? await windowsThen(context, all, evaluated) : windowsOf(all, evaluated.atMs, evaluation.from);
   return {
     cluster: record.cluster,
     namespace: record.namespace,
     name: record.name,
     decision: decisionView(evaluated),
     ageSeconds: secondsBetween(evaluated.atMs, nowMs),
+    stored: shown.stored,
+    ...(atMs !== undefined && { beforeSeconds: secondsBetween(evaluated.atMs, Math.min(atMs, nowMs)) }),
     metrics: metricsOf(all),
     steps: stepViews(evaluation.steps),
     windows,
-    windowsPartial,
-    // Partial windows cannot show what would have come next.
-    otherwise: whatIf({
-      evaluation,
-      settings: cluster.settings,
-      windows: windowsPartial ? NO_WINDOWS : windows,
-      ...(spec.kind === "spec" && { spec: spec.spec }),
-    }),
+    windowsPartial: isPartial,
+    otherwise: whatIf({ evaluation, settings: cluster.settings, windows, ...(specThen && { spec: specThen }) }),
   };
+};
+
+interface Shown {
+  readonly evaluated: Evaluated;
+  readonly stored: Explanation["stored"];
+  /** True where the stored windows are of a later sync. */
+  readonly isPartial: boolean;
+  /** The rules by which it was decided; absent where the autoscaler was edited since, or cannot be read. */
+  readonly specThen: AutoscalerSpec | undefined;
+}
+
+const shownDecision = async (context: QueryContext, present: AutoscalerSnapshot, atMs: number | undefined): Promise<Shown> => {
+  const { record, spec, syncedMs = 0 } = present;
+  const journaled = atMs === undefined ? present.evaluated : await evaluationThen(context, present, atMs);
+  const evaluated = journaled ?? (atMs === undefined ? undefined : await eventBefore(context, record, atMs));
+  if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, record.cluster, atMs);
+  const isPartial = atMs !== undefined && (!journaled || syncedMs > evaluated.atMs);
+  const isEdited = isPartial && record.updatedMs > evaluated.atMs;
+  return { evaluated, stored: journaled ? "evaluation" : "event", isPartial, specThen: spec.kind === "spec" && !isEdited ? spec.spec : undefined };
+};
+
+const NEWEST_EVENTS = 10;
+
+/** The newest scale event at or before an instant, as the evaluation that it keeps: its metrics, steps and limits. A refused one explains no count. */
+const eventBefore = async (context: QueryContext, record: AutoscalerRecord, atMs: number): Promise<Evaluated | undefined> => {
+  const stretch = { sinceMs: record.createdMs, untilMs: atMs, newestFirst: true, pageSize: NEWEST_EVENTS };
+  for await (const event of eventsOfAutoscaler(context.tables, record, stretch)) {
+    const { uid, namespace, name, from, to, reason, message, metrics, steps, outcome } = event;
+    const evaluation: Evaluation = {
+      uid,
+      namespace,
+      name,
+      kind: "scale",
+      failed: false,
+      from,
+      to,
+      because: { reason, message },
+      metrics,
+      steps,
+      events: [],
+    };
+    if (uid === record.uid && outcome !== "refused") return { atMs: event.atMs, evaluation };
+  }
+  return undefined;
 };
 
 const notYet = (name: string, atMs: number, nowMs: number): TidemarkError =>

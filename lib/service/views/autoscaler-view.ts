@@ -159,10 +159,14 @@ export interface Explanation {
   /** The evaluation that is explained: the newest one at or before the given time. */
   readonly decision: DecisionView;
   readonly ageSeconds: number;
+  /** What the decision is read from. Evaluations are kept for 14 days, scale events for 13 months. */
+  readonly stored: "evaluation" | "event";
+  /** How long before the given time it was; absent where none was given. */
+  readonly beforeSeconds?: number;
   readonly metrics: readonly MetricView[];
   readonly steps: readonly StepView[];
   readonly windows: WindowsView;
-  /** True when later evaluations exist: entries that have left every window since then are missing in "windows". */
+  /** True when later syncs exist, so that "windows" are rebuilt from what is stored, and "notStored" says what is missing. */
   readonly windowsPartial: boolean;
   /** Sentences that say what would have to change for another outcome. */
   readonly otherwise: readonly string[];

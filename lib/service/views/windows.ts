@@ -3,6 +3,8 @@ import type { NativePolicy } from "../../model/spec-native.ts";
 export interface WindowsView {
   /** Why the windows cannot be read; then the autoscaler holds, and the other fields are empty. */
   readonly problem?: string;
+  /** Of an earlier instant: what is not stored any more, so that its fields are empty or absent. */
+  readonly notStored?: string;
   /** Runs of equal recommendations, oldest first. */
   readonly recommendations: readonly { readonly replicas: number; readonly first: string; readonly last: string }[];
   readonly stabilization: readonly StabilizationView[];

@@ -1,0 +1,77 @@
+import type { AutoscalerRecord, ScaleEventRecord } from "../../model/records.ts";
+import type { Memory, ScaleChange } from "../../model/windows.ts";
+import { eventsOfAutoscaler } from "../../store/history/events.ts";
+import { scopeChangesOf } from "../../store/history/scope-changes.ts";
+import { partitionOf } from "../../store/records/partitions.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
+import type { QueryContext } from "../context.ts";
+import type { Evaluated } from "../partitions/partition-data.ts";
+import type { AutoscalerSnapshot } from "../snapshot.ts";
+import { timeText } from "../views/time-text.ts";
+import { NO_WINDOWS, type WindowsView } from "../views/windows.ts";
+import { windowsView } from "./autoscaler-windows.ts";
+
+/** The longest period of a rate, of any dialect. */
+const PERIOD_MS_MAX = 86_400_000;
+
+const lost = (what: string): WindowsView => ({ ...NO_WINDOWS, notStored: what });
+
+/**
+ * The windows of an earlier evaluation, as far as they are stored: the page has those of the newest sync alone. The scales that counted for rates are in the history; what closes
+ * forbidden windows is in the evaluation. Recommendations and timers are not stored any more, and neither are the rules of an autoscaler that was edited since.
+ */
+export const windowsThen = async (context: QueryContext, snapshot: AutoscalerSnapshot, { atMs, evaluation }: Evaluated): Promise<WindowsView> => {
+  const { record, spec, cluster } = snapshot;
+  if (spec.kind !== "spec" || evaluation.status === undefined) return lost("windows");
+  if (record.updatedMs > atMs) return lost(`windows: the autoscaler was edited at ${timeText(record.updatedMs)}`);
+  const resetMs = await lastResetMs(context, snapshot, atMs);
+  if (resetMs !== undefined) return lost(`windows: they were reset at ${timeText(resetMs)}`);
+  const memory = await scalesThen(context, record, atMs);
+  const count = evaluation.from;
+  const view = windowsView(
+    spec.spec,
+    { memory, status: evaluation.status },
+    { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) },
+  );
+  const { recommendations: _runs, stabilization, timers = [], ...rest } = view;
+  const gone = [...(stabilization.length > 0 ? ["recommendations", "stabilization"] : []), ...(timers.length > 0 ? ["timers"] : [])];
+  const { timers: _timers, ...kept } = { ...rest, timers };
+  return { ...kept, recommendations: [], stabilization: [], ...(gone.length > 0 && { notStored: gone.join(", ") }) };
+};
+
+/** A person's reset puts assumed scales into the windows, which are no events. */
+const lastResetMs = async ({ tables }: QueryContext, { cluster, record }: AutoscalerSnapshot, atMs: number): Promise<number | undefined> => {
+  const partition = partitionOf(cluster, record.namespace);
+  let resetMs: number | undefined;
+  if (partition === undefined) return undefined;
+  for await (const change of scopeChangesOf(tables, { scope: "partition", name: `${cluster.name}/${partition}` })) {
+    if (change.verb.startsWith("reset-") && change.atMs <= atMs && change.atMs > atMs - PERIOD_MS_MAX) resetMs = change.atMs;
+  }
+  return resetMs;
+};
+
+/** The scales that the windows held, from their events: the same times and ids, in order of time. */
+const scalesThen = async ({ tables }: QueryContext, record: AutoscalerRecord, atMs: number): Promise<Memory> => {
+  const scaleUps: ScaleChange[] = [];
+  const scaleDowns: ScaleChange[] = [];
+  for await (const event of eventsOfAutoscaler(tables, record, { sinceMs: atMs - PERIOD_MS_MAX, untilMs: atMs })) {
+    if (event.uid !== record.uid || event.outcome === "refused" || !isCountedAt(event, atMs)) continue;
+    (event.to > event.from ? scaleUps : scaleDowns).push(changeOf(event));
+  }
+  return { recommendations: null, scaleUps, scaleDowns };
+};
+
+/** The longest time from a decision to a clear answer: what is settled later is settled by another sync. */
+const OWN_MS_MAX = deadlineOf(0, DEFAULT_TIMING);
+const isLate = ({ atMs, settledMs }: ScaleEventRecord): boolean => settledMs - atMs >= OWN_MS_MAX;
+
+/** A sync counts its own scales, also where their answers came after its instant; a later one counts what it settles. */
+const isCountedAt = (event: ScaleEventRecord, atMs: number): boolean => (isLate(event) ? event.settledMs : event.atMs) <= atMs;
+
+/** As lib/sync records it (windows-after.ts): a scale whose time is not known exactly gives no room to the other direction. */
+const changeOf = (event: ScaleEventRecord): ScaleChange => ({
+  change: Math.abs(event.to - event.from),
+  atMs: event.settledMs,
+  earliestMs: isLate(event) ? 0 : event.atMs,
+  eventId: event.id,
+});

@@ -1,0 +1,110 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import { windowLines } from "../../lib/cli/output/window-lines.ts";
+import { toArray } from "../../lib/service/to-array.ts";
+import type { Explanation } from "../../lib/service/views/autoscaler-view.ts";
+import { DAY_MS } from "../../lib/store/history/events.ts";
+import { NOON } from "../noon.ts";
+import { PERIOD_MS, type SeriesWorld, seriesWorld } from "./series-world.ts";
+
+const TARGET = (name: string): string => `scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: ${name} }`;
+const METRIC = `[{ type: External, external: { metric: { name: lag }, target: { type: AverageValue, averageValue: "200" } } }]`;
+const MANIFESTS = [
+  `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: hpa, namespace: shop }
+spec:
+  ${TARGET("hpa")}
+  minReplicas: 1
+  maxReplicas: 30
+  behavior:
+    scaleUp: { policies: [{ type: Pods, value: 4, periodSeconds: 60 }] }
+    scaleDown: { stabilizationWindowSeconds: 45, policies: [{ type: Pods, value: 2, periodSeconds: 30 }] }
+  metrics: ${METRIC}
+`,
+  `apiVersion: datadoghq.com/v1alpha1
+kind: WatermarkPodAutoscaler
+metadata: { name: wpa, namespace: shop }
+spec:
+  ${TARGET("wpa")}
+  minReplicas: 2
+  maxReplicas: 20
+  scaleUpLimitFactor: 50
+  scaleDownLimitFactor: 50
+  upscaleForbiddenWindowSeconds: 60
+  downscaleForbiddenWindowSeconds: 60
+  metrics: [{ type: External, external: { metricName: lag, metricSelector: {}, highWatermark: "400", lowWatermark: "150" } }]
+`,
+];
+const NAMES = ["hpa", "wpa"] as const;
+
+let world: SeriesWorld;
+afterEach(() => world.close());
+
+interface Seen {
+  readonly name: string;
+  readonly atMs: number;
+  readonly shownThen: Explanation;
+}
+
+/** Plays loads, each for some syncs, and notes what is shown after each sync. */
+const played = async (steps: readonly (readonly [milli: number, syncs: number])[]): Promise<readonly Seen[]> => {
+  const seen: Seen[] = [];
+  for (const milli of steps.flatMap(([load, syncs]) => Array.from({ length: syncs }, () => load))) {
+    world.milli = BigInt(milli) * 1_000n;
+    await world.play(1);
+    for (const name of NAMES) seen.push({ name, atMs: world.nowMs, shownThen: await world.service.explain({ name }) });
+  }
+  return seen;
+};
+
+/** What was shown at an instant. Sentences about another outcome may name a window that is not stored any more. */
+const shown = ({ decision, metrics, steps }: Explanation) => ({ decision, metrics, steps });
+const NOT_KEPT = ["recommendations", "stabilization", "timers"] as const;
+
+/** No line is printed of an earlier instant that was not printed then, but the one that says what is missing. */
+const compare = (then: Explanation, now: Explanation): void => {
+  expect(shown(now)).toEqual(shown(then));
+  const atMs = Date.parse(then.decision.at);
+  const [before, after] = [windowLines(then.windows, atMs), windowLines(now.windows, atMs)];
+  const missing = after.filter((line) => line.startsWith("Not stored any more: "));
+  expect(after.filter((line) => !missing.includes(line) && !before.includes(line))).toEqual([]);
+  const lost = NOT_KEPT.some((part) => (then.windows[part] ?? []).length > 0 && (now.windows[part] ?? []).length === 0);
+  expect(missing.length > 0).toBe(lost);
+  const { rates, forbidden, flap } = now.windows;
+  expect({ rates, forbidden, flap }).toEqual({ rates: then.windows.rates, forbidden: then.windows.forbidden, flap: then.windows.flap });
+};
+
+describe("explain() of an earlier time", () => {
+  it("never states a window that was not so: it shows what it showed then, or says that this is not stored any more", {
+    timeout: 180_000,
+  }, async () => {
+    const loads = fc.array(fc.tuple(fc.integer({ min: 0, max: 6_000 }), fc.integer({ min: 1, max: 6 })), { minLength: 6, maxLength: 10 });
+    const property = fc.asyncProperty(loads, async (steps) => {
+      world = await seriesWorld({ hpa: 5, wpa: 5 }, MANIFESTS.join("---\n"));
+      for (const { name, atMs, shownThen } of await played(steps)) {
+        compare(shownThen, await world.service.explain({ name }, atMs));
+        compare(shownThen, await world.service.explain({ name }, atMs + PERIOD_MS - 1));
+      }
+      await world.close();
+    });
+    await fc.assert(property, { numRuns: process.env["CI"] === undefined ? 2 : 6 });
+    world = await seriesWorld({ hpa: 5 }, MANIFESTS[0] ?? "");
+  });
+
+  it("falls back to the newest scale event where no evaluation is stored any more, and says so", async () => {
+    world = await seriesWorld({ hpa: 5 }, MANIFESTS[0] ?? "");
+    world.milli = 3_000_000n;
+    await world.play(1);
+    const [event] = await toArray(world.service.events({ name: "hpa" }));
+    const then = Date.parse(event?.at ?? "");
+    // The journal is gone after 14 days, and nothing has synced since.
+    world.wait(20 * DAY_MS);
+    const explanation = await world.service.explain({ name: "hpa" }, world.nowMs - 1);
+    expect(explanation).toMatchObject({ stored: "event", decision: { kind: "scale", from: event?.from, to: event?.to, reason: event?.reason } });
+    expect(explanation.beforeSeconds).toBe(Math.floor((world.nowMs - 1 - then) / 1_000));
+    expect(explanation.metrics).toHaveLength(1);
+    expect(explanation.windows.notStored).toBeDefined();
+    await expect(world.service.explain({ name: "hpa" }, NOON - DAY_MS)).rejects.toMatchObject({ code: "service.not-evaluated" });
+  });
+});
