@@ -1,3 +1,4 @@
+import { createCipheriv } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import type { Evaluation } from "../../../lib/model/records.ts";
@@ -34,14 +35,11 @@ const specOf = (target: string, maxReplicas: number, parts: object = {}): object
 
 /** 80 KB that do not shrink, and are others for each object and edit. */
 const noise = (seed: number): string => {
-  let state = seed + 1;
-  return Buffer.from(
-    Array.from({ length: 60_000 }, () => {
-      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-      return state >>> 24;
-    }),
-  ).toString("base64");
+  const key = Buffer.alloc(16);
+  key.writeUInt32BE(seed);
+  return createCipheriv("aes-128-ctr", key, Buffer.alloc(16)).update(ZEROS).toString("base64");
 };
+const ZEROS = Buffer.alloc(60_000);
 
 /** Objects of another namespace, which come before those of "shop" in every LIST. */
 const attack = (world: SpecsWorld, count: number, object: (at: number) => { readonly spec?: object; readonly labels?: object }): void => {
