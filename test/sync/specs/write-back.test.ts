@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ObjectUpdate, WriteBackLimits, WriteBackCounts } from "../../../lib/cluster/objects/object-update.ts";
 import { UPDATES_MAX } from "../../../lib/sync/objects/write-back-objects.ts";
+import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { type SpecsWorld, specsWorld } from "./cluster-specs.ts";
 
@@ -62,6 +63,20 @@ describe("what a sync writes back to the objects that it has read", () => {
     world.apply("web", { spec: { maxReplicas: 3 } });
     await world.next();
     expect(updates).toMatchObject([{ kind: "status", status: { conditions: [{ type: "Ready", status: "False", reason: "InvalidSpec" }] } }]);
+  });
+
+  it("says of an edit that waits to be stored which generation is followed, and no more of it once it is stored", async () => {
+    const { world, updates } = await withTelling(["web"]);
+    world.apply("web");
+    await world.next();
+    world.apply("web");
+    await world.next();
+    const waits = { type: "SpecStored", status: "False", reason: "SpecWaits", observedGeneration: 1 };
+    expect(updates.at(-1)).toMatchObject({ status: { observedGeneration: 1, conditions: [{ type: "Ready", status: "True" }, waits] } });
+    world.nowMs += STORED_EVERY_MS;
+    await world.next();
+    expect(updates.at(-1)).toMatchObject({ status: { observedGeneration: 2 } });
+    expect(JSON.stringify(updates.at(-1))).not.toContain("SpecStored");
   });
 
   it("delays and fails nothing where nothing can be written: the scales are made, and it is tried with the next sync", async () => {
