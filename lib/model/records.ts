@@ -119,6 +119,8 @@ export interface Intent {
   readonly steps: readonly StepOutcome[];
   /** The recommendation of the sync that decided it. A later sync that settles the intent adds it to the stabilization windows. */
   readonly recommendation?: number;
+  /** The time of the first sync after the deadline that saw the workload unmoved. A later look must agree before the intent counts as refused. */
+  readonly unmovedMs?: number;
 }
 
 /**

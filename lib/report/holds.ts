@@ -1,4 +1,5 @@
 import type { Because } from "../model/decision.ts";
+import { foreignWords } from "../model/foreign-words.ts";
 import type { Intent } from "../model/records.ts";
 
 /** Reasons for which a sync holds an autoscaler before its rules count: one constructor per reason, with its sentence. The rules' own reasons are in lib/policy. */
@@ -27,6 +28,11 @@ export const earlierCluster = (name: string): Because => ({
 
 export const specInvalid = (words: string): Because => ({ reason: "InvalidSpec", message: `the stored manifest cannot be converted: ${words}` });
 
+export const ruleFailed = ({ name, message }: Error): Because => ({
+  reason: "RuleFailed",
+  message: `a rule of Tidemark failed for it (${foreignWords(`${name}: ${message}`)}): this is a mistake in Tidemark, please report it with the error in the log of the sync; it scales nothing until then, and the others go on`,
+});
+
 export const recordUnreadable = (words: string): Because => ({
   reason: "UnreadableAutoscaler",
   message: `the stored autoscaler cannot be read: ${words}`,
@@ -44,7 +50,7 @@ export const intentUnreadable = (id: string, words: string): Because => ({
 
 export const intentOpen = (intent: Intent): Because => ({
   reason: "ScaleUnsettled",
-  message: `a scale from ${intent.from} to ${intent.to} is still open: its outcome is known at ${new Date(intent.deadlineMs).toISOString()}`,
+  message: `a scale from ${intent.from} to ${intent.to} is still open: its outcome is known by the second sync after ${new Date(intent.deadlineMs).toISOString()}`,
 });
 
 export const intentSettled = (intent: Pick<Intent, "from" | "to">): Because => ({

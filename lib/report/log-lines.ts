@@ -1,3 +1,4 @@
+import { foreignWords } from "../model/foreign-words.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
 import type { CompletedSync, DroppedSync, DropReason, SyncReport } from "./sync-report.ts";
 
@@ -12,10 +13,16 @@ export interface LogLine {
 const UNREADABLE_NAMED_MAX = 5;
 /** Autoscalers named in the line of changed conditions; the others are counted. */
 const CHANGED_NAMED_MAX = 10;
+/** Failed rules with a line of their own; the others are counted. One mistake in a rule may meet every autoscaler. */
+const RULE_FAILURES_MAX = 5;
+/** Some thirty frames. */
+const STACK_CHARACTERS_MAX = 4_000;
 
 /** The log lines of one sync: one for the sync, one per scale, and one for all changed conditions. */
 export const logLines = (report: SyncReport): readonly LogLine[] =>
-  report.kind === "dropped" ? [droppedLine(report)] : [completedLine(report), ...report.events.map(eventLine), ...changedLines(report)];
+  report.kind === "dropped"
+    ? [droppedLine(report)]
+    : [completedLine(report), ...ruleFailureLines(report), ...report.events.map(eventLine), ...changedLines(report)];
 
 const DROPPED: Readonly<Record<DropReason, { readonly level: LogLine["level"]; readonly words: string }>> = {
   stale: { level: "warn", words: "the message is older than three periods" },
@@ -77,11 +84,25 @@ const completedLine = (report: CompletedSync): LogLine => ({
 /** What was written back whole is in no line. */
 const isIncomplete = (writtenBack: CompletedSync["writtenBack"]): boolean => writtenBack !== undefined && writtenBack.failed + writtenBack.left > 0;
 
+const ruleFailureLines = ({ cluster, partition, ruleFailures }: CompletedSync): readonly LogLine[] =>
+  ruleFailures.slice(0, RULE_FAILURES_MAX).map(({ namespace, name, error }) => ({
+    level: "error",
+    message: `A rule failed for "${namespace}/${name}" in cluster "${cluster}", which holds: ${foreignWords(`${error.name}: ${error.message}`)}; this is a mistake in Tidemark, please report it`,
+    fields: {
+      cluster,
+      partition,
+      namespace,
+      autoscaler: name,
+      ruleFailures: ruleFailures.length,
+      stack: (error.stack ?? "").slice(0, STACK_CHARACTERS_MAX),
+    },
+  }));
+
 const problemsOf = ({ specProblems = [] }: CompletedSync): readonly string[] => specProblems;
 
 /** A steady sync is at the level of debugging: CloudWatch charges for each byte, and its metrics say that it ran. */
 const levelOf = (report: CompletedSync): LogLine["level"] => {
-  if (report.unreadable.length > 0) return "error";
+  if (report.unreadable.length + report.ruleFailures.length > 0) return "error";
   if (report.failed > 0 || problemsOf(report).length > 0) return "warn";
   const steady = report.events.length === 0 && report.changed.length === 0 && report.openIntents === 0 && !report.stopped;
   return steady ? "debug" : "info";

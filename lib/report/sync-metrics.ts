@@ -18,6 +18,7 @@ export type MetricName =
   | "LeaseConflicts"
   | "OpenIntents"
   | "PagesWritten"
+  | "RuleFailures"
   | "ScalesApplied"
   | "ScalesRefused"
   | "ScalesUnknown"
@@ -69,7 +70,9 @@ const completedCounts = (report: CompletedSync): readonly Metric[] => {
   const outcomes = Map.groupBy(report.events, ({ outcome }) => outcome);
   return [
     count("EvaluationsFailed", report.failed),
-    count("Unreadable", report.unreadable.length),
+    // One alarm looks at both: an autoscaler that no sync decides until a person acts.
+    count("Unreadable", report.unreadable.length + report.ruleFailures.length),
+    count("RuleFailures", report.ruleFailures.length),
     count("SpecsOverBudget", report.specsOverBudget ?? 0),
     count("UnreachableSyncs", report.unreachable ? 1 : 0),
     count("ScalesApplied", outcomes.get("applied")?.length ?? 0),

@@ -36,6 +36,8 @@ export interface CompletedSync extends SyncOutcome {
   readonly openIntents: number;
   /** Autoscalers that cannot be decided, because a stored item cannot be read. */
   readonly unreadable: readonly AutoscalerReason[];
+  /** Autoscalers for which a rule threw, with the error. They hold; the others do not. */
+  readonly ruleFailures: readonly { readonly namespace: string; readonly name: string; readonly error: Error }[];
   /** Autoscalers whose conditions changed. */
   readonly changed: readonly AutoscalerReason[];
   /** What could not be read of the objects that hold specs; absent where the cluster holds none. */

@@ -42,6 +42,7 @@ export const completedReport = (
     events: [...settled.late, ...settled.own].flatMap(({ event }) => event ?? []),
     openIntents: settled.open.length + settled.uncounted.length + loaded.head.unreadable.length,
     unreadable: verdicts.filter(({ because }) => UNREADABLE.has(because.reason)).map(reported),
+    ruleFailures: ruleFailuresOf(verdicts, seen),
     changed: verdicts.filter(conditionsChanged).map(reported),
     ...(loaded.objects && { specProblems: loaded.objects.problems, specsOverBudget: loaded.objects.overBudget }),
     ...(writtenBack && { writtenBack }),
@@ -54,6 +55,15 @@ export const completedReport = (
     phasesMs,
   };
 };
+
+/** Failures of rules with their errors; also of an autoscaler whose scale was made before a rule failed to record it. */
+const ruleFailuresOf = (verdicts: readonly Verdict[], { failures }: Seen): CompletedSync["ruleFailures"] =>
+  verdicts.flatMap(({ autoscaler, ...verdict }) => {
+    if (autoscaler.kind === "unreadable") return [];
+    const { namespace, name, uid } = autoscaler.record;
+    const error = failures.of(uid) ?? (verdict.kind === "unevaluated" ? verdict.error : undefined);
+    return error ? [{ namespace, name, error }] : [];
+  });
 
 const NOT_FOUND = 404;
 

@@ -15,6 +15,7 @@ import {
   recordUnreadable,
   rivalControllers,
   rivalsUnknown,
+  ruleFailed,
   specInvalid,
   windowsUnreadable,
 } from "../report/holds.ts";
@@ -34,11 +35,13 @@ import { workloadHolds } from "./workload-holds.ts";
 /** What this sync does about one autoscaler. Only a `scale` writes to the cluster. */
 export type Verdict = UnevaluatedVerdict | HoldVerdict | ScaleVerdict;
 
-/** Something stored could not be read or converted, so that the rules were not asked. */
+/** Something stored could not be read or converted, so that the rules were not asked; or a rule threw. */
 export interface UnevaluatedVerdict {
   readonly kind: "unevaluated";
   readonly autoscaler: LoadedSpec;
   readonly because: Because;
+  /** What a rule threw. */
+  readonly error?: Error;
 }
 
 interface Evaluated {
@@ -75,32 +78,64 @@ export const decideAll = ({ rules, timing }: Pick<SyncPorts, "rules" | "timing">
   const holds = holdsOf(loaded, seen, timing);
   const besideHere = besideOf(loaded);
   return mapInTurns(loaded.specs.all, (autoscaler): Verdict => {
-    // A freeze or a pause is no reason to skip the evaluation: it only keeps the result from being written.
-    if (autoscaler.kind === "unreadable") return { kind: "unevaluated", autoscaler, because: recordUnreadable(autoscaler.message) };
-    if (autoscaler.kind === "invalid") return { kind: "unevaluated", autoscaler, because: specInvalid(autoscaler.message) };
+    const unevaluated = unevaluatedOf(loaded, autoscaler);
+    if (unevaluated || autoscaler.kind !== "ready") return unevaluated ?? withError(autoscaler, new TypeError("it has no spec"));
     const { uid } = autoscaler.record;
-    const page = pageOfUid(loaded, uid);
-    // Fails to a hold: windows that cannot be read are not "no windows", because a cool-down may be running. It holds until a person resets the page.
-    if (page?.kind === "unreadable") return { kind: "unevaluated", autoscaler, because: windowsUnreadable(page.index, page.message) };
     const observed = seen.observed.observations.get(uid);
     if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
     const input = { ...inputOf(loaded, autoscaler, observed), ...(seen.answeredMs !== undefined && { answeredMs: seen.answeredMs }) };
-    const beside = besideHere(autoscaler, observed);
-    const { rivals, known } = beside;
-    const decision = rules.decide(input);
-    const { waiting, forbidden } = newerOf(loaded, autoscaler, decision);
-    const evaluated = {
-      autoscaler,
-      input,
-      decision,
-      ...(rivals.length > 0 && { rivals }),
-      ...(known && { knownRivals: known }),
-      ...waiting,
-    };
-    const rivalHolds = rivalsOf(autoscaler, { ...beside, stack: observed.otherStack });
-    return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalHolds, ...forbidden]);
+    const decision = seen.failures.guarded<Decision | undefined>(
+      uid,
+      () => rules.decide(input),
+      () => undefined,
+    );
+    // Also where its questions failed before: it was not asked what it needs.
+    const error = seen.failures.of(uid);
+    if (!decision || error) return withError(autoscaler, error ?? new TypeError("a rule gave no decision"));
+    return decidedOf({ autoscaler, input, decision }, { loaded, seen, observed, holds, beside: besideHere(autoscaler, observed) });
   });
 };
+
+interface Surroundings {
+  readonly loaded: Loaded;
+  readonly seen: Seen;
+  readonly observed: Observed;
+  readonly holds: (autoscaler: ReadySpec) => readonly Because[];
+  readonly beside: Beside;
+}
+
+/** The verdict on a decision: what holds it back, or the scale. */
+const decidedOf = (
+  decided: Pick<Evaluated, "autoscaler" | "input" | "decision">,
+  { loaded, seen, observed, holds, beside }: Surroundings,
+): Verdict => {
+  const { autoscaler, decision } = decided;
+  const { rivals, known } = beside;
+  const { waiting, forbidden } = newerOf(loaded, autoscaler, decision);
+  const evaluated = { ...decided, ...(rivals.length > 0 && { rivals }), ...(known && { knownRivals: known }), ...waiting };
+  const rivalHolds = rivalsOf(autoscaler, { ...beside, stack: observed.otherStack });
+  return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalHolds, ...forbidden]);
+};
+
+/** The verdict on an autoscaler that the rules cannot be asked about. */
+const unevaluatedOf = (loaded: Loaded, autoscaler: LoadedSpec): UnevaluatedVerdict | undefined => {
+  // A freeze or a pause is no reason to skip the evaluation: it only keeps the result from being written.
+  if (autoscaler.kind === "unreadable") return { kind: "unevaluated", autoscaler, because: recordUnreadable(autoscaler.message) };
+  if (autoscaler.kind === "invalid") {
+    const { error, message } = autoscaler;
+    return error ? withError(autoscaler, error) : { kind: "unevaluated", autoscaler, because: specInvalid(message) };
+  }
+  const page = pageOfUid(loaded, autoscaler.record.uid);
+  // Fails to a hold: windows that cannot be read are not "no windows", because a cool-down may be running. It holds until a person resets the page.
+  return page?.kind === "unreadable" ? { kind: "unevaluated", autoscaler, because: windowsUnreadable(page.index, page.message) } : undefined;
+};
+
+const withError = (autoscaler: LoadedSpec, error: Error): UnevaluatedVerdict => ({
+  kind: "unevaluated",
+  autoscaler,
+  because: ruleFailed(error),
+  error,
+});
 
 const verdictOf = (evaluated: Evaluated, client: ClusterClient | undefined, [hold, next]: readonly Because[]): HoldVerdict | ScaleVerdict => {
   const { decision, input } = evaluated;

@@ -6,7 +6,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { autoscalersOf } from "../store/records/partitions.ts";
 import type { Tables } from "../store/table/tables.ts";
-import type { Rules } from "./rules.ts";
+import type { Rules, SpecReading } from "./rules.ts";
 
 /** One autoscaler of the partition. `invalid` and `unreadable` say why it cannot be decided; they stop this autoscaler alone. */
 export type LoadedSpec =
@@ -24,6 +24,8 @@ export interface ReadySpec extends FromRecord {
 export interface InvalidSpec extends FromRecord {
   readonly kind: "invalid";
   readonly message: string;
+  /** A mistake of Tidemark that the conversion met. Absent where the manifest is at fault. */
+  readonly error?: Error;
 }
 
 interface FromRecord {
@@ -72,6 +74,16 @@ export const readSpecs = async (
 
 /** The spec of a record, or why it has none. */
 export const converted = (rules: Rules, record: AutoscalerRecord): KnownSpec => {
-  const reading = rules.specOf(record.manifest);
+  const reading = specOf(rules, record.manifest);
+  if ("error" in reading) return { kind: "invalid", record, message: reading.error.message, error: reading.error };
   return reading.kind === "spec" ? { kind: "ready", record, spec: reading.spec } : { kind: "invalid", record, message: reading.message };
+};
+
+/** A conversion that throws stops its own autoscaler (rule-failures.ts). */
+const specOf = (rules: Rules, manifest: string): SpecReading | { readonly error: Error } => {
+  try {
+    return rules.specOf(manifest);
+  } catch (thrown) {
+    return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
+  }
 };

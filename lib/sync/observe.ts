@@ -13,6 +13,7 @@ import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import { isPastDeadline, type LateReadings, workloadKey } from "./open-intents.ts";
 import { withRecommendations } from "./recommend.ts";
+import { type RuleFailures, ruleFailures } from "./rule-failures.ts";
 import { refusedRecommender } from "./specs/recommender-hosts.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 
@@ -25,6 +26,8 @@ export interface Seen {
   readonly late: LateReadings;
   /** Own clock when the last answer had come, never before `nowMs` of the sync. Absent where nothing was asked. */
   readonly answeredMs?: number;
+  /** What rules threw so far. The next phases add to it. */
+  readonly failures: RuleFailures;
 }
 
 /** Share of the soft deadline that the observation may take. The rest is for deciding, writing and storing. */
@@ -37,11 +40,12 @@ const NOTHING: ObservedCluster = { observations: new Map(), calls: 0, bytes: 0 }
  * that is over at `nowMs`.
  */
 export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Loaded): Promise<Seen> => {
-  const watched = await watchedOf(loaded);
+  const failures = ruleFailures();
+  const watched = await watchedOf(loaded, failures);
   const overdue = loaded.head.intents.filter((intent) => isPastDeadline(intent, loaded.nowMs));
-  if (watched.length === 0 && overdue.length === 0) return { client: undefined, observed: NOTHING, late: new Map() };
+  if (watched.length === 0 && overdue.length === 0) return { client: undefined, observed: NOTHING, late: new Map(), failures };
   const connection = await connected(ports, loaded.cluster);
-  if (connection.kind === "failed") return { client: undefined, observed: unobserved(watched, connection.message), late: new Map() };
+  if (connection.kind === "failed") return { client: undefined, observed: unobserved(watched, connection.message), late: new Map(), failures };
   const { client } = connection;
   const budgetMs = OBSERVE_SHARE * Math.min(message.periodMs, ports.timing.softDeadlineMs);
   const ownKinds = kindsReadFrom(loaded.cluster).map(({ kind }) => kind);
@@ -49,12 +53,12 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
   const startMs = ports.tables.clock();
   const measured = watched.length === 0 ? NOTHING : await client.observe(watched, limits);
   const timeoutMs = Math.max(1, budgetMs - (ports.tables.clock() - startMs));
-  const observed = await withRecommendations(client, watched, measured, { nowMs: loaded.nowMs, timeoutMs, refused: refusedIn(loaded) });
+  const observed = await withRecommendations(client, watched, measured, { nowMs: loaded.nowMs, timeoutMs, refused: refusedIn(loaded), failures });
   const late = await readLate(client, overdue, { observed, loaded, timeoutMs: ports.timing.putTimeoutMs });
-  return { client, observed, late, answeredMs: Math.max(loaded.nowMs, ports.tables.clock()) };
+  return { client, observed, late, failures, answeredMs: Math.max(loaded.nowMs, ports.tables.clock()) };
 };
 
-const watchedOf = async ({ specs, pages }: Loaded): Promise<readonly Watched[]> => {
+const watchedOf = async ({ specs, pages }: Loaded, failures: RuleFailures): Promise<readonly Watched[]> => {
   const selectors = new Map<AutoscalerUid, string>();
   for (const page of pages) {
     if (page.kind === "unreadable") continue;
@@ -63,9 +67,24 @@ const watchedOf = async ({ specs, pages }: Loaded): Promise<readonly Watched[]> 
   const ready = specs.all.filter((spec) => spec.kind === "ready");
   return mapInTurns(ready, ({ record: { uid, namespace, name }, spec }) => {
     const selector = selectors.get(uid);
-    return { uid, namespace, name, spec, ...asksOf(spec, namespace), ...(selector !== undefined && { selector }) };
+    const asks = failures.guarded(
+      uid,
+      () => asksOf(spec, namespace),
+      () => ASKS_NOTHING,
+    );
+    const questions: Watched["questions"] = (scale) =>
+      failures.guarded(
+        uid,
+        () => asks.questions(scale),
+        () => NO_QUESTIONS,
+      );
+    return { uid, namespace, name, spec, asksMonitor: asks.asksMonitor, questions, ...(selector !== undefined && { selector }) };
   });
 };
+
+/** What is asked for an autoscaler whose rules fail. */
+const NO_QUESTIONS: ReturnType<Watched["questions"]> = { pods: false, podMetrics: false, custom: [], external: [] };
+const ASKS_NOTHING: ReturnType<typeof asksOf> = { questions: () => NO_QUESTIONS, asksMonitor: false };
 
 /** Only autoscalers from objects are limited, so a partition without one builds no map. */
 const refusedIn = ({ cluster, specs }: Loaded) => {

@@ -27,28 +27,51 @@ export const isUnmoved = (intent: Pick<Intent, "targetGeneration" | "resourceVer
   return counted ? reading.generation === intent.targetGeneration : reading.resourceVersion === intent.resourceVersion;
 };
 
+/** True where it is the workload of the intent, and its spec did not change since. */
+export const isUntouched = (intent: Intent, reading: ScaleReading): boolean =>
+  reading.kind === "read" && reading.uid === intent.targetUid && isUnmoved(intent, reading);
+
+/** Time between two looks that find a workload unmoved, before its intent counts as refused: the next sync, as a rule. */
+export const SECOND_LOOK_MS = 5_000;
+
+/*
+ *  PUT ── no answer ──── deadline ── look: unmoved ── 5 s at least ── look: unmoved ──► refused
+ *                                         └──────── a commit that was given up ✗ ── look: moved ──► applied or unknown
+ */
+
 /**
  * How an intent ended, by a consistent observation that began after its deadline; `undefined` means that it is not known yet. An unchanged generation proves that no PUT took
- * effect. What cannot be proven is "unknown", which every limit counts as applied. The count alone never decides.
+ * effect, once a second look agrees: etcd may commit a write that its API server has given up. What cannot be proven is "unknown", which every limit counts as applied. The count alone never decides.
  */
-export const settleFromObservation = (intent: Intent, reading: ScaleReading): WriteOutcome | undefined => {
+const settleFromObservation = (intent: Intent, reading: ScaleReading, nowMs: number): WriteOutcome | undefined => {
   if (reading.kind === "failed") {
     if (reading.failure.code === NOT_FOUND) return { kind: "unknown", message: GONE };
     // Fails to a hold: while the cluster cannot be observed, the intent stays open and its workload holds.
     return undefined;
   }
   if (reading.uid !== intent.targetUid) return { kind: "unknown", message: REPLACED };
-  if (isUnmoved(intent, reading)) return { kind: "refused", message: "the workload did not change until the deadline" };
+  // On doubt, hold: until the second look the intent stays open and its workload holds.
+  if (isUnmoved(intent, reading)) return hasSecondLook(intent, nowMs) ? UNMOVED : undefined;
   if (reading.specReplicas === intent.to) return { kind: "applied" };
   return { kind: "unknown", message: changedTo(reading) };
 };
 
+const UNMOVED: WriteOutcome = { kind: "refused", message: "the workload did not change until the deadline, and not until a second look" };
+const hasSecondLook = ({ unmovedMs }: Intent, nowMs: number): boolean => unmovedMs !== undefined && nowMs >= unmovedMs + SECOND_LOOK_MS;
+
+/** An intent that stays open, with the time of the first look that found its workload unmoved after the deadline. A look that finds it moved settles it. */
+export const lookedAt = (intent: Intent, nowMs: number, late: LateReadings): Intent => {
+  const reading = late.get(workloadKey(intent.namespace, intent.target));
+  if (intent.unmovedMs !== undefined || !reading || !isPastDeadline(intent, nowMs) || !isUntouched(intent, reading)) return intent;
+  return { ...intent, unmovedMs: nowMs };
+};
+
 /**
- * How an intent of an earlier sync ended. `undefined` means that it stays open: its deadline is not over, its workload cannot be observed, or its windows cannot be read, so that
+ * How an intent of an earlier sync ended. `undefined` means that it stays open: its deadline is not over, its workload cannot be observed or was found unmoved for the first time, or its windows cannot be read, so that
  * its scale could not be counted.
  */
 export const settledLate = (intent: Intent, loaded: LoadedPages & { readonly nowMs: number }, late: LateReadings): WriteOutcome | undefined => {
   const reading = late.get(workloadKey(intent.namespace, intent.target));
   if (!reading || !isPastDeadline(intent, loaded.nowMs) || pageOfUid(loaded, intent.uid)?.kind === "unreadable") return undefined;
-  return settleFromObservation(intent, reading);
+  return settleFromObservation(intent, reading, loaded.nowMs);
 };

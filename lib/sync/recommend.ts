@@ -2,6 +2,7 @@ import type { ClusterClient, Observed, ObservedCluster, Watched } from "../clust
 import type { AutoscalerUid } from "../model/ids.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { recommenderQuestion } from "../policy/dialects.ts";
+import type { RuleFailures } from "./rule-failures.ts";
 import { eachDone } from "../store/table/all-done.ts";
 
 const PARALLEL = 8;
@@ -14,13 +15,23 @@ export const withRecommendations = async (
   client: ClusterClient,
   watched: readonly Watched[],
   cluster: ObservedCluster,
-  context: { readonly nowMs: number; readonly timeoutMs: number; readonly refused: (uid: AutoscalerUid, url: string) => ApiFailure | undefined },
+  context: {
+    readonly nowMs: number;
+    readonly timeoutMs: number;
+    readonly refused: (uid: AutoscalerUid, url: string) => ApiFailure | undefined;
+    readonly failures: RuleFailures;
+  },
 ): Promise<ObservedCluster> => {
   const questions = watched.flatMap((autoscaler) => {
     const observed = cluster.observations.get(autoscaler.uid);
-    const { spec, namespace } = autoscaler;
-    const question = observed && recommenderQuestion(spec, { namespace, observation: observed.observation, nowMs: context.nowMs });
-    return question ? [{ uid: autoscaler.uid, observed, question }] : [];
+    if (!observed) return [];
+    const { uid, spec, namespace } = autoscaler;
+    const question = context.failures.guarded(
+      uid,
+      () => recommenderQuestion(spec, { namespace, observation: observed.observation, nowMs: context.nowMs }),
+      () => undefined,
+    );
+    return question ? [{ uid, observed, question }] : [];
   });
   if (questions.length === 0) return cluster;
   const observations = new Map<AutoscalerUid, Observed>(cluster.observations);

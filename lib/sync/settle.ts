@@ -5,7 +5,7 @@ import type { Acted } from "./act.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
 import type { SyncMessage } from "./message.ts";
-import { type LateReadings, settledLate } from "./open-intents.ts";
+import { type LateReadings, lookedAt, settledLate } from "./open-intents.ts";
 import { scaleEvent } from "./scale-event.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 
@@ -65,7 +65,7 @@ export const settleEarlier = async (
   const isCounted = ({ uid }: UncountedScale): boolean => pageOfUid(loaded, uid)?.kind !== "unreadable";
   return {
     late: [...late, ...(await withEvents(ports, loaded, head.uncounted.filter(isCounted)))],
-    open: head.intents.filter(({ id }) => !events.has(id)),
+    open: head.intents.filter(({ id }) => !events.has(id)).map((intent) => lookedAt(intent, nowMs, context.late)),
     uncounted: head.uncounted.filter((scale) => !isCounted(scale)),
   };
 };

@@ -72,7 +72,7 @@ const syncClaimed = async (
   timer.mark("decide");
   const earlier = await timer.phase("settle", settleEarlier(ports, message, { loaded, late: seen.late }));
   const { settled, verdicts } = await makeWaves(ports, holder, { message, loaded, verdicts: decided, earlier, softUntilMs, timer });
-  const after = await windowsAfter(ports.rules, loaded, verdicts, settled);
+  const after = await windowsAfter(ports.rules, loaded, { verdicts, settled, failures: seen.failures });
   const stored = await timer.phase("pages", storePages(ports, holder.lease.partition, loaded, after.entries));
   const journal = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts, stored, after }));
   await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored, journal }));

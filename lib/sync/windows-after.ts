@@ -3,12 +3,13 @@ import type { ControllerEvent, GaugeWrite } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import type { ScaleTotals, StoredWindows, UncountedScale } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
-import { NEW_WINDOWS } from "../model/windows.ts";
+import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
 import type { Written } from "../policy/shared/write-report.ts";
 import type { Verdict } from "./decide.ts";
 import { withChange, withRecommendation } from "./late-windows.ts";
 import type { Loaded } from "./load.ts";
 import { uidOf } from "./load-specs.ts";
+import type { RuleFailures } from "./rule-failures.ts";
 import type { Rules } from "./rules.ts";
 import { outcomeOfEvent } from "./scale-event.ts";
 import type { Settled } from "./settle.ts";
@@ -27,12 +28,16 @@ export interface After {
  * The windows of every autoscaler of the partition after this sync. An autoscaler that was not evaluated and has no windows yet gets none. A recommendation counts also while the
  * autoscaler is held, frozen or paused: so its stabilization windows are full when it may scale again. A scale counts only if a PUT was sent for it.
  */
-export const windowsAfter = async (rules: Rules, loaded: Loaded, verdicts: readonly Verdict[], settled: Settled): Promise<After> => {
+export const windowsAfter = async (
+  rules: Rules,
+  loaded: Loaded,
+  { verdicts, settled, failures }: { readonly verdicts: readonly Verdict[]; readonly settled: Settled; readonly failures: RuleFailures },
+): Promise<After> => {
   const before = new Map<AutoscalerUid, StoredWindows>();
   for (const page of loaded.pages) {
     if (page.kind === "read") for (const [uid, entry] of page.entries) before.set(uid, entry);
   }
-  const written = writtenNow(rules, verdicts, settled);
+  const written = writtenNow(rules, verdicts, { settled, failures });
   const rivalsOf = new Map(
     verdicts.flatMap((verdict) => (verdict.kind === "unevaluated" ? [] : [[verdict.autoscaler.record.uid, verdict.knownRivals] as const])),
   );
@@ -45,7 +50,7 @@ export const windowsAfter = async (rules: Rules, loaded: Loaded, verdicts: reado
     const evaluated = windows && { uid, windows, open: isOpenAt(windows, loaded.nowMs), ...(rivals && { rivals }) };
     const scale = late.get(uid);
     return scale
-      ? withLate(rules, specs.get(uid), evaluated ?? ended(loaded, uid, before.get(uid)), scale)
+      ? withLate({ rules, failures }, specs.get(uid), evaluated ?? ended(loaded, uid, before.get(uid)), scale)
       : (evaluated ?? endedEntry(loaded, before.get(uid)));
   });
   const totals = totalsAfter(before, settled);
@@ -69,12 +74,19 @@ const totalsAfter = (before: ReadonlyMap<AutoscalerUid, StoredWindows>, { late, 
 
 const withTotals = (entry: StoredWindows, totals: ScaleTotals | undefined): StoredWindows => (totals ? { ...entry, totals } : entry);
 
-const withLate = (rules: Rules, spec: AutoscalerSpec | undefined, entry: StoredWindows, scale: UncountedScale): StoredWindows => {
+/** A rule that throws here leaves the scale recorded in the form that every dialect reads: what was made must count. */
+interface Recording {
+  readonly rules: Rules;
+  readonly failures: RuleFailures;
+}
+
+const withLate = ({ rules, failures }: Recording, spec: AutoscalerSpec | undefined, entry: StoredWindows, scale: UncountedScale): StoredWindows => {
   const recommended = withRecommendation(entry.windows, scale);
   if (scale.outcome === "refused") return { ...entry, windows: recommended };
   // Fails to a limit: its time is not known exactly, and an "unknown" may not have happened. It limits its own direction from now on, and gives no room to the other.
   const change = { from: scale.from, to: scale.to, atMs: scale.settledMs, earliestMs: 0, eventId: scale.id };
-  return { ...entry, windows: spec ? rules.withScale(recommended, spec, change) : withChange(recommended, change) };
+  const unread = (): Windows => withChange(recommended, change);
+  return { ...entry, windows: spec ? failures.guarded(scale.uid, () => rules.withScale(recommended, spec, change), unread) : unread() };
 };
 
 const newEntry = (uid: AutoscalerUid): StoredWindows => ({ uid, windows: NEW_WINDOWS, open: false });
@@ -86,7 +98,11 @@ const ended = (loaded: Loaded, uid: AutoscalerUid, stored: StoredWindows | undef
   stored ? { ...stored, windows: windowsNow(stored, loaded.head.evaluatedMs), open: false } : newEntry(uid);
 
 /** Windows and events of the decisions; after a clear answer, those that follow from it. Where an earlier holder stored the event, its outcome and time count. */
-const writtenNow = (rules: Rules, verdicts: readonly Verdict[], settled: Settled): ReadonlyMap<AutoscalerUid, Written> => {
+const writtenNow = (
+  rules: Rules,
+  verdicts: readonly Verdict[],
+  { settled, failures }: { readonly settled: Settled; readonly failures: RuleFailures },
+): ReadonlyMap<AutoscalerUid, Written> => {
   const written = new Map<AutoscalerUid, Written>();
   for (const verdict of verdicts) {
     if (verdict.kind !== "unevaluated") written.set(verdict.autoscaler.record.uid, verdict.decision);
@@ -94,7 +110,12 @@ const writtenNow = (rules: Rules, verdicts: readonly Verdict[], settled: Settled
   for (const { acted, event } of settled.own) {
     const { decision, input } = acted.verdict;
     const answer = { outcome: outcomeOfEvent(event), atMs: event.settledMs, earliestMs: event.atMs, eventId: event.id };
-    written.set(event.uid, rules.afterWrite({ spec: input.spec, decision, ...answer }));
+    const change = { from: decision.from, to: decision.to, ...answer };
+    const unread = (): Written => ({ windows: event.outcome === "refused" ? decision.windows : withChange(decision.windows, change), events: [] });
+    written.set(
+      event.uid,
+      failures.guarded(event.uid, () => rules.afterWrite({ spec: input.spec, decision, ...answer }), unread),
+    );
   }
   return written;
 };

@@ -145,7 +145,17 @@ describe("the metrics", () => {
       journalPages: 0,
       heldBack: 0,
     };
-    const completed: CompletedSync = { ...base, ...nothing, kind: "completed", epoch: 1, events: [], unreadable: [], changed: [], phasesMs: {} };
+    const completed: CompletedSync = {
+      ...base,
+      ...nothing,
+      kind: "completed",
+      epoch: 1,
+      events: [],
+      unreadable: [],
+      ruleFailures: [],
+      changed: [],
+      phasesMs: {},
+    };
     const dropped = { ...base, kind: "dropped", why: "stale" } as const;
     const ofFunctions = ["FailedSyncs"];
     const sent = [...ofFunctions, ...[...syncMetrics(completed, "all"), ...syncMetrics(dropped, "all")].map(({ name }) => name)];

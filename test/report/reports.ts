@@ -17,6 +17,7 @@ export const completed = (parts: Partial<CompletedSync> = {}): CompletedSync => 
   events: [],
   openIntents: 0,
   unreadable: [],
+  ruleFailures: [],
   changed: [],
   heldBack: 0,
   calls: 4,

@@ -38,6 +38,7 @@ describe("syncMetrics()", () => {
       EvaluationsFailed: 0,
       SpecsOverBudget: 0,
       Unreadable: 0,
+      RuleFailures: 0,
       UnreachableSyncs: 0,
       ScalesApplied: 1,
       ScalesRefused: 0,

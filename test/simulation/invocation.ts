@@ -17,6 +17,8 @@ export interface Invocation {
   epoch: number | undefined;
   /** It has begun to load. So it has its epoch, and a copy of its claim that takes effect from now on gives it no other. */
   loads: boolean;
+  /** Windows pages that the table has answered it, by key. */
+  readonly pagesRead: Set<string>;
   /** When that was, as the world counts (watch/stops.ts). */
   claimedAt: number;
   /** Workloads where its observation saw another controller, or could not look for one, by name of the target. */

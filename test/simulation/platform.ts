@@ -68,6 +68,7 @@ export const newPlatform = (world: {
       over: false,
       epoch: undefined,
       loads: false,
+      pagesRead: new Set(),
       claimedAt: 0,
       rivals: new Set(),
       looked: newLooked(),

@@ -1,3 +1,4 @@
+import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/store/table/keys.ts";
 import { memoryTables } from "../contracts/memory-engine.ts";
 import type { Invocation } from "./invocation.ts";
@@ -7,7 +8,7 @@ import { watchHistory } from "./watch/history.ts";
 import type { Ledger } from "./watch/ledger.ts";
 import { watchWrite } from "./watch/model-steps.ts";
 import { watchRecord } from "./watch/object-records.ts";
-import { watchReset } from "./watch/resets.ts";
+import { watchPageRead, watchReset } from "./watch/resets.ts";
 
 /** The fleet, or one cluster. */
 const recordOf = (item: Item): string => {
@@ -42,7 +43,7 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
     else if (pk.startsWith(AUTOSCALERS)) {
       ledger.edits.written(writer.process, before, after);
       watchRecord(ledger, writer, before, after);
-    } else if (sk.startsWith("page#") && !writer.by && after) watchReset(ledger, after);
+    } else if (sk.startsWith(PAGES) && !writer.by && after) watchReset(ledger, after);
   };
   const readItem = (pk: string, sk: string) => memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
   return {
@@ -57,9 +58,15 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
     },
     execute: (command, sender) => {
       writer = sender;
+      if (sender.by && command instanceof GetItemCommand) pageRead(ledger, sender.by, command);
       return sender.by ? watchWrite(ledger, command, { by: sender.by, read: readItem }, () => memory.execute(command)) : memory.execute(command);
     },
   };
+};
+
+const pageRead = (ledger: Ledger, by: Invocation, { input: { Key = {} } }: GetItemCommand): void => {
+  const { pk, sk } = keyOf(Key);
+  if (sk.startsWith(PAGES)) watchPageRead(ledger, by, pk, sk);
 };
 
 const fleetWritten = (ledger: Ledger, sk: string, after: Item): void => {
@@ -70,5 +77,6 @@ const fleetWritten = (ledger: Ledger, sk: string, after: Item): void => {
   ledger.edits.clusterWritten(name, after);
 };
 
+const PAGES = "page#";
 const AUTOSCALERS = "autoscalers#";
 const keyOf = (item: Item | undefined): { readonly pk: string; readonly sk: string } => ({ pk: item?.["pk"]?.S ?? "", sk: item?.["sk"]?.S ?? "" });

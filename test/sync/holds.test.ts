@@ -208,6 +208,7 @@ describe("one autoscaler holds, and the others do not,", () => {
     await world.sync();
     expect(replicas(world)).toEqual([2, 5]);
     expect(await told(world, "web")).toMatchObject({ because: { reason: "ScaleUnsettled" } });
+    expect(await next(world)).toMatchObject({ events: [] });
     expect(await next(world)).toMatchObject({ events: [{ id: "uid-old:1", outcome: "refused" }] });
   });
 });

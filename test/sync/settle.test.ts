@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import type { PutFault, Workload } from "./memory-cluster.ts";
@@ -36,11 +37,31 @@ describe("an intent whose PUT was not clearly answered", () => {
 
   it("is refused when its generation did not move, and only then the workload may scale again", async () => {
     const world = await faulty("lost request");
-    expect(await next(world, 3)).toMatchObject({ openIntents: 0, events: [{ id: "uid-web:1", outcome: "refused", settledMs: world.nowMs }] });
+    expect(await next(world, 3)).toMatchObject({ openIntents: 1, events: [] });
+    expect(await next(world)).toMatchObject({ openIntents: 0, events: [{ id: "uid-web:1", outcome: "refused", settledMs: world.nowMs }] });
     expect(world.cluster.puts).toEqual([]);
     await next(world);
-    expect(await world.events()).toMatchObject([{ id: "uid-web:1" }, { id: "uid-web:3", outcome: "applied" }]);
+    expect(await world.events()).toMatchObject([{ id: "uid-web:1" }, { id: "uid-web:4", outcome: "applied" }]);
     expect(workloadOf(world, "web").replicas).toBe(5);
+  });
+
+  it("is not refused by one look: a write that its API server gave up may be committed after it, and then counts", async () => {
+    const world = await faulty("late", { rateWindowMs: 2 * PERIOD_MS });
+    expect(await next(world, 3)).toMatchObject({ openIntents: 1, events: [] });
+    world.cluster.pending.shift()?.();
+    workloadOf(world, "web").demand = 7;
+    expect(await next(world)).toMatchObject({ openIntents: 0, events: [{ id: "uid-web:1", outcome: "applied" }] });
+    expect(await next(world)).toMatchObject({ events: [] });
+    expect(await next(world)).toMatchObject({ events: [{ from: 5, to: 7 }] });
+  });
+
+  it("is not refused by a second look in the same moments, as of a message that was late", async () => {
+    const world = await faulty("lost request");
+    await next(world, 3);
+    world.nowMs += 1;
+    const late = { ...world.partition, dueMs: world.nowMs, periodMs: PERIOD_MS };
+    expect(await sync(world.worker(), late)).toMatchObject({ openIntents: 1, events: [] });
+    expect(await next(world)).toMatchObject({ openIntents: 0, events: [{ outcome: "refused" }] });
   });
 
   it.each(["lost answer", "server error"] as const)("is applied when its generation moved and the count is its own (%s)", async (fault) => {
@@ -82,6 +103,7 @@ describe("an intent whose PUT was not clearly answered", () => {
     const untouched = await faulty("lost request", { generations: false });
     workloadOf(untouched, "web").replicas = 5;
     await next(untouched, 3);
+    await next(untouched);
     expect(await untouched.events()).toMatchObject([{ outcome: "refused" }]);
     const touched = await faulty("lost request", { generations: false });
     workloadOf(touched, "web").resourceVersion++;
@@ -111,7 +133,7 @@ describe("an intent whose PUT was not clearly answered", () => {
     [39_000, 1],
     [39_001, 0],
   ])("%d ms after it was decided leaves %d intents open", async (afterMs, openIntents) => {
-    const world = await faulty("lost request");
+    const world = await faulty("lost answer");
     world.nowMs += afterMs;
     expect(await world.sync()).toMatchObject({ openIntents });
   });

@@ -8,7 +8,7 @@ import { giveBack } from "../../store/head/release.ts";
 import { storeIntents } from "../../store/head/store-intents.ts";
 import { withdrawIntents } from "../../store/head/withdraw.ts";
 import type { Tables } from "../../store/table/tables.ts";
-import { settleFromObservation } from "../../sync/open-intents.ts";
+import { isUntouched } from "../../sync/open-intents.ts";
 
 export interface Dead {
   readonly tables: Tables;
@@ -70,7 +70,7 @@ const neverExecuted = async ({ connect, cluster }: Dead, intents: readonly Inten
   const never: Intent[] = [];
   for (const intent of intents) {
     const reading = await client.readScale(intent.namespace, intent.target, READ_TIMEOUT_MS);
-    if (settleFromObservation(intent, reading)?.kind === "refused") never.push(intent);
+    if (isUntouched(intent, reading)) never.push(intent);
   }
   return never;
 };

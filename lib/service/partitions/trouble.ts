@@ -24,14 +24,14 @@ export interface TroublingHold {
 }
 
 /** Reasons of lib/report/holds.ts that do not end by themselves. */
-const TROUBLING = ["RivalsUnknown"] as const;
+const TROUBLING = ["RivalsUnknown", "RuleFailed"] as const;
 type TroublingReason = (typeof TROUBLING)[number];
 
 /** How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be evaluated. `unasked`: a stored item cannot be read, so the cluster was not asked. */
 type FailureKind = "fault" | "fine" | "forbidden" | "unasked" | "unreachable";
 
 /** Reasons of lib/report/holds.ts for which the cluster is not read. */
-const UNASKED: ReadonlySet<string> = new Set(["InvalidSpec", "UnreadableAutoscaler", "UnreadableWindows"]);
+const UNASKED: ReadonlySet<string> = new Set(["InvalidSpec", "RuleFailed", "UnreadableAutoscaler", "UnreadableWindows"]);
 
 /** Codes of an API server that refuses our credentials or rights. */
 const FORBIDDEN: ReadonlySet<number> = new Set([401, 403]);
@@ -109,7 +109,7 @@ const holdsIn = (evaluations: readonly Evaluation[]): readonly TroublingHold[] =
   });
 
 /** Reasons of lib/report/holds.ts for an item that cannot be read. */
-const UNREADABLE: ReadonlySet<string> = new Set([...UNASKED, "UnreadableIntent"]);
+const UNREADABLE: ReadonlySet<string> = new Set(["InvalidSpec", "UnreadableAutoscaler", "UnreadableWindows", "UnreadableIntent"]);
 
 const unreadableIn = (evaluations: readonly Evaluation[]): PartitionTrouble["unreadable"] => {
   for (const evaluation of evaluations) {

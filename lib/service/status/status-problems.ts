@@ -80,6 +80,7 @@ const holdProblems = ({ name: cluster }: ClusterRecord, { state }: Partition): r
   });
 
 const HOLDS: Readonly<Record<TroublingHold["reason"], (cluster: string) => Pick<StatusProblem, "kind" | "next">>> = {
+  RuleFailed: () => ({ kind: "rule failed", next: "docs/operations.md, alarm ItemsUnreadable" }),
   RivalsUnknown: (cluster) => ({ kind: "rivals unknown", next: `tidemark cluster check ${cluster}` }),
 };
 

@@ -71,6 +71,7 @@ const look = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetR
 
 const SEVERITY: readonly StatusProblem["kind"][] = [
   "unreadable",
+  "rule failed",
   "ahead",
   "unreachable",
   "forbidden",

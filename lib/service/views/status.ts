@@ -34,7 +34,17 @@ export interface DeadLetters {
 }
 
 export interface StatusProblem {
-  readonly kind: "ahead" | "dead letters" | "forbidden" | "late" | "never synced" | "no run" | "rivals unknown" | "unreachable" | "unreadable";
+  readonly kind:
+    | "ahead"
+    | "dead letters"
+    | "forbidden"
+    | "late"
+    | "never synced"
+    | "no run"
+    | "rivals unknown"
+    | "rule failed"
+    | "unreachable"
+    | "unreadable";
   /** A sentence. */
   readonly message: string;
   /** The next step: a command, or a page of the documentation. */

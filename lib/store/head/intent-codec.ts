@@ -73,6 +73,7 @@ const settleable = workload.extend({
   metrics: z.array(z.unknown()),
   steps: z.array(z.unknown()),
   recommendation: z.number().optional(),
+  unmovedMs: z.number().optional(),
 });
 
 /** Decodes an intent. Damage and later versions are a value: they stop one workload and not its partition. The value is returned whole, so that storing it again loses nothing. */

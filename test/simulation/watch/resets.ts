@@ -1,5 +1,6 @@
 import type { StoredWindows } from "../../../lib/model/records.ts";
 import { decodePage } from "../../../lib/store/pages/codec.ts";
+import type { Invocation } from "../invocation.ts";
 import type { Item } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -11,13 +12,22 @@ const isAssumed = ({ windows: { memory } }: StoredWindows): boolean =>
   memory.recommendations === null && memory.scaleUps.some(({ earliestMs }) => earliestMs === 0);
 
 /**
- * A person wrote a page. Where that was a reset, what was recorded before is gone by its own rule, and everything that the rules allow counts as done at that instant. A write that lands once a sync
- * has loaded changes nothing for this sync. It counts for the next, if the head still names the page.
+ * A person wrote a page. Where that was a reset, what was recorded before is gone by its own rule, and everything that the rules allow counts as done at that instant. A write that lands once the table has
+ * answered the page to a sync changes nothing for this sync. It counts for the next, if the head still names the page. That a sync has asked for the page is not enough: it may stand still before its request.
  */
 export const watchReset = (ledger: Ledger, after: Item): void => {
   const partition = after["pk"]?.S ?? "";
-  if (ledger.holders.get(partition)?.loads === true) ledger.lateResets.set(partition, after);
+  if (ledger.holders.get(partition)?.pagesRead.has(after["sk"]?.S ?? "") === true) ledger.lateResets.set(partition, after);
   else countReset(ledger, after);
+};
+
+/** The table answers a page to a sync: one that reads it again, because its first answer was lost, reads what was written since. */
+export const watchPageRead = (ledger: Ledger, by: Invocation, pk: string, sk: string): void => {
+  by.pagesRead.add(sk);
+  const late = ledger.lateResets.get(pk);
+  if (ledger.holders.get(pk) !== by || late?.["sk"]?.S !== sk) return;
+  ledger.lateResets.delete(pk);
+  countReset(ledger, late);
 };
 
 /** At a claim: a late write to a page that the head names is what this sync will read. */
