@@ -53,6 +53,8 @@ const clamped = (start: Cursor, { fromMs, untilMs, ...after }: Cursor): Cursor =
 const fillPage = async (service: QueryService, query: EventQuery, cursor: Cursor, page: Page<EventCursor>): Promise<Cursor | undefined> => {
   let { fromMs, after } = cursor;
   const { untilMs } = cursor;
+  // Nothing of what is kept lies in the range.
+  if (fromMs > untilMs) return undefined;
   const { request, isWanted } = filterOf(query);
   for (let stretchMs = FIRST_STRETCH_MS; ; stretchMs *= 2) {
     const endMs = query.name === undefined ? Math.min(untilMs, fromMs + stretchMs) : untilMs;

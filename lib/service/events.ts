@@ -18,11 +18,11 @@ interface Wanted {
 }
 
 /** Lists scale events in order of time, page by page. The events of a deleted autoscaler are found too. */
-export async function* events(context: QueryContext, { name, sinceMs = 0, untilMs, after, ...filter }: EventQuery): AsyncGenerator<EventView> {
+export async function* events(context: QueryContext, { name, sinceMs, untilMs, after, ...filter }: EventQuery): AsyncGenerator<EventView> {
   const nowMs = context.clock();
   refuseEmptyRange("list the events", { sinceMs, untilMs }, nowMs);
   // Older events have expired, though they may not be deleted yet.
-  const stretch: Stretch = { sinceMs: Math.max(sinceMs, nowMs - EVENT_DAYS_KEPT * DAY_MS), untilMs: untilMs ?? nowMs };
+  const stretch: Stretch = { sinceMs: Math.max(sinceMs ?? 0, nowMs - EVENT_DAYS_KEPT * DAY_MS), untilMs: untilMs ?? nowMs };
   const wanted = { stretch, after };
   const records = name === undefined ? ofAll(context, filter, wanted) : ofOne(context, { ...filter, name }, wanted);
   for await (const record of records) yield eventView(record);
