@@ -2,7 +2,7 @@ import middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
 import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
-import { realTables } from "../lib/store/table/real-tables.ts";
+import { tablesWithoutIds } from "../lib/store/table/real-tables.ts";
 import type { Tables } from "../lib/store/table/tables.ts";
 import { schedule } from "../lib/sync/schedule.ts";
 import type { MessageQueue } from "../lib/sync/send-messages.ts";
@@ -33,7 +33,7 @@ export const scheduleHandler = ({ tables, queue, reporter }: ScheduleDependencie
 const fromEnvironment = (): ScheduleDependencies => {
   const names = environmentOf(ENVIRONMENT.schedule);
   return {
-    tables: realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: "" }),
+    tables: tablesWithoutIds({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: "" }),
     queue: syncQueue(names.TIDEMARK_SYNC_QUEUE_URL),
     reporter: powertoolsReporter(),
   };

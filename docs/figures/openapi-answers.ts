@@ -9,7 +9,7 @@ const count = z.int().min(0);
 const open = z.looseObject({});
 const pause = z.looseObject({ by: text, at: time, until: time.exactOptional() });
 const frozen = z.looseObject({ by: text, at: time, reason: text });
-const fleet = z.looseObject({ frozen: frozen.exactOptional() });
+const fleet = z.looseObject({ frozen: frozen.exactOptional(), restored: z.literal(true).exactOptional() });
 
 const page = <Item extends z.ZodType>(item: Item) => z.looseObject({ items: z.array(item), next: text.exactOptional() });
 
@@ -114,6 +114,7 @@ const edited = z.looseObject({
   changed: z.boolean(),
 });
 const reset = z.looseObject({ cluster: text, partition: text, autoscalers: z.array(text) });
+const fleetAdopted = fleet.extend({ clusters: z.int(), autoscalers: z.int() });
 const fleetEdited = fleet.extend({ changed: z.boolean() });
 
 export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService, z.ZodType>> = {
@@ -187,6 +188,7 @@ export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService,
   resetTime: reset,
   freeze: fleetEdited,
   thaw: fleetEdited,
+  adopt: fleetAdopted,
 };
 
 /** An error (RFC 9457). */

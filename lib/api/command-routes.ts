@@ -123,4 +123,13 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     json(await service.freeze(reason, replace)),
   ),
   thaw: postRoute("ends the freeze", NOTHING, async (service) => json(await service.thaw())),
+  // Whoever may connect clusters may say which tables are those of the stack.
+  adopt: postRoute(
+    "takes restored or copied tables for those of this stack, and freezes the fleet",
+    NOTHING,
+    async (service) => json(await service.adopt()),
+    {
+      connects: () => true,
+    },
+  ),
 };

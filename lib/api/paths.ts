@@ -36,6 +36,7 @@ export const COMMAND_PATHS = {
   resetTime: "/v1/partition/reset-time",
   freeze: "/v1/fleet/freeze",
   thaw: "/v1/fleet/thaw",
+  adopt: "/v1/fleet/adopt",
 } as const satisfies Readonly<Record<keyof CommandService, string>>;
 
 /** The series as OpenMetrics text, for scrapers. */

@@ -28,6 +28,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "partition reset-time": ["tidemark partition reset-time eu-1/shop --yes"],
   "fleet freeze": ["tidemark fleet freeze --reason 'API servers are being upgraded'"],
   "fleet thaw": ["tidemark fleet thaw"],
+  "fleet adopt": ["tidemark fleet adopt --yes"],
   "fleet describe": ["tidemark fleet describe"],
   start: ["tidemark start", "tidemark start --kubeconfig ~/.kube/config --manifest web.yaml", "tidemark start --speed 60 --for 3h"],
   version: ["tidemark version"],

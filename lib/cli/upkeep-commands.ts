@@ -106,6 +106,14 @@ export const fleetCommands = (parent: Command, run: Run): void => {
   withTarget(parent.command("thaw"))
     .description("thaw the fleet")
     .action((options: ScopeOptions) => run(options, "edit", async (session, printer) => (await code.fleet()).thaw(session, printer)));
+  withTarget(parent.command("adopt"))
+    .description("for tables that were restored or copied: go on with them, every past scale unknown and the fleet frozen")
+    .option("--yes", "confirm that no other stack goes on with the former tables")
+    .action(async (options: ScopeOptions & ResetOptions) => {
+      const fleet = await code.fleet();
+      fleet.confirmed(options);
+      return run(options, "edit", async (session, printer) => fleet.adopt(session, printer));
+    });
   withTarget(parent.command("describe"))
     .description("show whether the fleet is frozen, since when, by which user and why")
     .addOption(output(["text", "json", "yaml"]))

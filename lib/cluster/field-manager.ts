@@ -7,9 +7,10 @@ const SCALE = "scale";
 
 /**
  * The name under which the API server records the writes of one cluster record (`metadata.managedFields`). It never changes: the uid is made when the cluster is added, is stored with it, and
- * moves with the table. So two stacks have different names, and two records of one stack too.
+ * moves with the table. So two stacks have different names, and two records of one stack too. A table that was restored or copied gets another name when it is adopted.
  */
-export const fieldManagerOf = ({ uid }: Pick<ClusterRecord, "uid">): string => (uid === undefined ? WITHOUT_UID : `${WITHOUT_UID}-${uid}`);
+export const fieldManagerOf = ({ uid, restoredAs }: Pick<ClusterRecord, "uid" | "restoredAs">): string =>
+  [WITHOUT_UID, uid, restoredAs].filter((part) => part !== undefined).join("-");
 
 /**
  * The Tidemark that made the last change of the count, by the metadata of a workload; undefined where another program or a person made it, or the answer does not say so. The API server

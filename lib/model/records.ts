@@ -10,6 +10,16 @@ import type { Status, Windows } from "./windows.ts";
 export interface FleetRecord {
   /** The kill switch. While it is set, every sync holds and says so. */
   readonly frozen?: { readonly by: string; readonly atMs: number; readonly reason: string };
+  /** The tables that this record was written for. Every sync holds in other ones, until a person adopts them. Absent before the first cluster. */
+  readonly tables?: TableIds;
+  /** How often restored tables were adopted. */
+  readonly restores?: number;
+}
+
+/** The ids of both tables, as their service gives them. */
+export interface TableIds {
+  readonly state: string;
+  readonly history: string;
 }
 
 /** How to reach a cluster. The table stores the name of a secret, never the secret. */
@@ -56,6 +66,8 @@ export interface ClusterRecord {
   readonly specsFromCluster?: readonly SpecKindName[];
   /** Hosts of the recommenders that autoscalers from objects may ask: "recommender.example.com", with a port, or ANY_HOST. Absent: none. */
   readonly recommenderHosts?: readonly string[];
+  /** Present after restored tables were adopted: a part of the name under which scales are made, so that two stacks with copies of one table see each other. */
+  readonly restoredAs?: string;
   /** Present while the cluster is being removed. No autoscaler may be added then (lib/service/edits/removal.ts). */
   readonly removing?: { readonly by: string; readonly atMs: number };
   /** Raised by every edit. An edit is a conditional write on it. */
@@ -187,7 +199,7 @@ export interface ScopeChangeRecord {
   readonly version: number;
   readonly atMs: number;
   readonly by: string;
-  readonly verb: "add" | "replace" | "pause" | "resume" | "remove" | "freeze" | "thaw" | "reset-windows" | "reset-intent" | "reset-time";
+  readonly verb: "add" | "replace" | "pause" | "resume" | "remove" | "freeze" | "thaw" | "adopt" | "reset-windows" | "reset-intent" | "reset-time";
   /** The record as JSON; absent before its creation and after its deletion. */
   readonly before?: string;
   readonly after?: string;

@@ -148,6 +148,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     resetTime: (name) => edit(COMMAND_PATHS.resetTime, { name }),
     freeze: (reason, replace = false) => edit(COMMAND_PATHS.freeze, { reason, ...(replace && { replace }) }),
     thaw: () => edit(COMMAND_PATHS.thaw, {}),
+    adopt: () => edit(COMMAND_PATHS.adopt, {}),
   };
 };
 

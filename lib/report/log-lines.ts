@@ -31,6 +31,11 @@ const DROPPED: Readonly<Record<DropReason, { readonly level: LogLine["level"]; r
   done: { level: "info", words: "a sync of this due time or a later one has completed" },
   held: { level: "warn", words: "another sync holds the lease" },
   removed: { level: "info", words: "the partition does not exist any more" },
+  restored: {
+    level: "error",
+    words:
+      "the tables were restored or are a copy, so that a freeze, deletions and scales may be missing in them; nothing is scaled until `tidemark fleet adopt`",
+  },
   newer: {
     level: "error",
     words: "a later release has claimed the partition, and this release does not know its rules; deploy the later release again",

@@ -24,6 +24,7 @@ export type MetricName =
   | "ScalesUnknown"
   | "SpecsOverBudget"
   | "StaleMessages"
+  | "RestoredTables"
   | "SyncDuration"
   | "SyncLag"
   | "Unreadable"
@@ -63,7 +64,12 @@ const countsOf = (report: SyncReport): readonly Metric[] => (report.kind === "dr
 /** A message counts under one name, by why it was dropped. */
 const droppedCounts = ({ why }: DroppedSync): readonly Metric[] => {
   const countOf = (name: MetricName, reasons: readonly DropReason[]): Metric => count(name, reasons.includes(why) ? 1 : 0);
-  return [countOf("StaleMessages", ["stale"]), countOf("WrongClocks", ["clock", "early"]), countOf("LeaseConflicts", ["held", "lost"])];
+  return [
+    countOf("RestoredTables", ["restored"]),
+    countOf("StaleMessages", ["stale"]),
+    countOf("WrongClocks", ["clock", "early"]),
+    countOf("LeaseConflicts", ["held", "lost"]),
+  ];
 };
 
 const completedCounts = (report: CompletedSync): readonly Metric[] => {

@@ -19,8 +19,8 @@ export interface DroppedSync extends SyncOutcome {
   readonly wrongByMs?: number;
 }
 
-/** `stale`: later messages do its work. `early`: it is due in the future. `clock`: this machine's clock is wrong. `done`: this due time or a later one is done. `held`: another sync holds the lease. `removed`: the partition does not exist any more. `lost`: another sync claimed the partition halfway. `newer`: a later release works on the partition. */
-export type DropReason = "stale" | "early" | "clock" | "done" | "held" | "removed" | "lost" | "newer";
+/** `stale`: later messages do its work. `early`: it is due in the future. `clock`: this machine's clock is wrong. `done`: this due time or a later one is done. `held`: another sync holds the lease. `removed`: the partition does not exist any more. `restored`: the tables were restored or are a copy, and no person has adopted them. `lost`: another sync claimed the partition halfway. `newer`: a later release works on the partition. */
+export type DropReason = "stale" | "early" | "clock" | "done" | "held" | "removed" | "restored" | "lost" | "newer";
 
 export interface CompletedSync extends SyncOutcome {
   readonly kind: "completed";

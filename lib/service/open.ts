@@ -1,6 +1,7 @@
 import { apply } from "./apply/apply.ts";
 import { autoscalers, loadSnapshot } from "./autoscalers.ts";
 import { changes } from "./changes.ts";
+import { adopt } from "./clusters/adopt.ts";
 import { addCluster, cluster, clusters, pauseCluster, replaceCluster, resumeCluster } from "./clusters/cluster-edits.ts";
 import { checkCluster } from "./clusters/connection-check.ts";
 import { fleet, freeze, thaw } from "./clusters/fleet.ts";
@@ -63,4 +64,5 @@ export const openCommands = (context: ServiceContext): CommandService => ({
 
   freeze: (reason, replace) => freeze(context, reason, replace),
   thaw: () => thaw(context),
+  adopt: () => adopt(context),
 });

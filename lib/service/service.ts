@@ -5,7 +5,17 @@ import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { SpecKindName } from "../model/spec-kinds.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
-import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetEdited, FleetView } from "./views/autoscaler-view.ts";
+import type {
+  Applied,
+  AutoscalerView,
+  ClusterView,
+  Description,
+  EventView,
+  Explanation,
+  FleetAdopted,
+  FleetEdited,
+  FleetView,
+} from "./views/autoscaler-view.ts";
 import type { ChangeView } from "./views/change-view.ts";
 import type { PartitionView, ResetView } from "./views/partition-view.ts";
 import type { ShadowView } from "./views/shadow-view.ts";
@@ -71,6 +81,8 @@ export interface CommandService {
   /** Freezes the fleet. A frozen fleet keeps its first reason, unless `replace` is true. Throws `service.invalid` for an empty reason. */
   freeze(reason: string, replace?: boolean): Promise<FleetEdited>;
   thaw(): Promise<FleetEdited>;
+  /** Takes restored or copied tables for those of this stack, with an unknown past, and freezes the fleet. Throws `service.not-restored`. */
+  adopt(): Promise<FleetAdopted>;
 }
 
 /** All queries and commands. */

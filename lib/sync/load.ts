@@ -6,6 +6,7 @@ import type { ClusterRecord, FleetRecord } from "../model/records.ts";
 import type { ScaleChange } from "../model/windows.ts";
 import { followsCleanRelease, type Head } from "../store/head/head.ts";
 import { getCluster, getFleet } from "../store/records/clusters.ts";
+import { areRestored } from "../store/table/table-ids.ts";
 import { mustHaveRightClock } from "../store/table/server-clock.ts";
 import { type LoadedPages, loadPages } from "./load-pages.ts";
 import { type LoadedSpecs, readSpecs } from "./load-specs.ts";
@@ -18,6 +19,8 @@ import type { Remembered } from "./warm-cache.ts";
 /** What the tables hold for this sync, and the time of the sync. */
 export interface Loaded extends LoadedPages {
   readonly fleet: FleetRecord;
+  /** The ids of the tables, as text; empty where they have none. */
+  readonly tables: string;
   readonly cluster: ClusterRecord;
   readonly head: Head;
   readonly specs: LoadedSpecs;
@@ -45,15 +48,20 @@ export interface ReadObjects {
   readonly bytes: number;
 }
 
+/** Why a sync ends here: its partition does not exist any more; or the tables were restored or are a copy, and no person has adopted them. */
+export type Unloaded = "removed" | "restored";
+
 /**
- * Reads the kill switch and the cluster strongly, then specs and windows. These come from memory where the head still names the same versions. `undefined` means that the
- * cluster was removed, or no longer has this partition.
+ * Reads the kill switch and the cluster strongly, then specs and windows. These come from memory where the head still names the same versions. Fails to a stop: in other
+ * tables than those of the fleet record nothing is read further and nothing is written.
  */
-export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): Promise<Loaded | undefined> => {
-  const [fleet, stored] = await both(getFleet(ports.tables), getCluster(ports.tables, message.cluster));
+export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): Promise<Loaded | Unloaded> => {
+  const [[fleet, ids], stored] = await both(both(getFleet(ports.tables), ports.tables.ids?.()), getCluster(ports.tables, message.cluster));
+  if (areRestored(fleet.tables, ids)) return "restored";
   const cluster = stored && (await decidedCluster(ports.tables, stored, head));
-  if (!cluster?.partitions.some(({ name }) => name === message.partition)) return undefined;
-  const remembered = ports.cache.get(message);
+  if (!cluster?.partitions.some(({ name }) => name === message.partition)) return "removed";
+  const tables = ids ? `${ids.state}/${ids.history}` : "";
+  const remembered = rememberedOf(ports, message, tables);
   const readMs = ports.tables.clock();
   const read = (): Promise<LoadedSpecs> => readSpecs(ports, cluster, message, { specVersion: head.specVersion, readMs, before: remembered?.specs });
   const known = specsFromMemory(ports, remembered, { head, cluster, readMs });
@@ -61,7 +69,13 @@ export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): 
   const specs = first !== known || hasSameWindows(remembered, pages) ? first : await read();
   mustHaveRightClock(ports.tables, `decide for "${message.cluster}/${message.partition}"`);
   const knowsPages = followsCleanRelease(head) && remembered?.pageGeneration === head.pageGeneration;
-  return { fleet, cluster, head, specs, ...pages, nowMs: nowOf(ports.tables.clock(), head, pages), knowsPages };
+  return { fleet, tables, cluster, head, specs, ...pages, nowMs: nowOf(ports.tables.clock(), head, pages), knowsPages };
+};
+
+/** What was remembered of other tables counts for nothing here: after a restore the same epochs and versions come again, with other windows and specs. */
+const rememberedOf = (ports: SyncPorts, message: SyncMessage, tables: string): Remembered | undefined => {
+  const remembered = ports.cache.get(message);
+  return remembered?.tables === tables ? remembered : undefined;
 };
 
 /**

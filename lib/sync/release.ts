@@ -29,5 +29,11 @@ export const releasePartition = async (
     pages: stored.pages.map(({ epoch }) => epoch),
     intents: intentBodies({ intents: settled.open, uncounted: settled.uncounted, unreadable: loaded.head.unreadable }),
   });
-  ports.cache.set(message, { specs: loaded.specs, pages: stored.pages, pageGeneration: stored.generation, journalBases: journal.bases });
+  ports.cache.set(message, {
+    tables: loaded.tables,
+    specs: loaded.specs,
+    pages: stored.pages,
+    pageGeneration: stored.generation,
+    journalBases: journal.bases,
+  });
 };

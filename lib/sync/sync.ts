@@ -8,7 +8,7 @@ import type { Tables } from "../store/table/tables.ts";
 import { completedReport } from "./completed-report.ts";
 import { decideAll } from "./decide.ts";
 import { type LeaseHolder, leaseHolder } from "./holder.ts";
-import { load } from "./load.ts";
+import { load, type Unloaded } from "./load.ts";
 import { isEarly, isStale, type SyncMessage } from "./message.ts";
 import { writeBackObjects } from "./objects/write-back-objects.ts";
 import { observe } from "./observe.ts";
@@ -40,10 +40,10 @@ export const sync = async (unbounded: SyncPorts, message: SyncMessage): Promise<
   const holder = leaseHolder(message, claimed.head);
   try {
     const report = await syncClaimed(ports, message, { head: claimed.head, holder, startMs });
-    if (report) return report;
-    // The partition was removed. Giving the lease back spares an edit the wait until the lease ends.
+    if (typeof report !== "string") return report;
+    // Giving the lease back spares an edit the wait until the lease ends.
     await giveBack(ports.tables, holder.lease);
-    return dropped("removed");
+    return dropped(report);
   } catch (error) {
     ports.cache.forget(message);
     if (isTidemarkError(error, "store.lease-lost")) return dropped("lost");
@@ -55,17 +55,17 @@ export const sync = async (unbounded: SyncPorts, message: SyncMessage): Promise<
 /** No call to the tables is repeated in the last part of an invocation's life, so that the invocation ends by itself. */
 const REPEATS_END_MS = 3_000;
 
-/** Runs the phases in the order of docs/protocol.md. `undefined` means that the partition was removed. */
+/** Runs the phases in the order of docs/protocol.md. Returns why it ended before it had read anything. */
 const syncClaimed = async (
   ports: SyncPorts,
   message: SyncMessage,
   claimed: { readonly head: Head; readonly holder: LeaseHolder; readonly startMs: number },
-): Promise<SyncReport | undefined> => {
+): Promise<SyncReport | Unloaded> => {
   const { holder, startMs } = claimed;
   const timer = phaseTimer(ports.tables.clock);
   const softUntilMs = startMs + Math.min(message.periodMs, ports.timing.softDeadlineMs);
   const fromTables = await timer.phase("load", load(ports, message, claimed.head));
-  if (!fromTables) return undefined;
+  if (typeof fromTables === "string") return fromTables;
   const loaded = fromTables.cluster.specsFromCluster ? await timer.phase("specs", readObjects(ports, message, fromTables)) : fromTables;
   const seen = await timer.phase("observe", observe(ports, message, loaded));
   const decided = await decideAll(ports, loaded, seen);

@@ -5,6 +5,8 @@ import type { LoadedSpecs } from "./load-specs.ts";
 
 /** What an environment remembers of a partition between two syncs. It only saves reads: each load compares it with the head, and uses what still counts. */
 export interface Remembered {
+  /** The ids of the tables that it was read from. */
+  readonly tables: string;
   readonly specs: LoadedSpecs;
   readonly pages: readonly LoadedPage[];
   /** Generation of the pages, also while there are none. */

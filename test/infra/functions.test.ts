@@ -15,6 +15,7 @@ import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { getFleet, putFleet } from "../../lib/store/records/clusters.ts";
 import { getConnection, putConnection } from "../../lib/store/records/clusters.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
 import { clusterKey, connectionKey, headKey } from "../../lib/store/table/keys.ts";
@@ -450,6 +451,20 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     expect(await atMost(() => apply("again.json"), 3, 2)).toEqual({ UpdateItem: 1 });
     expect(await atMost(() => answered(view, { path: QUERY_PATHS.get, query: "name=eu-2/shop/web" }), 5, 1)).toEqual({});
     expect(await atMost(() => answered(view, { path: QUERY_PATHS.autoscalers }), 2, 3)).toEqual({});
+  });
+
+  it("hold in tables that the fleet record does not name, until a person who may connect clusters adopts them", async () => {
+    const tables = { client: state, ...TABLES, clock: Date.now, wait: async () => undefined, random: Math.random, token: randomUUID };
+    const { version, ...fleet } = await getFleet(tables);
+    await putFleet(tables, { ...fleet, tables: { state: "former", history: "former" } }, version);
+    const message = { ...JSON.parse(bodies[0] ?? "{}"), dueMs: Date.now() };
+    expect(await deliver([JSON.stringify(message)])).toEqual({ kind: "response", body: { batchItemFailures: [] } });
+    expect(sync.log()).toContain('"outcome":"restored"');
+    expect(await answered(view, { path: QUERY_PATHS.fleet })).toMatchObject({ status: 200, json: { restored: true } });
+    const adopt = { path: COMMAND_PATHS.adopt, body: "{}", headers: { [KEY_HEADER]: "0123456789adopt0" }, by: "arn:aws:iam::1:user/ada" };
+    expect((await answered(api, adopt)).status).not.toBe(200);
+    expect(await answered(connect, adopt), connect.log()).toMatchObject({ status: 200, json: { clusters: 1, frozen: { by: adopt.by } } });
+    expect((await answered(view, { path: QUERY_PATHS.fleet })).json).not.toHaveProperty("restored");
   });
 
   it("were refused nothing by their roles, and asked for the secret once for each version of its cluster, for a token that was refused, and for each look", () => {

@@ -55,6 +55,7 @@ describe("syncMetrics()", () => {
     ["held", { LeaseConflicts: 1 }],
     ["lost", { LeaseConflicts: 1 }],
     ["done", {}],
+    ["restored", { RestoredTables: 1 }],
     ["clock", { WrongClocks: 1 }],
     ["early", { WrongClocks: 1 }],
   ] as const)("counts a dropped message: %s", (why, expected) => {

@@ -101,7 +101,13 @@ describe("the memory of an environment", () => {
       uid: autoscalerUid(`u${at}`),
       message: "",
     }));
-    const remembered = { specs: { specVersion: 1, clusterIncarnation: ":1", readMs: 0, all }, pages: [], pageGeneration: 0, journalBases: new Map() };
+    const remembered = {
+      specs: { specVersion: 1, clusterIncarnation: ":1", readMs: 0, all },
+      pages: [],
+      tables: "",
+      pageGeneration: 0,
+      journalBases: new Map(),
+    };
     for (const name of ["a", "b"]) cache.set(partition(name), remembered);
     cache.set(partition("a"), remembered);
     cache.set(partition("c"), remembered);

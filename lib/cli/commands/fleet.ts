@@ -29,8 +29,24 @@ export const thaw = async ({ service }: Session, printer: Printer): Promise<void
   await printer.print(text`Fleet thawed\n`);
 };
 
+/** Checked before the stack is opened. */
+export const confirmed = ({ yes }: { readonly yes?: true }): void => {
+  if (!yes)
+    throw usage(
+      "Cannot adopt the tables: what happened after the instant of the restore is unknown to them; check that no other stack goes on with the former tables, then add --yes",
+    );
+};
+
+export const adopt = async ({ service }: Session, printer: Printer): Promise<void> => {
+  const { clusters, autoscalers, frozen } = await service.adopt();
+  const counts = text`${autoscalers} autoscalers of ${clusters} clusters`;
+  await printer.print(text`Tables adopted; ${counts} go on as if each had just been scaled as far as its rules allow\n`);
+  if (frozen) await printer.print(text`Fleet frozen ${frozenText(frozen)}\n`);
+};
+
 export const describe = async ({ service }: Session, printer: Printer, { output }: SheetOptions): Promise<void> => {
   const fleet = await service.fleet();
-  const words = fleet.frozen ? text`Fleet frozen ${frozenText(fleet.frozen)}\n` : text`Fleet not frozen\n`;
+  const restored = fleet.restored ? text`The tables were restored or are a copy: nothing is scaled until "tidemark fleet adopt"\n` : text``;
+  const words = fleet.frozen ? text`${restored}Fleet frozen ${frozenText(fleet.frozen)}\n` : text`${restored}Fleet not frozen\n`;
   await printer.print(output === "text" ? words : documentText(fleet, output));
 };

@@ -29,6 +29,7 @@ import type { ClusterView } from "../views/autoscaler-view.ts";
 import { clusterView } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/pause-view.ts";
 import { toArray } from "../to-array.ts";
+import { rememberTables } from "./adopt.ts";
 import { clusterFaults } from "./cluster-faults.ts";
 import { lookBefore } from "./connection-check.ts";
 
@@ -79,6 +80,7 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   };
   // Checked before the history is written, because a taken name is no edit.
   if (await getCluster(context.tables, record.name)) throw taken(wanted.name);
+  await rememberTables(context.tables);
   await recordChange(context, { scope: "cluster", name, version: record.version, verb: "add", after: withConnection(record, wanted.connection) });
   let written = record;
   const earlier = await getConnection(context.tables, name);

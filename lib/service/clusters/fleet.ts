@@ -1,6 +1,7 @@
 import { TidemarkError } from "../../model/errors.ts";
 import type { FleetRecord } from "../../model/records.ts";
 import { getFleet, putFleet } from "../../store/records/clusters.ts";
+import { areRestored } from "../../store/table/table-ids.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import { frozenView } from "../views/autoscaler-of.ts";
@@ -11,7 +12,10 @@ const ATTEMPTS_MAX = 5;
 
 const view = ({ frozen }: FleetRecord): FleetView => (frozen ? { frozen: frozenView(frozen) } : {});
 
-export const fleet = async (context: QueryContext): Promise<FleetView> => view(await getFleet(context.tables));
+export const fleet = async ({ tables }: QueryContext): Promise<FleetView> => {
+  const [record, found] = await Promise.all([getFleet(tables), tables.ids?.()]);
+  return { ...view(record), ...(areRestored(record.tables, found) && { restored: true as const }) };
+};
 
 type Change = (record: FleetRecord) => FleetRecord | undefined;
 

@@ -47,7 +47,7 @@ export const resetTime = async (context: ServiceContext, path: string): Promise<
 };
 
 /** A page with its entries, under the epoch that it was read with. */
-interface Page {
+export interface ReadablePage {
   readonly index: number;
   readonly readEpoch?: number;
   readonly entries: ReadonlyMap<string, StoredWindows>;
@@ -55,7 +55,7 @@ interface Page {
 
 /** What of a partition is ahead of the clock. */
 interface Ahead {
-  readonly pages: readonly Page[];
+  readonly pages: readonly ReadablePage[];
   readonly intents: readonly Intent[];
   readonly uncounted: readonly UncountedScale[];
   /** Autoscalers whose windows cannot be trusted. */
@@ -77,7 +77,7 @@ const mustBeAhead = async (
   throw new TidemarkError("service.in-time", `Cannot ${action}: no time in it is more than 4 s ahead of this clock`, { ...ref });
 };
 
-const readablePages = async (context: ServiceContext, ref: PartitionRef, head: Head, action: string): Promise<readonly Page[]> =>
+const readablePages = async (context: ServiceContext, ref: PartitionRef, head: Head, action: string): Promise<readonly ReadablePage[]> =>
   Promise.all(
     head.pages.map(async (_epoch, index) => {
       const { item, decoded } = await pageOfHead(context, ref, head, index);
@@ -126,22 +126,22 @@ const reset = async (context: ServiceContext, leased: LeasedPartition, { cluster
   return { cluster: ref.cluster, partition: ref.partition, autoscalers };
 };
 
-/** Writes the pages of what changed; without any page, the first one of a new generation. */
-const writePages = async (
+/** Writes the pages of what changed; where the head names none, the first one of a new generation. */
+export const writePages = async (
   context: ServiceContext,
   leased: LeasedPartition,
-  pages: readonly Page[],
+  pages: readonly ReadablePage[],
   changed: ReadonlyMap<string, StoredWindows>,
 ): Promise<void> => {
   const { head, lease } = leased;
   const { partition, epoch } = lease;
-  if (pages.length === 0 && changed.size > 0) {
+  if (head.pages.length === 0 && changed.size > 0) {
     const generation = head.pageGeneration + 1;
     await writePage(context.tables, { id: { partition, generation, index: 0 }, epoch, body: encodePage([...changed.values()]) });
     leased.lease = await adoptPages(context.tables, lease, { generation, pages: [epoch], nowMs: head.nowMs });
   }
   for (const { index, entries, readEpoch } of pages) {
-    const own = [...changed].filter(([uid]) => pageOf(uid as StoredWindows["uid"], pages.length) === index);
+    const own = [...changed].filter(([uid]) => pageOf(uid as StoredWindows["uid"], head.pages.length) === index);
     if (own.length === 0) continue;
     const body = encodePage([...new Map([...entries, ...own]).values()]);
     const pageId = { partition, generation: head.pageGeneration, index };

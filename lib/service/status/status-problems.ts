@@ -1,4 +1,5 @@
-import type { ClusterRecord } from "../../model/records.ts";
+import type { ClusterRecord, FleetRecord, TableIds } from "../../model/records.ts";
+import { areRestored } from "../../store/table/table-ids.ts";
 import { MINUTE_MS } from "../../sync/plan.ts";
 import type { TroublingHold } from "../partitions/trouble.ts";
 import { headAheadMs } from "../partitions/times-ahead.ts";
@@ -12,6 +13,18 @@ const FIRST_SYNC_MS = 3 * MINUTE_MS;
 const SECOND_MS = 1_000;
 
 type Partition = ClusterReading["partitions"][number];
+
+/** Tables that no person has adopted: no sync does anything. */
+export const restoredProblems = (fleet: FleetRecord, ids: TableIds | undefined): readonly StatusProblem[] =>
+  areRestored(fleet.tables, ids)
+    ? [
+        {
+          kind: "restored",
+          message: "The tables were restored or are a copy: a freeze, deletions and scales may be missing in them, and nothing is scaled",
+          next: "docs/operations.md#restore-both-tables, then tidemark fleet adopt",
+        },
+      ]
+    : [];
 
 /** Everything about a cluster that a person must look at. */
 export const clusterProblems = (cluster: ClusterRecord, reading: ClusterReading, nowMs: number): readonly StatusProblem[] => [

@@ -10,7 +10,7 @@ import { type ClusterReading, clusterReading } from "../views/cluster-of.ts";
 import { pauseView } from "../views/pause-view.ts";
 import type { DeadLetters, StatusProblem, StatusView } from "../views/status.ts";
 import { timeText } from "../views/time-text.ts";
-import { clusterProblems, deadLetterProblems, unreadableCluster } from "./status-problems.ts";
+import { clusterProblems, deadLetterProblems, restoredProblems, unreadableCluster } from "./status-problems.ts";
 import { type SyncCounts, syncCounts } from "./sync-counts.ts";
 
 const CLUSTERS_AT_ONCE = 8;
@@ -31,12 +31,18 @@ interface Looked {
  */
 export const status = async (context: QueryContext): Promise<StatusView> => {
   const nowMs = context.clock();
-  const [fleet, items, deadLetters] = await Promise.all([getFleet(context.tables), toArray(listClusters(context.tables)), context.deadLetters?.()]);
+  const { tables } = context;
+  const [fleet, ids, items, deadLetters] = await Promise.all([
+    getFleet(tables),
+    tables.ids?.(),
+    toArray(listClusters(tables)),
+    context.deadLetters?.(),
+  ]);
   const records = items.flatMap((item) => (item.kind === "read" ? [item.record] : []));
   const looked = await eachDone(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, fleet, nowMs));
   const unreadable = items.flatMap((item) => (item.kind === "unreadable" ? [unreadableCluster(item)] : []));
   const ofClusters = looked.flatMap(({ cluster, reading }) => clusterProblems(cluster, reading, nowMs));
-  const problems = mostSevereFirst([...unreadable, ...deadLetterProblems(deadLetters), ...ofClusters]);
+  const problems = mostSevereFirst([...restoredProblems(fleet, ids), ...unreadable, ...deadLetterProblems(deadLetters), ...ofClusters]);
   return {
     healthy: problems.length === 0,
     at: timeText(nowMs),
@@ -70,6 +76,7 @@ const look = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetR
 };
 
 const SEVERITY: readonly StatusProblem["kind"][] = [
+  "restored",
   "unreadable",
   "rule failed",
   "ahead",

@@ -1,7 +1,7 @@
 import type { Limit, MetricOutcome } from "../../model/decision.ts";
 import type { Connection } from "../../model/records.ts";
-import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { TargetRef } from "../../model/spec-governed.ts";
+import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { Condition } from "../../model/windows.ts";
 import type { StateView } from "./cluster-state.ts";
 import type { WindowsView } from "./windows.ts";
@@ -215,6 +215,14 @@ export interface ClusterView extends StateView {
 
 export interface FleetView {
   readonly frozen?: FrozenView;
+  /** Present where the tables were restored or are a copy: no sync does anything until they are adopted. */
+  readonly restored?: true;
+}
+
+/** The fleet after its restored tables were adopted. */
+export interface FleetAdopted extends FleetView {
+  readonly clusters: number;
+  readonly autoscalers: number;
 }
 
 /** The fleet after the edit. */

@@ -41,6 +41,7 @@ export interface StatusProblem {
     | "late"
     | "never synced"
     | "no run"
+    | "restored"
     | "rivals unknown"
     | "rule failed"
     | "unreachable"

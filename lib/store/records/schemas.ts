@@ -71,8 +71,13 @@ export const clusterSchema = z.looseObject({
   }),
   specsFromCluster: z.array(z.enum(SPEC_KIND_NAMES)).exactOptional(),
   recommenderHosts: z.array(z.string()).exactOptional(),
+  restoredAs: z.string().exactOptional(),
   removing: z.looseObject({ by: z.string(), atMs: z.number() }).exactOptional(),
   version: z.number().int().positive(),
 });
 
-export const fleetSchema = z.looseObject({ frozen: z.looseObject({ by: z.string(), atMs: z.number(), reason: z.string() }).exactOptional() });
+export const fleetSchema = z.looseObject({
+  frozen: z.looseObject({ by: z.string(), atMs: z.number(), reason: z.string() }).exactOptional(),
+  tables: z.looseObject({ state: z.string(), history: z.string() }).exactOptional(),
+  restores: z.number().int().exactOptional(),
+});

@@ -1,4 +1,5 @@
 import type { CreateTableCommandInput, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { TableIds } from "../../model/records.ts";
 import type { ClockDifference } from "./server-clock.ts";
 
 /** Everything outside the process that the room needs. A test or a simulation can hold each of them. */
@@ -20,6 +21,8 @@ export interface Tables {
    * clock, and its tables answer with the clock of the machine.
    */
   readonly serverClock?: () => ClockDifference | undefined;
+  /** Which tables these are (table-ids.ts). Absent where there is nothing that could be restored without its clusters: the embedded run of a simulated cluster. */
+  readonly ids?: () => Promise<TableIds>;
 }
 
 const keyed = (TableName: string): CreateTableCommandInput => ({

@@ -9,11 +9,13 @@ import * as z from "zod";
 import { QUERY_PATHS } from "../../../lib/api/paths.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
+import { rememberTables } from "../../../lib/service/clusters/adopt.ts";
 import { putCluster } from "../../../lib/store/records/clusters.ts";
+import { withIds } from "../../../lib/store/table/table-ids.ts";
 import { eventOf } from "../../api/world.ts";
 import { testTables } from "../../sync/world.ts";
 import { startEnvironment } from "../lambda/runtime-api.ts";
-import { type Shell, runBlock } from "./runbooks.ts";
+import { runBlock, type Shell } from "./runbooks.ts";
 
 /** What is deployed, as the account itself tells it. */
 export interface Deployed {
@@ -44,7 +46,11 @@ export const deployed = async (shell: Shell): Promise<Deployed> => {
 };
 
 /** Stores a cluster in the state table that the stack names, as `cluster add` does. The emulator knows no insert into the history, so it is stored without its change. */
-export const storeCluster = async (shell: Shell, stateTable: string, name: string): Promise<void> => {
+export const storeCluster = async (
+  shell: Shell,
+  { stateTable, historyTable }: { readonly stateTable: string; readonly historyTable: string },
+  name: string,
+): Promise<void> => {
   const client = tableClient(shell);
   const record = {
     name: clusterName(name),
@@ -54,15 +60,25 @@ export const storeCluster = async (shell: Shell, stateTable: string, name: strin
     settings: DEFAULT_SETTINGS,
     version: 1,
   } as const;
-  await putCluster(testTables(client, { stateTable, historyTable: "" }, Date.now), record, undefined);
+  const tables = withIds(testTables(client, { stateTable, historyTable }, Date.now));
+  await rememberTables(tables);
+  await putCluster(tables, record, undefined);
   client.destroy();
 };
 
 const VIEW = `aws lambda get-function-configuration --function-name "tidemark-$stage-view" --query Environment.Variables --output json`;
+const fleet = z.object({ restored: z.boolean().optional() });
 const names = z.object({ items: z.array(z.object({ name: z.string() })) });
 
-/** The clusters that the deployed function `view` lists: its bundle, with the environment that the deployment gave it. */
-export const clustersInView = async (shell: Shell): Promise<readonly string[]> => {
+/** The clusters that the deployed function `view` lists. */
+export const clustersInView = async (shell: Shell): Promise<readonly string[]> =>
+  names.parse(await answerOfView(shell, QUERY_PATHS.clusters)).items.map(({ name }) => name);
+
+/** True where the deployed function `view` says that nothing is scaled before the tables are adopted. */
+export const mustBeAdopted = async (shell: Shell): Promise<boolean> => fleet.parse(await answerOfView(shell, QUERY_PATHS.fleet)).restored === true;
+
+/** What the deployed function `view` answers: its bundle, with the environment that the deployment gave it. */
+const answerOfView = async (shell: Shell, path: string): Promise<unknown> => {
   const variables = z.record(z.string(), z.string()).parse(JSON.parse(await runBlock(shell, VIEW)));
   const view = await startEnvironment({
     taskRoot: shell.folder,
@@ -75,10 +91,10 @@ export const clustersInView = async (shell: Shell): Promise<readonly string[]> =
     },
   });
   try {
-    const { body } = await view.invoke(eventOf({ path: QUERY_PATHS.clusters }));
+    const { body } = await view.invoke(eventOf({ path }));
     const { statusCode, body: text } = body as { readonly statusCode: number; readonly body: string };
-    if (statusCode !== 200) throw new Error(`Cannot list the clusters: the function view answered ${statusCode}: ${text}\n${view.log()}`);
-    return names.parse(JSON.parse(text)).items.map(({ name }) => name);
+    if (statusCode !== 200) throw new Error(`Cannot ask for ${path}: the function view answered ${statusCode}: ${text}\n${view.log()}`);
+    return JSON.parse(text);
   } finally {
     await view.stop();
   }

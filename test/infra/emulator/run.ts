@@ -3,7 +3,7 @@ import { symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ROOT } from "../../architecture/source.ts";
 import { packageStack } from "../packaged.ts";
-import { clustersInView, type Deployed, deployed, protectionOf, secretThere, storeCluster, tablesThere } from "./deployed.ts";
+import { clustersInView, type Deployed, deployed, mustBeAdopted, protectionOf, secretThere, storeCluster, tablesThere } from "./deployed.ts";
 import { startEmulator } from "./emulator.ts";
 import { runBlock, runbookBlocks, type Shell } from "./runbooks.ts";
 import { PRESENT, twoVersions } from "./two-versions.ts";
@@ -28,7 +28,8 @@ const installed: Check = async (shell) => {
   const urls = ["ApiLambdaFunctionUrl", "ConnectLambdaFunctionUrl", "ViewLambdaFunctionUrl"];
   for (const output of [...urls, ...NAMED, "SyncRoleArn", "SyncQueueUrl"]) ok(now.outputs[output], `the output ${output} is there`);
   deepEqual([...namedTables(now)].toSorted(), [...now.tables].toSorted(), "the stack has made its two tables");
-  await storeCluster(shell, now.outputs["StateTableName"] ?? "", CLUSTER);
+  const [stateTable = "", historyTable = ""] = namedTables(now);
+  await storeCluster(shell, { stateTable, historyTable }, CLUSTER);
   await runBlock(shell, 'aws secretsmanager create-secret --name "tidemark-$stage/eu-1" --secret-string "the first kubeconfig"');
   await writeFile(join(shell.folder, "kubeconfig"), ROTATED);
   return now;
@@ -59,6 +60,7 @@ const rotated: Check = async (shell, before) => {
 const moved: Check = async (shell, before) => {
   const there = { ...shell, region: ELSEWHERE };
   const now = await sameData(there, before);
+  ok(await mustBeAdopted(there), "nothing is scaled before the tables are adopted");
   for (const table of now ? namedTables(now) : [])
     deepEqual(await protectionOf(there, table), { protected: true, timeToLive: "ttl ENABLED", recovery: "ENABLED" });
   equal(await secretThere(there), ROTATED);
@@ -75,6 +77,7 @@ const restored: Check = async (shell, before) => {
     deepEqual(await protectionOf(shell, table), { protected: true, timeToLive: "ttl ENABLED", recovery: "ENABLED" });
   }
   deepEqual(await clustersInView(shell), [CLUSTER], "the function view lists the cluster");
+  ok(await mustBeAdopted(shell), "nothing is scaled before the tables are adopted");
   return now;
 };
 

@@ -173,8 +173,9 @@ const holds = (condition: Json, { leadingKeys = [], attributes = [], returnValue
   );
 };
 
-/** True when a resource of the template covers a name: an ARN by GetAtt, or a pattern by Sub whose last part may end in a star. */
+/** True when a resource of the template, or one of its list, covers a name: an ARN by GetAtt, or a pattern by Sub whose last part may end in a star. */
 const covers = (pattern: Json, resource: string, names: Account["names"]): boolean => {
+  if (Array.isArray(pattern)) return pattern.some((one: Json) => covers(one, resource, names));
   const { "Fn::GetAtt": attribute, "Fn::Sub": substituted } = pattern as {
     readonly "Fn::GetAtt"?: readonly [string, string];
     readonly "Fn::Sub"?: string;
