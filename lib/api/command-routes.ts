@@ -4,6 +4,7 @@ import {
   APPLY,
   AUTOSCALER,
   AUTOSCALER_RIVAL,
+  TAKEOVER,
   AUTOSCALER_UNTIL,
   CLUSTER,
   CLUSTER_CHANGE,
@@ -74,7 +75,7 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
   ),
   takeOver: postRoute(
     "keeps the object of another controller in the history, before a person takes it away",
-    AUTOSCALER_RIVAL,
+    TAKEOVER,
     async (service, query, { condition }) => editedJson(await service.takeOver({ ...query, ...condition })),
     { bodyBytesMax: RIVAL_BODY_BYTES_MAX, conditional: true },
   ),

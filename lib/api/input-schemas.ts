@@ -79,6 +79,7 @@ export const APPLY = z.strictObject({
 export const AUTOSCALER_UNTIL = z.strictObject({ ...autoscaler, until: instant.exactOptional() });
 /** The service checks its size. */
 export const AUTOSCALER_RIVAL = z.strictObject({ ...autoscaler, rival: z.record(z.string(), z.unknown()) });
+export const TAKEOVER = AUTOSCALER_RIVAL.extend({ failed: z.boolean().exactOptional() });
 export const CLUSTER_UNTIL = z.strictObject({ name: label, until: instant.exactOptional() });
 const PAGES_MAX = 1_000_000;
 export const PARTITION_PAGE = z.strictObject({

@@ -179,7 +179,7 @@ export interface ChangeRecord extends AutoscalerRef {
   readonly id: string;
   readonly atMs: number;
   readonly by: string;
-  readonly verb: "apply" | "delete" | "handback" | "pause" | "resume" | "takeover";
+  readonly verb: "apply" | "delete" | "handback" | "pause" | "resume" | "takeover" | "takeover-failed";
   /** The generation before the edit, 0 for a new autoscaler. The chain of these tells the edits that took effect from those that did not. */
   readonly baseGeneration?: number;
   readonly before?: string;

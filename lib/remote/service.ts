@@ -132,7 +132,8 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     delete: (query) => edit(COMMAND_PATHS.delete, queryFields(query), query.onlyIf),
     pause: (query, untilMs) => edit(COMMAND_PATHS.pause, until(queryFields(query), untilMs), query.onlyIf),
     resume: (query) => edit(COMMAND_PATHS.resume, queryFields(query), query.onlyIf),
-    takeOver: ({ rival, ...query }) => edit(COMMAND_PATHS.takeOver, { ...queryFields(query), rival }, query.onlyIf),
+    takeOver: ({ rival, failed, ...query }) =>
+      edit(COMMAND_PATHS.takeOver, { ...queryFields(query), rival, ...(failed !== undefined && { failed }) }, query.onlyIf),
     handBack: ({ rival, ...query }) => edit(COMMAND_PATHS.handBack, { ...queryFields(query), rival }, query.onlyIf),
     // It needs no key, because it changes nothing.
     checkCluster: ({ name, kinds }) => send(COMMAND_PATHS.checkCluster, { name, ...(kinds && { kinds }) }, {}),

@@ -58,7 +58,7 @@ export interface CommandService {
   resume(edit: AutoscalerEdit): Promise<EditResult>;
 
   /** Keeps the object of another controller in the history, before a person takes it away. */
-  takeOver(edit: RivalEdit): Promise<EditResult>;
+  takeOver(edit: TakeoverEdit): Promise<EditResult>;
   /** Pauses an autoscaler and keeps the object of another controller, before a person makes it again. */
   handBack(edit: RivalEdit): Promise<EditResult>;
 
@@ -162,6 +162,11 @@ export interface AutoscalerEdit extends AutoscalerQuery {
 }
 
 /** An edit about another controller of the workload, with its object as the API of the cluster takes it. */
+/** `failed`: the other controller was not brought to rest, so that the takeover before was not made. */
+export interface TakeoverEdit extends RivalEdit {
+  readonly failed?: boolean;
+}
+
 export interface RivalEdit extends AutoscalerEdit {
   readonly rival: Readonly<Record<string, unknown>>;
 }

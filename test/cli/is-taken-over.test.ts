@@ -24,6 +24,11 @@ describe("handback -A hands back", () => {
     expect(await isTaken(["apply", "takeover", "handback", "resume"])).toBe(false);
   });
 
+  it("nothing whose takeover failed, because the other controller was not brought to rest", async () => {
+    expect(await isTaken(["apply", "takeover", "takeover-failed"])).toBe(false);
+    expect(await isTaken(["apply", "takeover", "takeover-failed", "takeover"])).toBe(true);
+  });
+
   it("nothing that was never taken over or has another controller beside it", async () => {
     expect(await isTaken(["apply", "pause"])).toBe(false);
     expect(await isTaken(["apply", "takeover"], { rivals: [HPA] })).toBe(false);

@@ -75,6 +75,7 @@ export const isTakenOver = async (
   let isTaken = false;
   for await (const change of service.changes({ cluster, namespace, name })) {
     if (change.verb === "takeover") isTaken = true;
+    if (change.verb === "takeover-failed") isTaken = false;
     if (change.verb === "handback") isTaken = change.generation === generation;
   }
   return isTaken;

@@ -15,6 +15,8 @@ export interface TakeoverPorts extends SyncWatch {
 /** The controller's own status writes change its version; each attempt reads it again. */
 const ATTEMPTS_MAX = 5;
 const CONFLICT = 409;
+const REQUEST_TIMEOUT = 408;
+const isRefused = (code: number): boolean => code >= 400 && code < 500 && code !== REQUEST_TIMEOUT;
 
 const failed = (path: string, why: string): TidemarkError => new TidemarkError("cli.takeover", `Cannot take over "${path}": ${why}`, { path });
 
@@ -114,6 +116,8 @@ const bringToRest = async ({ api, service }: TakeoverPorts, { view, rival, switc
     await service.takeOver({ cluster, namespace, name, rival: kept });
     const rested = await switching.rest(api, live);
     if (rested.kind === "done") return kept;
+    // A conflict changed nothing either. Without an answer, or after a 5xx, it may have been done: then the takeover stays recorded, so that handback finds it.
+    if (isRefused(rested.failure.code)) await service.takeOver({ cluster, namespace, name, rival: kept, failed: true });
     if (rested.failure.code !== CONFLICT)
       throw failed(path, `${rival.kind} "${rival.name}" could not be ${switching.rested}: ${rested.failure.message}; look whether it is still there`);
   }

@@ -5,7 +5,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { type Edit, raiseSpecVersions, store } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autoscaler.ts";
-import type { AutoscalerEdit, AutoscalerQuery, EditResult, RivalEdit } from "../service.ts";
+import type { AutoscalerEdit, AutoscalerQuery, EditResult, RivalEdit, TakeoverEdit } from "../service.ts";
 import { checkPauseEnd, pauseView } from "../views/pause-view.ts";
 import { mustMatch, raiseForChanged } from "./edit-condition.ts";
 import { mustNotBeObject } from "./object-owned.ts";
@@ -100,8 +100,8 @@ export const resume = (context: ServiceContext, query: AutoscalerEdit): Promise<
   });
 
 /** Keeps the object of another controller in the history. The autoscaler itself stays as it is; its new generation makes every sync of the next minute visible. */
-export const takeOver = (context: ServiceContext, { rival, ...query }: RivalEdit): Promise<EditResult> =>
-  edit(context, query, (after) => ({ verb: "takeover", after, rival: rivalText(query.name, rival) }));
+export const takeOver = (context: ServiceContext, { rival, failed, ...query }: TakeoverEdit): Promise<EditResult> =>
+  edit(context, query, (after) => ({ verb: failed ? "takeover-failed" : "takeover", after, rival: rivalText(query.name, rival) }));
 
 /** Pauses an autoscaler, and keeps the object that is made again. */
 export const handBack = (context: ServiceContext, { rival, ...query }: RivalEdit): Promise<EditResult> =>

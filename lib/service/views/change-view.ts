@@ -100,5 +100,8 @@ export const madeOf = (
   const bases = all.filter(({ id }) => uidOfIntent(id) === uid).map(({ baseGeneration = 0 }) => baseGeneration);
   if (change.verb === "delete") return now?.uid !== uid && bases.every((base) => base <= (change.baseGeneration ?? 0));
   const generation = generationOf(change.id);
+  // It is stored before the other controller is brought to rest. Where that was refused, the change after it says so.
+  if (all.some(({ verb, id, baseGeneration }) => verb === "takeover-failed" && baseGeneration === generation && uidOfIntent(id) === uid))
+    return false;
   return bases.includes(generation) || (now?.uid === uid && now.generation === generation);
 };

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { takeOverOne } from "../../lib/cli/takeover/take-over-one.ts";
+import type { KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
+import type { AutoscalerView } from "../../lib/service/views/autoscaler-view.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
+import { hpa } from "./world/manifests.ts";
+
+let world: ServiceWorld;
+let service: Service;
+beforeAll(async () => {
+  world = await serviceWorld();
+  service = openService(world.context);
+  await service.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
+});
+afterAll(() => world.close());
+
+const QUERY = { cluster: "eu-1", namespace: "shop" };
+
+/** A takeover whose DELETE of the HPA is answered by this code. */
+const taken = async (name: string, code: number): Promise<string> => {
+  await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop" }) }], { cluster: "eu-1", dryRun: false });
+  const live = { kind: "HorizontalPodAutoscaler", metadata: { namespace: "shop", name, uid: "u-1", resourceVersion: "7" }, spec: {} };
+  const api = {
+    get: async () => ({ kind: "done", value: live }),
+    may: async () => ({ kind: "done", value: true }),
+    remove: async () => ({ kind: "failed", failure: { code, reason: "No", message: "not now" } }),
+  } as unknown as KubeconfigApi;
+  const rivals = [{ kind: "HorizontalPodAutoscaler", name, uid: "u-1" }];
+  const view = {
+    ...(await service.get({ ...QUERY, name })),
+    state: "shadow",
+    rivals,
+    metrics: [],
+    currentReplicas: 2,
+    desiredReplicas: 2,
+  } as AutoscalerView;
+  const ports = { service, api, elapsed: () => 0, wait: () => Promise.resolve() };
+  return takeOverOne(ports, view, { force: false }).then(
+    () => "taken over",
+    (error: unknown) => String(error),
+  );
+};
+
+const made = async (name: string) => (await toArray(service.changes({ ...QUERY, name }))).slice(1).map((change) => [change.verb, change.made]);
+
+it("a takeover that the API server refuses is recorded, and not as made", async () => {
+  expect(await taken("web", 403)).toContain("could not be deleted: not now");
+  expect(await made("web")).toEqual([
+    ["takeover", false],
+    ["takeover-failed", true],
+  ]);
+});
+
+it("a takeover without a clear answer stays as made, so that handback finds the object", async () => {
+  expect(await taken("api", 0)).toContain("could not be deleted");
+  expect(await made("api")).toEqual([["takeover", true]]);
+});
