@@ -17,6 +17,7 @@ import {
 } from "../../lib/store/records/clusters.ts";
 import { markGone } from "../../lib/store/records/gone-mark.ts";
 import { autoscalersOf, namespacesOf, partitionOf } from "../../lib/store/records/partitions.ts";
+import { moveStoredBytes, readStoredBytes } from "../../lib/store/records/stored-bytes.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
 import { autoscalerKey } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
@@ -51,6 +52,16 @@ export const recordsContract = (engine: () => Engine): void => {
       if (!stored) throw new Error("nothing is stored");
       await putAutoscaler(tables, { ...stored, generation: 2, paused: { by: "a person", atMs: 1 } }, 1);
       expect(await getAutoscaler(tables, record("web"))).toMatchObject({ generation: 2, origin });
+    });
+
+    it("the bytes of a namespace move from what was read alone: a sync that was overtaken, and a late copy, count nothing", async () => {
+      const of = { partition: { cluster: cluster.name, partition: partitionName("shops") }, namespace: "shop" };
+      expect(await readStoredBytes(tables, of.partition, "shop")).toBe(0);
+      expect(await moveStoredBytes(tables, { ...of, from: 0, to: 100 })).toBe(true);
+      expect(await moveStoredBytes(tables, { ...of, from: 0, to: 50 })).toBe(false);
+      expect(await moveStoredBytes(tables, { ...of, from: 100, to: 200 })).toBe(true);
+      expect(await moveStoredBytes(tables, { ...of, from: 100, to: 150 })).toBe(false);
+      expect(await readStoredBytes(tables, of.partition, "shop")).toBe(200);
     });
 
     it("a record is marked as gone once, and not where it was replaced, is no copy any more, or was deleted", async () => {

@@ -7,6 +7,7 @@ const readName = ({ input: { Key } }: GetItemCommand): string => {
   if (sk === "head") return "read head";
   if (sk.startsWith("page#")) return "read page";
   if (pk === "plan") return "read marks";
+  if (sk.startsWith("stored#")) return "read stored bytes";
   if (pk === "fleet") return sk.startsWith("cluster#") ? "read cluster" : "read fleet";
   return pk.startsWith("autoscalers#") ? "read record" : "read history";
 };

@@ -11,6 +11,8 @@ const PAGES = "`test/contracts/pages.contract.ts`";
 
 const MARKED = "a record is marked as gone once, and not where it was replaced, is no copy any more, or was deleted";
 
+const COUNTED = "the bytes of a namespace move from what was read alone: a sync that was overtaken, and a late copy, count nothing";
+
 const named = (file: string, test: string): string => `${file}, "${test}"`;
 
 /** The epoch of a holder's write: a claim raises the write number as well, so that the other clause implies this one. */
@@ -123,6 +125,8 @@ const REASONS: readonly Reason[] = [
     becomes: "true",
     why: "redundant: a tombstone has neither the uid nor an object; it is kept as the rule that no deleted record is written",
   },
+  { write: "count stored bytes", clause: "attribute_not_exists(repaidMs)", becomes: "true", why: named(RECORDS, COUNTED) },
+  { write: "count stored bytes", clause: "repaidMs = :from", becomes: "true", why: named(RECORDS, COUNTED) },
   {
     write: "insert into history",
     clause: "attribute_not_exists(pk)",

@@ -10,6 +10,7 @@ import { deleteLeftoverParams } from "../../../lib/store/pages/leftover.ts";
 import { writePageParams } from "../../../lib/store/pages/pages.ts";
 import { raiseClusterVersionParams } from "../../../lib/store/records/clusters.ts";
 import { goneMarkParams } from "../../../lib/store/records/gone-mark.ts";
+import { storedBytesParams } from "../../../lib/store/records/stored-bytes.ts";
 import { putRecordParams } from "../../../lib/store/records/write.ts";
 import { autoscalerKey, pageKey } from "../../../lib/store/table/keys.ts";
 import { bodiesOf, PARTITION, REF } from "../../store/records.ts";
@@ -46,6 +47,10 @@ export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
   ],
   "records/clusters.ts": [new UpdateItemCommand(raiseClusterVersionParams(TABLE, PARTITION.cluster, 1))],
   "records/gone-mark.ts": [new UpdateItemCommand(goneMarkParams(TABLE, record, 1)), new UpdateItemCommand(goneMarkParams(TABLE, record, undefined))],
+  "records/stored-bytes.ts": [
+    new UpdateItemCommand(storedBytesParams(TABLE, { partition: PARTITION, namespace: "shop", from: 0, to: 1 })),
+    new UpdateItemCommand(storedBytesParams(TABLE, { partition: PARTITION, namespace: "shop", from: 1, to: 2 })),
+  ],
 };
 
 export const CONDITIONAL_REQUESTS: readonly Request[] = Object.values(REQUESTS_BY_FILE).flat();

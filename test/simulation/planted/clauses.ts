@@ -16,6 +16,7 @@ const WRITES = [
   "edit a record",
   "raise a cluster's version",
   "mark a gone object",
+  "count stored bytes",
   "insert into history",
 ] as const;
 export type ConditionalWrite = (typeof WRITES)[number];
@@ -37,6 +38,7 @@ const UPDATES: readonly (readonly [part: string, write: ConditionalWrite])[] = [
   ["evaluatedMs = :evaluated", "lower the times"],
   ["version = :next", "raise a cluster's version"],
   ["#origin.goneMs", "mark a gone object"],
+  ["repaidMs = :to", "count stored bytes"],
 ];
 
 /** The kind of a conditional write; absent for anything else. */
@@ -98,6 +100,8 @@ export const CLAUSES: readonly Clause[] = [
   { write: "mark a gone object", clause: "uid = :uid", becomes: "true" },
   { write: "mark a gone object", clause: "attribute_exists(#origin)", becomes: "true" },
   { write: "mark a gone object", clause: "attribute_not_exists(deletedMs)", becomes: "true" },
+  { write: "count stored bytes", clause: "attribute_not_exists(repaidMs)", becomes: "true" },
+  { write: "count stored bytes", clause: "repaidMs = :from", becomes: "true" },
   { write: "insert into history", clause: "attribute_not_exists(pk)", becomes: "true" },
 ];
 
