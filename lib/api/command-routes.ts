@@ -101,7 +101,10 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     "changes a cluster's connection, period, settings or partitions",
     CLUSTER_CHANGE,
     async (service, cluster) => json(await service.replaceCluster(cluster)),
-    { bodyBytesMax: CLUSTER_BODY_BYTES_MAX, connects: ({ connection }) => connection !== undefined },
+    {
+      bodyBytesMax: CLUSTER_BODY_BYTES_MAX,
+      connects: ({ connection, recommenderHosts }) => connection !== undefined || recommenderHosts !== undefined,
+    },
   ),
   pauseCluster: postRoute("holds every workload of a cluster", CLUSTER_UNTIL, async (service, { name, until }, context) =>
     json(await service.pauseCluster(name, inFuture(until, context))),

@@ -37,7 +37,7 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
     .option("--specs <source>", "where autoscalers are kept: table, cluster, or by kind PodAutoscaler=cluster (default: table)")
     .option(
       "--recommender-host <host>",
-      "a recommender that autoscalers from the cluster may ask: a host, * for all, none for none; repeatable",
+      "a recommender that autoscalers may ask: a host, http://HOST for one without TLS, * for all, none for none; repeatable",
       repeatable,
     )
     .option("--tolerance <ratio>", "controller setting (default: 0.1)")

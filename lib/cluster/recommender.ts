@@ -22,6 +22,8 @@ export const askRecommender = async (
 ): Promise<Answer<RecommenderReply>> => {
   try {
     const url = new URL(recommender.url);
+    if (url.username !== "" || url.password !== "")
+      throw new Error("its URL has a user or a password, and they would be stored and shown; remove them");
     if (!trusted.files) refuseFiles(recommender.tls);
     if (!trusted.ownAddresses) refuseOwn(url);
     const options = {
@@ -33,9 +35,15 @@ export const askRecommender = async (
     return readRecommenderAnswer(status, text);
   } catch (error) {
     const why = foreignWords(error instanceof Error ? error.message : String(error));
-    const message = `Cannot ask the recommender at ${foreignWords(recommender.url)}: ${why}`;
+    const message = `Cannot ask the recommender at ${foreignWords(placeOf(recommender.url))}: ${why}`;
     return { kind: "failed", failure: { code: 0, reason: "RecommenderUnreachable", message } };
   }
+};
+
+/** The address without user, password and parameters, which may be secrets. */
+const placeOf = (text: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url ? `${url.origin}${url.pathname}` : "an address that is no URL";
 };
 
 /** In functions a manifest may not use their files. */

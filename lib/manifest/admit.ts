@@ -27,6 +27,13 @@ export interface Admitted {
   readonly relabelled: boolean;
 }
 
+/** The address of the recommender that a manifest names, and its field: in a PodAutoscaler it is in a block of its own. */
+export const recommenderIn = ({ spec, stored }: Admitted): { readonly url: string; readonly field: string } | undefined => {
+  if (spec.dialect !== "watermark" || !spec.recommender) return undefined;
+  const isBlock = isObject(stored["spec"]) && isObject(stored["spec"]["watermark"]);
+  return { url: spec.recommender.url, field: isBlock ? "spec.watermark.recommender.url" : "spec.recommender.url" };
+};
+
 export interface Refused {
   readonly ok: false;
   /** "unsupported": the kind is not accepted. "undecodable": a field has the wrong JSON type. "invalid": a rule is broken. */

@@ -64,7 +64,7 @@ export interface ClusterRecord {
   readonly settings: ControllerSettings;
   /** The kinds of autoscalers that are read from the cluster itself. Absent: every autoscaler is stored by people, as in records of older versions. */
   readonly specsFromCluster?: readonly SpecKindName[];
-  /** Hosts of the recommenders that autoscalers from objects may ask: "recommender.example.com", with a port, or ANY_HOST. Absent: none. */
+  /** Hosts of the recommenders that autoscalers may ask: "recommender.example.com", with a port, or ANY_HOST; for http behind "http://". Absent: none. */
   readonly recommenderHosts?: readonly string[];
   /** Present after restored tables were adopted: a part of the name under which scales are made, so that two stacks with copies of one table see each other. */
   readonly restoredAs?: string;

@@ -1,7 +1,6 @@
 import { mapInTurns } from "../cluster/in-turns.ts";
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
-import type { ApiFailure } from "../model/observation.ts";
 import { kindsReadFrom } from "../model/origin.ts";
 import type { Intent } from "../model/records.ts";
 import { asksOf } from "../policy/dialects.ts";
@@ -53,7 +52,12 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
   const startMs = ports.tables.clock();
   const measured = watched.length === 0 ? NOTHING : await client.observe(watched, limits);
   const timeoutMs = Math.max(1, budgetMs - (ports.tables.clock() - startMs));
-  const observed = await withRecommendations(client, watched, measured, { nowMs: loaded.nowMs, timeoutMs, refused: refusedIn(loaded), failures });
+  const observed = await withRecommendations(client, watched, measured, {
+    nowMs: loaded.nowMs,
+    timeoutMs,
+    refused: (url) => refusedRecommender(loaded.cluster, url),
+    failures,
+  });
   const late = await readLate(client, overdue, { observed, loaded, timeoutMs: ports.timing.putTimeoutMs });
   return { client, observed, late, failures, answeredMs: Math.max(loaded.nowMs, ports.tables.clock()) };
 };
@@ -85,14 +89,6 @@ const watchedOf = async ({ specs, pages }: Loaded, failures: RuleFailures): Prom
 /** What is asked for an autoscaler whose rules fail. */
 const NO_QUESTIONS: ReturnType<Watched["questions"]> = { pods: false, podMetrics: false, custom: [], external: [] };
 const ASKS_NOTHING: ReturnType<typeof asksOf> = { questions: () => NO_QUESTIONS, asksMonitor: false };
-
-/** Only autoscalers from objects are limited, so a partition without one builds no map. */
-const refusedIn = ({ cluster, specs }: Loaded) => {
-  const fromObjects = new Map(
-    specs.all.flatMap((spec) => (spec.kind === "ready" && spec.record.origin ? [[spec.record.uid, spec.record] as const] : [])),
-  );
-  return (uid: AutoscalerUid, url: string): ApiFailure | undefined => refusedRecommender(cluster, fromObjects.get(uid) ?? {}, url);
-};
 
 /** The observation of an unreachable cluster: every scale failed with the same message, so that every autoscaler holds by its own rules. */
 const unobserved = (watched: readonly Watched[], message: string): ObservedCluster => {

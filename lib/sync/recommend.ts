@@ -18,7 +18,7 @@ export const withRecommendations = async (
   context: {
     readonly nowMs: number;
     readonly timeoutMs: number;
-    readonly refused: (uid: AutoscalerUid, url: string) => ApiFailure | undefined;
+    readonly refused: (url: string) => ApiFailure | undefined;
     readonly failures: RuleFailures;
   },
 ): Promise<ObservedCluster> => {
@@ -36,7 +36,7 @@ export const withRecommendations = async (
   if (questions.length === 0) return cluster;
   const observations = new Map<AutoscalerUid, Observed>(cluster.observations);
   await eachDone(questions, PARALLEL, async ({ uid, observed, question }) => {
-    const failure = context.refused(uid, question.recommender.url);
+    const failure = context.refused(question.recommender.url);
     const recommender = failure
       ? ({ kind: "failed", failure } as const)
       : await client.recommend(question.recommender, question.request, context.timeoutMs);

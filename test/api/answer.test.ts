@@ -229,6 +229,7 @@ describe("the routes that edit", () => {
     const asked: readonly (readonly [path: string, body: object])[] = [
       [COMMAND_PATHS.addCluster, { name: "other", connection: secret }],
       [COMMAND_PATHS.replaceCluster, { name: "eu-1", connection: { ...secret, secretId: "prod/eu-1" } }],
+      [COMMAND_PATHS.replaceCluster, { name: "eu-1", recommenderHosts: ["10.0.3.7"] }],
     ];
     for (const [path, body] of asked) {
       const headers = { [KEY_HEADER]: "0123456789abcdef0123" };

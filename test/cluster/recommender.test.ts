@@ -107,20 +107,32 @@ describe("askRecommender()", () => {
   });
 
   it.each([
-    ["another status", 500, "oh no", "unexpected response code: 500 (oh no)"],
-    ["a redirect, which is not followed", 303, "", "unexpected response code: 303 ()"],
+    ["another status", 500, "oh no", "unexpected response code: 500 (5 bytes)"],
+    ["a redirect, which is not followed", 303, "", "unexpected response code: 303 (0 bytes)"],
     ["a body that is no JSON", 200, "<html>", "error unmarshaling response: the body is not a JSON object"],
-    ["a field that it does not know", 200, '{"targetReplicas":1,"shards":2}', 'error unmarshaling response: unknown field "shards"'],
-    ["an error of the recommender", 200, '{"error":{"code":3,"message":"no data"}}', "error from recommender: 3 no data"],
+    ["a field that it does not know", 200, '{"targetReplicas":1,"shards":2}', "error unmarshaling response: it has a field that no reply has"],
+    ["an error of the recommender", 200, '{"error":{"code":3,"message":"no data"}}', "error from recommender: 3"],
     ["a count that is no count", 200, '{"targetReplicas":1.5}', "error unmarshaling response: a count is not a 32-bit integer"],
   ])("fails at %s", async (_, status, text, message) => {
     const url = await plain((_request, response) => response.writeHead(status, { location: "http://127.0.0.1:1/" }).end(text));
     expect(await messageOf(recommender(url))).toBe(message);
   });
 
+  it("asks no address with a user or a password, and shows neither", async () => {
+    let asked = 0;
+    const url = await plain((request, response) => {
+      asked++;
+      replying(request, response);
+    });
+    const message = await messageOf(recommender(url.replace("://", "://admin:secret@")));
+    expect(message).toContain("its URL has a user or a password");
+    expect(message).not.toContain("secret");
+    expect(asked).toBe(0);
+  });
+
   it("gives up at its deadline", async () => {
     const url = await plain(() => undefined);
-    expect(await messageOf(recommender(url), 100)).toContain(`Cannot ask the recommender at ${url}`);
+    expect(await messageOf(recommender(url), 100)).toContain(`Cannot ask the recommender at ${url.replace("?x=1", "")}`);
   });
 
   it("gives up on an answer without end", async () => {

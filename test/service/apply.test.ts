@@ -38,6 +38,35 @@ beforeEach(async () => {
   await service.addCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" } });
 });
 
+const recommended = (url: string): string =>
+  `apiVersion: datadoghq.com/v1alpha1
+kind: WatermarkPodAutoscaler
+metadata: { name: web, namespace: shop }
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }
+  maxReplicas: 10
+  recommender: { url: "${url}", targetType: cpu, highWatermark: "80", lowWatermark: "60" }
+`;
+
+describe("a recommender in a manifest", () => {
+  const refusal = (url: string): Promise<string> =>
+    apply(recommended(url)).then(
+      () => "stored",
+      (error: Error) => error.message,
+    );
+
+  it("is refused with its field and what to do until the cluster allows its host, because the functions would post to it", async () => {
+    expect(await refusal("http://10.0.3.7:9200/_search")).toBe(
+      `Cannot accept "a.yaml", line 7: spec.recommender.url is not allowed: cluster "${cluster}" allows no recommender; let a person who may connect clusters allow it: tidemark cluster add ${cluster} --replace --recommender-host http://10.0.3.7:9200`,
+    );
+    await service.replaceCluster({ name: cluster, recommenderHosts: ["r.example.com"] });
+    expect(await refusal("http://r.example.com/v1")).toContain("allows only the recommenders r.example.com");
+    expect(await refusal("https://ada:pass@r.example.com/v1")).toContain("has a user or a password");
+    expect(await stored("web", "shop")).toBeUndefined();
+    expect(await refusal("https://r.example.com/v1")).toBe("stored");
+  });
+});
+
 describe("apply()", () => {
   it("creates an autoscaler with its change item, and tells the partition", async () => {
     expect(await apply(hpa("web", { namespace: "shop" }))).toEqual([

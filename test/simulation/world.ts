@@ -85,7 +85,8 @@ const clusterRecord = (planned: PlannedCluster): ClusterRecord => {
     syncPeriodMs,
     partitions: partitions.map((one) => ({ name: partitionName(one.name), ...(one.namespaces && { namespaces: one.namespaces.map(namespace) }) })),
     settings: { ...DEFAULT_SETTINGS, ...settings },
-    ...(specsFromCluster && { specsFromCluster, recommenderHosts: [ANY_HOST] }),
+    ...(specsFromCluster && { specsFromCluster }),
+    recommenderHosts: [ANY_HOST],
     version: 1,
   };
 };
@@ -96,7 +97,8 @@ export const clusterAdded = ({ name, periodMs, divided, specs }: Omit<PlannedClu
   syncPeriodMs: periodMs,
   partitions: divided ? DIVIDED : [REST],
   settings: { downscaleStabilizationMs: DOWNSCALE_STABILIZATION_MS },
-  ...(specs && { specsFromCluster: specs, recommenderHosts: [ANY_HOST] }),
+  ...(specs && { specsFromCluster: specs }),
+  recommenderHosts: [ANY_HOST],
 });
 
 const autoscalerRecord = ({ cluster, namespace: inside, name, manifest }: PlannedAutoscaler, startMs: number): AutoscalerRecord => ({

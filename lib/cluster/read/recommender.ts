@@ -1,26 +1,26 @@
+import { Buffer } from "node:buffer";
 import { foreignWords } from "../../model/foreign-words.ts";
 import type { Answer, RecommenderReply } from "../../model/observation.ts";
 import { asCount, asList, asObject, asText, type Json } from "./json.ts";
 
-/** Most characters of an unexpected answer in a message. */
-const QUOTED = 100;
-
 const KNOWN = new Set(["targetReplicas", "lowerBoundReplicas", "upperBoundReplicas", "timestamp", "observedTargets", "reason", "error"]);
 
-/** Reads the answer of a recommender, its status and body. Every answer but a 200 with a complete valid reply is a failure (watermark.md 2.16). */
+/**
+ * Reads the answer of a recommender, its status and body. Every answer but a 200 with a complete valid reply is a failure (watermark.md 2.16). No message quotes the body: what answers there
+ * may be any program of the network, and the writer of the manifest reads the message.
+ */
 export const readRecommenderAnswer = (status: number, text: string): Answer<RecommenderReply> => {
-  if (status !== 200) return failed(status, `unexpected response code: ${status} (${foreignWords(text.slice(0, QUOTED))})`);
+  if (status !== 200) return failed(status, `unexpected response code: ${status} (${Buffer.byteLength(text)} bytes)`);
   const body = parsed(text);
   return body === undefined ? failed(status, "error unmarshaling response: the body is not a JSON object") : readRecommenderReply(body);
 };
 
 /** Reads the JSON of a WorkloadRecommendationReply. An unknown field is a failure, because it may change the meaning of the others. */
 export const readRecommenderReply = (body: Json): Answer<RecommenderReply> => {
-  const unknown = Object.keys(body).find((key) => !KNOWN.has(key));
-  if (unknown !== undefined) return failed(200, `error unmarshaling response: unknown field "${foreignWords(unknown)}"`);
+  if (Object.keys(body).some((key) => !KNOWN.has(key))) return failed(200, "error unmarshaling response: it has a field that no reply has");
   if (body["error"] !== undefined && body["error"] !== null) {
-    const { code, message } = asObject(body["error"]);
-    return failed(200, `error from recommender: ${typeof code === "number" ? code : 0} ${foreignWords(asText(message))}`);
+    const { code } = asObject(body["error"]);
+    return failed(200, `error from recommender: ${asCount(code) ?? 0}`);
   }
   const [replicas, lower, upper] = ["targetReplicas", "lowerBoundReplicas", "upperBoundReplicas"].map((key) => countOf(body[key]));
   if (replicas === undefined || lower === undefined || upper === undefined)

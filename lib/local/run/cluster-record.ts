@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../model/ids.ts";
-import type { ClusterRecord, ConnectionRecord } from "../../model/records.ts";
+import { ANY_HOST, type ClusterRecord, type ConnectionRecord } from "../../model/records.ts";
 import { DEFAULT_SETTINGS } from "../../model/settings.ts";
 import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
 import type { ServiceContext } from "../../service/context.ts";
@@ -41,5 +41,7 @@ const newRecord = (name: string, uid: string): ClusterRecord => ({
   syncPeriodMs: SYNC_PERIOD_MS,
   partitions: [{ name: WHOLE_CLUSTER }],
   settings: DEFAULT_SETTINGS,
+  // The manifests belong to the user of this machine, as the kubeconfig does.
+  recommenderHosts: [ANY_HOST, `http://${ANY_HOST}`],
   version: 1,
 });

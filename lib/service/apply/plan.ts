@@ -1,3 +1,4 @@
+import { type Admitted, recommenderIn } from "../../manifest/admit.ts";
 import type { Metadata } from "../../manifest/metadata.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
@@ -7,13 +8,14 @@ import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
+import { refusedUrl } from "../../sync/specs/recommender-hosts.ts";
 import type { ServiceContext } from "../context.ts";
 import { mustMatch } from "../edits/edit-condition.ts";
+import { livesInCluster, readFromObject } from "../edits/object-owned.ts";
 import { mustRead } from "../find-autoscaler.ts";
 import type { EditCondition } from "../service.ts";
 import type { Applied } from "../views/autoscaler-view.ts";
 import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } from "./manifest-inputs.ts";
-import { livesInCluster, readFromObject } from "../edits/object-owned.ts";
 import { rulesChange } from "./rules-change.ts";
 import { type ScaleTarget, sharedTargets } from "./shared-targets.ts";
 
@@ -93,7 +95,18 @@ const checkAlone = ({ cluster, validation }: ApplyTarget, input: ManifestInput):
   const { metadata, stored } = checked.admitted;
   const elsewhere = livesInCluster(cluster, { kind: String(stored["kind"]), where: input.where });
   if (elsewhere !== undefined) return { lines: [elsewhere] };
+  const refused = recommenderRefused(cluster, input, checked.admitted);
+  if (refused !== undefined) return { lines: [refused] };
   return { input, ref: { cluster: cluster.name, namespace: namespace(metadata.namespace), name: autoscalerName(metadata.name) }, checked };
+};
+
+/** The recommender of a manifest whose host the cluster does not allow. */
+const recommenderRefused = (cluster: ClusterRecord, { where, lineOf }: ManifestInput, admitted: Admitted): string | undefined => {
+  const asked = recommenderIn(admitted);
+  const why = asked && refusedUrl(cluster, asked.url);
+  if (asked === undefined || why === undefined) return undefined;
+  const line = lineOf(asked.field);
+  return `Cannot accept "${where}"${line === undefined ? "" : `, line ${line}`}: ${asked.field} is not allowed: ${why}`;
 };
 
 type StoredItems = ReadonlyMap<string, AutoscalerItem>;

@@ -1,5 +1,5 @@
-import type { ClusterChange } from "../service.ts";
 import { ANY_HOST } from "../../model/records.ts";
+import type { ClusterChange } from "../service.ts";
 import { connectionFault } from "./connection-fault.ts";
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -27,11 +27,13 @@ export const clusterFaults = (wanted: ClusterChange): readonly string[] => {
   ];
 };
 
+const PLAIN = /^http:\/\//;
+
 /** A host is compared with the one of a URL, so it has the form that URLs have: small letters, no default port. */
 const hostFaults = (hosts: readonly string[]): readonly string[] =>
   hosts
-    .filter((host) => host !== ANY_HOST && !isHost(host))
-    .map((host) => `the recommender host "${host}" must be a host, a host with a port, or ${ANY_HOST}`);
+    .filter((host) => host.replace(PLAIN, "") !== ANY_HOST && !isHost(host.replace(PLAIN, "")))
+    .map((host) => `the recommender host "${host}" must be a host, a host with a port, or ${ANY_HOST}, for http behind http://`);
 
 const isHost = (text: string): boolean => {
   const url = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : undefined;

@@ -48,35 +48,38 @@ describe("the recommender of an autoscaler that is read from its cluster", () =>
     expect(calls).toEqual([]);
     await putCluster(
       made.tables,
-      { ...made.record, specsFromCluster: ["WatermarkPodAutoscaler"], recommenderHosts: ["10.0.3.7:9200"], version: 3 },
+      { ...made.record, specsFromCluster: ["WatermarkPodAutoscaler"], recommenderHosts: ["http://10.0.3.7:9200"], version: 3 },
       2,
     );
     await made.next();
     expect(calls).toEqual([URL_OF_OBJECT]);
   });
 
-  it("is allowed by host, by host and port, and by the sign for all; and by nothing else", () => {
-    const origin = { kind: "WatermarkPodAutoscaler", uid: "u", generation: 1 } as never;
-    const allows = (recommenderHosts: readonly string[], url: string, from: object = { origin }) =>
-      refusedRecommender({ name: "eu-1" as never, recommenderHosts }, from, url) === undefined;
+  it("is allowed by host, by host and port, and by the sign for all; without TLS only behind http://; and by nothing else", () => {
+    const allows = (recommenderHosts: readonly string[], url: string) =>
+      refusedRecommender({ name: "eu-1" as never, recommenderHosts }, url) === undefined;
     expect(allows(["r.example.com"], "https://r.example.com:8443/x")).toBe(true);
     expect(allows(["r.example.com:8443"], "https://r.example.com:8443/x")).toBe(true);
     expect(allows(["*"], "https://r.example.com")).toBe(true);
+    expect(allows(["http://r.example.com"], "http://r.example.com:8080/x")).toBe(true);
+    expect(allows(["http://*"], "http://r.example.com")).toBe(true);
+    expect(allows(["r.example.com"], "http://r.example.com")).toBe(false);
+    expect(allows(["*"], "http://r.example.com")).toBe(false);
+    expect(allows(["http://r.example.com"], "https://r.example.com")).toBe(false);
     expect(allows(["r.example.com:8443"], "https://r.example.com/x")).toBe(false);
     expect(allows(["r.example.com"], "https://r.example.com.evil.net/x")).toBe(false);
     expect(allows(["r.example.com"], "https://r.example.com@evil.net/x")).toBe(false);
+    expect(allows(["*"], "https://user:password@r.example.com/x")).toBe(false);
     expect(allows(["r.example.com"], "not a url")).toBe(false);
     expect(allows([], "https://r.example.com")).toBe(false);
-    expect(allows([], "https://r.example.com", {})).toBe(true);
   });
 
   it("holds the autoscaler with the host and what to do", () => {
-    const failure = refusedRecommender({ name: "eu-1" as never }, { origin: {} as never }, URL_OF_OBJECT);
-    expect(failure).toEqual({
+    expect(refusedRecommender({ name: "eu-1" as never }, URL_OF_OBJECT)).toEqual({
       code: 0,
       reason: "RecommenderNotAllowed",
       message:
-        'Cannot ask the recommender at "10.0.3.7:9200": cluster "eu-1" allows no recommender to autoscalers that are read from it; allow it with cluster add --replace --recommender-host',
+        'Cannot ask the recommender at "10.0.3.7:9200": cluster "eu-1" allows no recommender; let a person who may connect clusters allow it: tidemark cluster add eu-1 --replace --recommender-host http://10.0.3.7:9200',
     });
   });
 });
