@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
@@ -5,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { holdFolder } from "../../lib/local/folder/folder-lock.ts";
+import { folderLayout } from "../../lib/local/folder/layout.ts";
 import { startQueues } from "../../lib/local/run/run-queues.ts";
 import { startSeriesServer } from "../../lib/local/run/series-server.ts";
 import { startTables } from "../../lib/local/tables/embedded-tables.ts";
@@ -55,4 +58,38 @@ describe("a server on loopback", () => {
       expect((await asked(url, undefined))[0]).toBe(400);
     },
   );
+});
+
+const SECRET = /^\/[\w-]{43}(?=\/|$)/;
+const NOBODY = 65_534;
+
+/** What a program of another user is answered that puts an item, by status. */
+const PUT_BY_ANOTHER = `
+const { request } = require("node:http");
+const { readdirSync } = require("node:fs");
+let folder = "read";
+try { readdirSync(process.argv[2]); } catch (error) { folder = error.code; }
+const headers = { "x-amz-target": "DynamoDB_20120810.PutItem", "content-type": "application/x-amz-json-1.0" };
+const sent = request(process.argv[1], { method: "POST", headers }, ({ statusCode }) => console.log(JSON.stringify([process.getuid(), folder, statusCode])));
+sent.end("{}");`;
+
+describe("the tables and the queue of a run", () => {
+  it.each(["tables", "queue"])("answer no request without the secret of the run: the %s", async (name) => {
+    const url = new URL(urls[name] ?? "");
+    expect(url.pathname).toMatch(SECRET);
+    expect((await asked(url.href, url.host))[0]).not.toBe(403);
+    const other = `${url.pathname.slice(0, -1)}${url.pathname.endsWith("A") ? "B" : "A"}`;
+    for (const path of ["/", "", "/x", other, url.pathname.slice(0, -1), `/x${url.pathname}`, `//${url.pathname}`, encodeURI(`/%2e${url.pathname}`)])
+      expect(await asked(`${url.origin}${path}`, url.host), path).toEqual([403, "Cannot answer: the address lacks the secret of this run\n"]);
+  });
+
+  it("are no use to another user of the machine, who can neither read the address nor write an item without it", async (test) => {
+    if (process.getuid?.() !== 0) test.skip("needs root: only root can start a process of another user");
+    const held = await holdFolder({ ...folderLayout(dir), locks: join(dir, "locks") }, "run", 0);
+    held.publish({ tablesEndpoint: urls["tables"] ?? "" });
+    const { origin } = new URL(urls["tables"] ?? "");
+    const child = spawn(process.execPath, ["-e", PUT_BY_ANOTHER, origin, join(dir, "locks")], { uid: NOBODY, gid: NOBODY, cwd: "/" });
+    expect(JSON.parse(await text(child.stdout))).toEqual([NOBODY, "EACCES", 403]);
+    held.release();
+  });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { closeServer, listenOnLoopback } from "../run/loopback.ts";
+import { closeServer, listenForOwnUser } from "../run/loopback.ts";
 import type { Queue } from "./queue.ts";
 import { readSendBatch, sendBatch } from "./send-batch.ts";
 import { noSuchQueue, SqsFailure } from "./sqs-failure.ts";
@@ -27,7 +27,7 @@ export const startSqsServer = async (queues: readonly Queue[]): Promise<SqsServe
       (error: unknown) => refuse(response, error),
     );
   });
-  endpoint = await listenOnLoopback(server);
+  endpoint = await listenForOwnUser(server);
   return { endpoint, urlOf, close: () => closeServer(server) };
 };
 

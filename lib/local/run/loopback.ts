@@ -1,3 +1,4 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Server as SecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -27,6 +28,37 @@ export const refuseForeignHosts = (server: Server | SecureServer): void => {
     }
   });
 };
+
+const SECRET_BYTES = 32;
+const FORBIDDEN = 403;
+/** The first segment of a path, and the rest. */
+const FIRST_SEGMENT = /^\/([^/?]*)(.*)$/s;
+
+/**
+ * Binds a server to 127.0.0.1 for programs of this user alone: every user of the machine reaches loopback, so each request must carry a secret of this run as the first segment of its path.
+ * The address that is returned has it, and is written only into the folder of the run, which only its user may read.
+ */
+export const listenForOwnUser = async (server: Server): Promise<string> => {
+  const secret = randomBytes(SECRET_BYTES).toString("base64url");
+  const listeners = server.listeners("request");
+  server.removeAllListeners("request");
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const [, given = "", rest = ""] = FIRST_SEGMENT.exec(request.url ?? "") ?? [];
+    if (isSame(given, secret)) {
+      request.url = rest === "" ? "/" : rest;
+      for (const listener of listeners) listener.call(server, request, response);
+      return;
+    }
+    response.writeHead(FORBIDDEN, { "content-type": "text/plain; charset=utf-8", connection: "close" });
+    response.end("Cannot answer: the address lacks the secret of this run\n");
+  });
+  return `${await listenOnLoopback(server)}/${secret}`;
+};
+
+/** Compares hashes, in a time that says nothing of either text. */
+const isSame = (given: string, secret: string): boolean => timingSafeEqual(hashOf(given), hashOf(secret));
+
+const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /** Binds a server to 127.0.0.1 alone, by default on a port of the system's choice, and gives its address; it answers only those that name this machine. Throws `local.port-in-use`. */
 export const listenOnLoopback = async (server: Server, wantedPort = 0): Promise<string> => {

@@ -73,7 +73,14 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   closer.add(log.close);
   const counter = runCounter();
   counter.watch(syncClient);
-  const stack = startStack({ clock: clock.now, syncClient, scheduleClient, queues, reporter: counter.hear(log.reporter) });
+  const stack = startStack({
+    clock: clock.now,
+    syncClient,
+    scheduleClient,
+    queues,
+    connection: world.connection,
+    reporter: counter.hear(log.reporter),
+  });
   closer.add(stack.close);
 
   const store = localTables(contextClient, clock.now);

@@ -4,8 +4,13 @@ import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { scheduleHandler } from "../../../functions/schedule.ts";
 import { syncHandler } from "../../../functions/sync.ts";
+import { kubeconfigFileAccess } from "../../cluster/access/kubeconfig-file.ts";
 import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
+import type { Trusted } from "../../cluster/access/trusted.ts";
 import { clusterClients } from "../../cluster/clients.ts";
+import { TidemarkError } from "../../model/errors.ts";
+import { foreignWords } from "../../model/foreign-words.ts";
+import type { Connection } from "../../model/records.ts";
 import { noticeLine } from "../../report/not-seen-line.ts";
 import type { Reporter } from "../../report/reporter.ts";
 import { insertByStatement } from "../../store/history/insert.ts";
@@ -25,6 +30,8 @@ export interface StackOptions {
   readonly syncClient: DynamoDBClient;
   readonly scheduleClient: DynamoDBClient;
   readonly queues: Queues;
+  /** The cluster of the start. No other kubeconfig is used, whatever the tables say: a kubeconfig names programs that are run. */
+  readonly connection: Connection;
   readonly reporter: Reporter;
 }
 
@@ -37,11 +44,11 @@ export interface Stack {
   readonly close: () => Promise<void>;
 }
 
-export const startStack = ({ clock, syncClient, scheduleClient, queues, reporter }: StackOptions): Stack => {
+export const startStack = ({ clock, syncClient, scheduleClient, queues, connection, reporter }: StackOptions): Stack => {
   const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
   const tables = localTables(syncClient, clock);
   const notice = (message: string): void => reporter.line(noticeLine(message));
-  const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice }, openStored(tables));
+  const clients = clusterClients({ clock: Date.now, trusted: trustedOf(connection), notice }, openStored(tables));
   const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
   const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
   return {
@@ -54,6 +61,19 @@ export const startStack = ({ clock, syncClient, scheduleClient, queues, reporter
     },
   };
 };
+
+const trustedOf = (connection: Connection): Trusted => ({
+  ...ON_THIS_MACHINE,
+  kubeconfigFile: async (file) => {
+    const isOfStart = connection.kind === "kubeconfig" && connection.path === file.path && connection.context === file.context;
+    if (isOfStart) return kubeconfigFileAccess(file);
+    throw new TidemarkError(
+      "cluster.access.kubeconfig",
+      `Cannot use kubeconfig "${foreignWords(file.path)}" for cluster "${file.cluster}": this run was started with another one; start a run of its own for that cluster, with --kubeconfig and a folder of its own (--data)`,
+      { from: file.path, cluster: file.cluster },
+    );
+  },
+});
 
 /** The store's view of the embedded tables. */
 export const localTables = (client: DynamoDBClient, clock: () => number): StoreTables => ({

@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import dynalite from "dynalite";
 import { TidemarkError } from "../../model/errors.ts";
-import { closeServer, listenOnLoopback } from "../run/loopback.ts";
+import { closeServer, listenForOwnUser } from "../run/loopback.ts";
 import { withInsertStatements } from "./insert-statements.ts";
 import { inProcessClient } from "./tables-client.ts";
 
@@ -18,7 +18,7 @@ const TABLE_POLL_MS = 5;
 const TABLE_PATIENCE_MS = 10_000;
 
 export interface Tables {
-  /** Where other processes reach the tables, on loopback. */
+  /** Where other processes of this user reach the tables, on loopback, with the secret of this run. */
   readonly endpoint: string;
   /** A new client for this process. */
   readonly client: () => DynamoDBClient;
@@ -39,7 +39,7 @@ export const startTables = async (path?: string): Promise<Tables> => {
     if (!READS.test(target)) writes++;
   };
   countAnswers(server, count);
-  const endpoint = await listenOnLoopback(server);
+  const endpoint = await listenForOwnUser(server);
   return { endpoint, client: () => inProcessClient(listener, count), writes: () => writes, close: () => closeServer(server) };
 };
 
