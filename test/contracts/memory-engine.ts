@@ -88,7 +88,9 @@ const update = (tables: Tables, { input }: UpdateItemCommand): object => {
   const after = updateOf(input.UpdateExpression ?? "")(before ?? { ...input.Key }, termsOf(input));
   store(tables, into, after);
   if (input.ReturnValues === "UPDATED_NEW")
-    return { Attributes: Object.fromEntries(Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(before?.[name], value))) };
+    return {
+      Attributes: Object.fromEntries(Object.entries(after).filter(([name, value]) => !isDeepStrictEqual((before ?? input.Key)?.[name], value))),
+    };
   return input.ReturnValues === "ALL_NEW" ? { Attributes: after } : {};
 };
 
