@@ -58,8 +58,17 @@ export const scheduler = (options: SchedulerOptions): Activity => {
     save({ ...state, retries: [...state.retries, { ...tick, attempt: attempt + 1, atMs }] });
   };
   let firing = false;
+  /** A minute that is ahead of the clock was saved under a clock that was ahead itself. Waiting for it would stop every sync until then. */
+  const beginAnewIfAhead = (): void => {
+    const initial = anewAt(options.clock());
+    if (options.skipsMissed && state.minuteMs > initial.minuteMs + MINUTE_MS) save(initial);
+  };
   return {
-    nextMs: () => (firing ? undefined : Math.min(state.minuteMs, ...state.retries.map(({ atMs }) => atMs))),
+    nextMs: () => {
+      if (firing) return undefined;
+      beginAnewIfAhead();
+      return Math.min(state.minuteMs, ...state.retries.map(({ atMs }) => atMs));
+    },
     happen: async () => {
       firing = true;
       const retry = state.retries.find(({ atMs }) => atMs <= options.clock());

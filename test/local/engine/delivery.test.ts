@@ -127,7 +127,7 @@ describe("scheduler()", () => {
   const ticking = (handler: (tick: Tick) => Promise<unknown>, skipsMissed = false) =>
     scheduler({
       path: join(dir, "schedule.json"),
-      clock: clock.now,
+      clock: () => clock.now(),
       region: REGION,
       functionName: "schedule",
       timeoutMs: 30_000,
@@ -181,5 +181,16 @@ describe("scheduler()", () => {
     await clock.until(START_MS + 3_600_000, new AbortController().signal);
     expect(ticking(async () => {}, false).nextMs()).toBe(START_MS + 120_000);
     expect(ticking(async () => {}, true).nextMs()).toBe(START_MS + 3_600_000);
+  });
+
+  it("begins a minute anew that was saved under a clock that was an hour ahead, also while the run goes on", async () => {
+    const hour = 3_600_000;
+    await clock.until(START_MS + hour, new AbortController().signal);
+    const running = ticking(async () => {}, true);
+    await running.happen();
+    expect(running.nextMs()).toBe(START_MS + hour + 60_000);
+    clock = virtualClock({ startMs: START_MS + 120_000, speed: 1e9, save: () => {} });
+    expect(running.nextMs()).toBe(START_MS + 120_000);
+    expect(ticking(async () => {}, true).nextMs()).toBe(START_MS + 120_000);
   });
 });
