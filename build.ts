@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import Table from "cli-table3";
 import { type BuildOptions, build, type Metafile, type Plugin, type TransformOptions, transform } from "esbuild";
 import { buildPackage } from "./build-package.ts";
+import { writeSbom } from "./build-sbom.ts";
 
 const ROOT = fileURLToPath(new URL(".", import.meta.url));
 
@@ -46,9 +47,9 @@ const TO_COMMONJS = {
   supported: { "dynamic-import": false },
 } as const satisfies TransformOptions;
 
-const bundleFunction = async (name: FunctionName, outDir: string): Promise<readonly Bundle[]> => {
+const bundleFunction = async (name: FunctionName, outDir: string, inputs: Set<string>): Promise<readonly Bundle[]> => {
   const folder = join(outDir, name);
-  const files = await bundleEntry(join(ROOT, "functions", `${name}.ts`), folder);
+  const files = await bundleEntry(join(ROOT, "functions", `${name}.ts`), folder, inputs);
   return files.map(({ file, atStart }) => {
     const contents = readFileSync(join(folder, file));
     return { function: name, file, atStart, bytes: contents.length, gzipBytes: gzipSync(contents).length };
@@ -72,9 +73,13 @@ const lazyPackages = (found: Map<string, string>): Plugin => ({
 
 /**
  * Bundles one file and all it imports into `index.js` of the folder and files beside it, as functions are bundled. Each `import()` begins a file that is loaded when that line first runs, so that what few clusters need (a
- * role of another account, the YAML parser) costs the others nothing at start. What two files of ours share is a file of its own: no module of ours exists twice, so `instanceof` holds. Returns the files of code.
+ * role of another account, the YAML parser) costs the others nothing at start. What two files of ours share is a file of its own: no module of ours exists twice, so `instanceof` holds. Returns the files of code, and adds the files that they hold to `inputs`.
  */
-export const bundleEntry = async (entry: string, folder: string): Promise<readonly Pick<Bundle, "file" | "atStart">[]> => {
+export const bundleEntry = async (
+  entry: string,
+  folder: string,
+  inputs: Set<string> = new Set(),
+): Promise<readonly Pick<Bundle, "file" | "atStart">[]> => {
   mkdirSync(folder, { recursive: true });
   // The bundles are CommonJS wherever they lie, whatever a package.json above them says.
   writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
@@ -93,13 +98,17 @@ export const bundleEntry = async (entry: string, folder: string): Promise<readon
     write: false,
   });
   await Promise.all(outputFiles.map(({ path, text }) => writeCommonJs(path, text)));
-  for (const [name, file] of packages)
-    await build({
+  for (const [name, file] of packages) {
+    const lazy = await build({
       ...BUNDLE,
+      metafile: true,
       format: "cjs",
       stdin: { contents: `export * from ${JSON.stringify(name)};`, resolveDir: ROOT },
       outfile: join(folder, file),
     });
+    for (const input of Object.keys(lazy.metafile.inputs)) inputs.add(input);
+  }
+  for (const input of Object.keys(metafile.inputs)) inputs.add(input);
   const atStart = loadedBy("index.js", importsIn(metafile));
   const files = [...outputFiles.map(({ path }) => basename(path)), ...packages.values()];
   return files.map((file) => ({ file, atStart: atStart.has(file) }));
@@ -128,10 +137,13 @@ const loadedBy = (file: string, imports: ReadonlyMap<string, readonly string[]>,
   return found;
 };
 
-/** Bundles every function into `<outDir>/<function>/`, emptied first. */
+/** Bundles every function into `<outDir>/<function>/`, emptied first, and writes what they hold beside them. */
 export const bundleAll = async (outDir: string): Promise<readonly Bundle[]> => {
   rmSync(outDir, { recursive: true, force: true });
-  return (await Promise.all(FUNCTIONS.map((name) => bundleFunction(name, outDir)))).flat();
+  const inputs = new Map(FUNCTIONS.map((name) => [name, new Set<string>()]));
+  const bundles = await Promise.all(FUNCTIONS.map((name) => bundleFunction(name, outDir, inputs.get(name) ?? new Set())));
+  writeSbom(outDir, inputs);
+  return bundles.flat();
 };
 
 /** What a function loads at start, of these bundles. */

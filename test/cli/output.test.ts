@@ -91,6 +91,13 @@ describe("csvLine()", () => {
   });
 });
 
+describe("a CSV of foreign texts", () => {
+  it("never begins a cell as a formula", () => {
+    for (const text of ["=1+1", "+1+1", "-1+1", "@sum(a1)", "=cmd|' /C calc'!A0", "-", "=a,b"]) expect(csvLine([text]).written()).toMatch(/^"?'/);
+    expect(csvLine([-5, "-5", "-0.5", "a=b", "\t=1", "\r=1"]).written()).toBe("-5,-5,-0.5,a=b,\\t=1,\\r=1");
+  });
+});
+
 describe("documentText()", () => {
   it("leaves undefined members out in both formats, and writes no anchors for repeated objects", () => {
     const shared = { kind: "Deployment" };
