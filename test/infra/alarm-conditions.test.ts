@@ -39,7 +39,7 @@ const VISIBILITY_MS = 180_000;
 const NAMES = { StateTable: TABLES.stateTable, HistoryTable: TABLES.historyTable, SyncQueue: "sync-queue" };
 
 /** Nothing on this machine makes these happen: Lambda and DynamoDB alone send the throttles, and only Lambda moves a failed asynchronous call to its destination. */
-const OF_AWS_ALONE = ["FunctionsThrottled", "TablesThrottled", "TickDeadLettersFilled"];
+const OF_AWS_ALONE = ["FunctionsThrottled", "RequestsThrottled", "TablesThrottled", "TickDeadLettersFilled"];
 
 const closing: (() => Promise<void>)[] = [];
 let stack: Stack;
