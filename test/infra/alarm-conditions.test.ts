@@ -8,10 +8,10 @@ import { type DynamoDBClient, PutItemCommand, ScanCommand, UpdateItemCommand } f
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
-import { startQueues, type Queues } from "../../lib/local/run/run-queues.ts";
+import type { PutObject } from "../../lib/local/run/put-objects.ts";
+import { type Queues, startQueues } from "../../lib/local/run/run-queues.ts";
 import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import type { PutObject } from "../../lib/local/run/put-objects.ts";
 import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
@@ -161,7 +161,7 @@ beforeAll(async () => {
     closing.push(started.stop);
     return started;
   };
-  schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: queues.syncUrl });
+  schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: queues.syncUrl.replace(queues.endpoint, account.endpoint) });
   startSync = () => start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
   sync = await startSync();
 });

@@ -15,8 +15,7 @@ import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
-import { getFleet, putFleet } from "../../lib/store/records/clusters.ts";
-import { getConnection, putConnection } from "../../lib/store/records/clusters.ts";
+import { getConnection, getFleet, putConnection, putFleet } from "../../lib/store/records/clusters.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
 import { clusterKey, connectionKey, headKey } from "../../lib/store/table/keys.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
@@ -184,23 +183,25 @@ const startAll = async (): Promise<void> => {
         AWS_ENDPOINT_URL: account.endpoint,
         AWS_ACCESS_KEY_ID: name,
         TIDEMARK_STATE_TABLE: TABLES.stateTable,
-        TIDEMARK_SYNC_DEAD_LETTERS_URL: `${sqs.endpoint}/000000000000/sync-dead-letters`,
-        TIDEMARK_TICK_DEAD_LETTERS_URL: `${sqs.endpoint}/000000000000/tick-dead-letters`,
+        TIDEMARK_SYNC_DEAD_LETTERS_URL: `${account.endpoint}/000000000000/sync-dead-letters`,
+        TIDEMARK_TICK_DEAD_LETTERS_URL: `${account.endpoint}/000000000000/tick-dead-letters`,
       },
     });
     closing.push(started.stop);
     return started;
   };
-  schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue) });
+  // The SDK sends to the host of the URL of the queue, and that of an account is its own.
+  const queueUrl = sqs.urlOf(queue).replace(sqs.endpoint, account.endpoint);
+  schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: queueUrl });
   sync = await start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable, TIDEMARK_CLUSTER_METRICS: "few", TIDEMARK_EXTERNAL_ID: "none" });
   api = await start("api", {
     TIDEMARK_HISTORY_TABLE: TABLES.historyTable,
     TIDEMARK_CONNECT_URL: CONNECT_URL,
-    TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue),
+    TIDEMARK_SYNC_QUEUE_URL: queueUrl,
   });
   connect = await start("connect", {
     TIDEMARK_HISTORY_TABLE: TABLES.historyTable,
-    TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue),
+    TIDEMARK_SYNC_QUEUE_URL: queueUrl,
     TIDEMARK_SYNC_FUNCTION: NAMES.SyncLambdaFunction,
   });
   view = await start("view", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
