@@ -74,7 +74,7 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     { conditional: true },
   ),
   takeOver: postRoute(
-    "keeps the object of another controller in the history, before a person takes it away",
+    "keeps the object of another controller in the history, before a person takes it away; with `failed` it says that the takeover before was refused and not made",
     TAKEOVER,
     async (service, query, { condition }) => editedJson(await service.takeOver({ ...query, ...condition })),
     { bodyBytesMax: RIVAL_BODY_BYTES_MAX, conditional: true },

@@ -156,6 +156,7 @@ describe("the requests that write a head", () => {
       Key: KEY,
       UpdateExpression: "SET specVersion = if_not_exists(specVersion, :zero) + :one",
       ExpressionAttributeValues: { ":zero": { N: "0" }, ":one": { N: "1" } },
+      ReturnValues: "UPDATED_NEW",
     });
   });
 
