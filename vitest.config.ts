@@ -19,6 +19,7 @@ const PROCESSES = [
   "test/aws/bounded-requests.test.ts",
   "test/aws/silent-servers.test.ts",
   "test/cluster/adversary.test.ts",
+  "test/cluster/large-objects.test.ts",
   "test/cluster/late-answers.test.ts",
   "test/cluster/small-heap.test.ts",
   "test/cluster/check/hostile.test.ts",
@@ -37,6 +38,7 @@ const PROCESSES = [
   "test/manifest/hostile-texts.test.ts",
   "test/nightly/run.test.ts",
   "test/sync/hostile-server.test.ts",
+  "test/sync/tenants.test.ts",
   "test/local/folder/damaged.test.ts",
   "test/local/folder/refused-start.test.ts",
 ];

@@ -1,4 +1,3 @@
-import pLimit from "p-limit";
 import { TidemarkError } from "../model/errors.ts";
 import type { ClusterRecord, ConnectionRecord } from "../model/records.ts";
 import type { Access } from "./access/access.ts";
@@ -11,10 +10,10 @@ import { newMemory } from "./observe/memory.ts";
 import { observe } from "./observe/observe.ts";
 import type { ClusterClient } from "./port.ts";
 import { askRecommender } from "./recommender.ts";
-import { MAX_PARALLEL_CALLS } from "./request-limits.ts";
 import { type ApiSession, putScaleWithin, readScaleWithin } from "./scale.ts";
 import { listSpecs } from "./specs/list-specs.ts";
-import type { Surroundings } from "./transport/surroundings.ts";
+import { fairGate } from "./transport/fair-gate.ts";
+import { OF_THE_MACHINE, type Surroundings } from "./transport/surroundings.ts";
 import { apiTransport, type Transport } from "./transport/transport.ts";
 
 export interface ConnectOptions {
@@ -49,14 +48,15 @@ export const connect = async (record: Connectable, options: ConnectOptions): Pro
 export const clientFor = (record: Pick<ClusterRecord, "name" | "uid">, access: Access, options: ConnectOptions): ClusterClient => {
   const { name: cluster } = record;
   const elapsed = options.elapsed ?? (() => performance.now());
-  const { clock, surroundings } = options;
-  const transport = gated(apiTransport({ cluster, access, clock, elapsed, ...(surroundings && { surroundings }) }));
+  const { clock, surroundings = OF_THE_MACHINE } = options;
+  const transport = gated(apiTransport({ cluster, access, clock, elapsed, surroundings }), surroundings.after);
   const session: ApiSession = {
     cluster,
     transport,
     discovery: apiDiscovery(transport, options.clock),
     fieldManager: fieldManagerOf(record),
     elapsed,
+    after: surroundings.after,
   };
   const memory = newMemory(options.clock, options.notice ?? (() => undefined));
   return {
@@ -71,9 +71,9 @@ export const clientFor = (record: Pick<ClusterRecord, "name" | "uid">, access: A
 };
 
 /** Bounds the parallel reads. A read waits before it takes from its budget; a PUT never waits. */
-const gated = (transport: Transport): Transport => {
-  const gate = pLimit(MAX_PARALLEL_CALLS);
-  return { ...transport, get: (request, budget) => gate(() => transport.get(request, budget)) };
+const gated = (transport: Transport, after: Surroundings["after"]): Transport => {
+  const gate = fairGate(after);
+  return { ...transport, get: (request, budget) => gate.run(request.flow, () => transport.get(request, budget)) };
 };
 
 /** Loads the code of each kind of access when the first cluster needs it. */

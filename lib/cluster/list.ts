@@ -1,5 +1,6 @@
 import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
+import { PAGE_BYTES, pageSizes } from "./page-sizes.ts";
 import { asName, asObject } from "./read/json.ts";
 import { MAX_ANSWER_BYTES, MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
@@ -59,9 +60,6 @@ const OBJECT_TOO_LARGE = "ObjectTooLarge";
 /** A page that was too large is followed by one of a quarter of its objects: an answer of 32 MiB is not worth many trials. */
 const SHRINK_BY = 4;
 
-/** Bytes that the next page is to have at most. Half of what is allowed: its objects may be larger than those of the page before. */
-const PAGE_BYTES = MAX_ANSWER_BYTES / 2;
-
 /**
  * Reads a collection page by page, without resourceVersion: each page shows the state of the first one, which is no older than this call. When the server has dropped that state
  * (410), the LIST starts again from the beginning.
@@ -85,17 +83,20 @@ const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
     for (const item of page) items.push(item);
   };
   const { onPage = collect } = what;
-  let at: PageAt = { token: undefined, limit: Math.min(PAGE_LIMIT, what.firstLimit ?? PAGE_LIMIT), shrunk: false };
+  const sizes = pageSizes(transport, what.path);
+  let at: PageAt = { token: undefined, limit: Math.min(sizes.most(), what.firstLimit ?? PAGE_LIMIT), shrunk: false };
   for (let page = 0; page < MAX_PAGES; page++) {
     const { answer, limit } = await readFitting(transport, what, at, budget);
     if (answer.kind === "failed") return answer;
     passedOver.push(...answer.passedOver);
     onPage(answer.items, answer.objects);
+    sizes.read(answer);
     const { next, remaining } = answer;
+    if (next === undefined) sizes.end();
     if (next === undefined) return { kind: "listed", items, complete: true, remaining: 0, passedOver };
     if (what.enough?.(remaining)) return { kind: "listed", items, complete: false, remaining, passedOver };
     const shrunk = at.shrunk || limit < at.limit;
-    at = { token: next, limit: nextLimit({ limit, shrunk }, answer), shrunk };
+    at = { token: next, limit: Math.min(sizes.most(), nextLimit({ limit, shrunk }, answer)), shrunk };
   }
   return failed(what, `the list does not end after ${MAX_PAGES} pages`);
 };
@@ -139,7 +140,7 @@ interface Page<Item> {
   readonly next: string | undefined;
   readonly remaining: number | undefined;
   readonly passedOver: readonly PassedOver[];
-  /** Of the unpacked answer. */
+  /** Of the unpacked answer; as many as an answer may have, where the object in it was passed over. */
   readonly bytes: number;
 }
 
@@ -175,7 +176,7 @@ const readName = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
   if (answer.kind === "failed") return answer;
   const raws = objectsOf(answer.body);
   if (raws === undefined) return failed(what, "the answer has no list of items");
-  return { kind: "page", items: [], objects: raws.length, passedOver: raws.map(nameOf), bytes: answer.bytes, ...restOf(answer.body) };
+  return { kind: "page", items: [], objects: raws.length, passedOver: raws.map(nameOf), bytes: MAX_ANSWER_BYTES, ...restOf(answer.body) };
 };
 
 const nameOf = (raw: JsonObject): PassedOver => {

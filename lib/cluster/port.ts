@@ -34,6 +34,8 @@ export interface ObserveLimits {
   readonly budgetMs: number;
   /** The whole cluster, or the namespaces of a partition. */
   readonly namespaces: readonly Namespace[] | "all";
+  /** True for a caller that decides what is read while the rest is still asked for (`later`). Otherwise everything is waited for. */
+  readonly inRounds?: boolean;
   /** Kinds whose objects are autoscalers of this cluster themselves, and so are no other controllers. */
   readonly ownKinds?: readonly string[];
   /** Kinds of other controllers whose LIST was answered before. One that is refused now is asked for again in every sync, so that a right that comes back ends the hold. */
@@ -55,7 +57,9 @@ export interface Watched {
 
 export interface ObservedCluster {
   readonly observations: ReadonlyMap<AutoscalerUid, Observed>;
-  /** Calls made and bytes received, for the log line and the bench. */
+  /** Waits for those that are missing in `observations`, because their namespace takes longer than the others; some of them at least. Absent where none is missing. */
+  readonly later?: () => Promise<ObservedCluster>;
+  /** Calls made and bytes received so far, for the log line and the bench. */
   readonly calls: number;
   readonly bytes: number;
 }
@@ -68,6 +72,8 @@ export interface Observed {
   readonly looks?: readonly RivalLook[];
   /** Why there may be other controllers that were not found; the autoscaler then holds. Absent where all were looked for, or looking is not allowed. */
   readonly rivalsUnknown?: string;
+  /** Why something that its rules ask for was not asked for or not answered: its namespace has used its share of the sync. */
+  readonly overShare?: string;
   /** Another stack that has scaled the target since this one did, by its field manager and ours. Tidemark holds for some minutes. */
   readonly otherStack?: { readonly manager: string; readonly own: string };
 }

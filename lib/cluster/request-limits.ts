@@ -16,6 +16,28 @@ export const MAX_IDLE_SOCKETS = 8;
 /** Calls in flight of one observation: as many as connections stay open, so that a sync at rest opens none. */
 export const MAX_PARALLEL_CALLS = 8;
 
+/** A read that takes longer than this gives its room to the reads of other namespaces, so that one slow adapter does not delay them. */
+export const SLOW_CALL_MS = 100;
+
+/** Most reads in flight that are for one namespace each: 32 slow namespaces do not take the connections of the writes. */
+export const MAX_FLOW_CALLS = 32;
+
+/** Most calls and unpacked bytes for one namespace in one observation, beside the LISTs. An answer about one metric has less than a kilobyte. */
+export const MAX_FLOW_SHARE_CALLS = 2_500;
+export const MAX_FLOW_SHARE_BYTES = 4 * 1024 * 1024;
+
+/** Calls of an observation that are left for the LISTs that all namespaces need. */
+export const SHARED_CALLS = 1_000;
+
+/** The time after which the first decisions no longer wait for a namespace. Each later round waits twice as long. */
+export const FLOW_SHARE_MS = 100;
+
+/** How long the first decisions wait for all namespaces together, once the LISTs are read. */
+export const FLOWS_PATIENCE_MS = 500;
+
+/** Most characters of the selector of a workload: sixty requirements of the longest legal names. It is compared with each pod of its namespace. */
+export const MAX_SELECTOR_CHARACTERS = 16 * 1024;
+
 /** An older idle connection is not used for a PUT: the server may have closed it while the process was frozen, and a PUT that fails on it is unclear. */
 export const PUT_SOCKET_IDLE_MS = 5_000;
 

@@ -7,6 +7,7 @@ import { objectPath, scalePath } from "./paths.ts";
 import type { ScaleAnswer, ScaleWrite } from "./port.ts";
 import { readScale, readWorkloadScale } from "./read/scale.ts";
 import { type CallBudget, callBudget } from "./transport/budget.ts";
+import type { Surroundings } from "./transport/surroundings.ts";
 import type { JsonObject, Transport, WriteAnswer } from "./transport/transport.ts";
 
 /** What every call to the API server of one cluster needs. */
@@ -18,6 +19,8 @@ export interface ApiSession {
   readonly fieldManager: string;
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
+  /** Calls back after a time of that clock. */
+  readonly after: Surroundings["after"];
 }
 
 /** Most calls for one scale: discovery, the object, the scale, and the repeats of each. */
@@ -47,11 +50,11 @@ export const readScaleAt = async (
   budget: CallBudget,
 ): Promise<ScaleReading> => {
   if (isBuiltIn(target)) {
-    const object = await session.transport.get({ path: objectPath(kind, namespace, name), resource: kind.resource }, budget);
+    const object = await session.transport.get({ path: objectPath(kind, namespace, name), resource: kind.resource, flow: namespace }, budget);
     if (object.kind === "read") return readWorkloadScale(object.body);
     if (object.failure.code !== 403) return object;
   }
-  const scale = await session.transport.get({ path: scalePath(kind, namespace, name), resource: kind.resource }, budget);
+  const scale = await session.transport.get({ path: scalePath(kind, namespace, name), resource: kind.resource, flow: namespace }, budget);
   return scale.kind === "read" ? readScale(scale.body) : scale;
 };
 

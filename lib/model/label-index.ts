@@ -8,6 +8,8 @@ export interface LabelIndex<Item> {
   readonly all: readonly Item[];
   /** The items that the selector matches, in the order of `all`. */
   readonly select: (selector: Selector) => readonly Item[];
+  /** How many items `select` looks at. */
+  readonly looksAt: (selector: Selector) => number;
 }
 
 export const labelIndex = <Item extends { readonly labels: Readonly<Record<string, string>> }>(all: readonly Item[]): LabelIndex<Item> => {
@@ -20,13 +22,18 @@ export const labelIndex = <Item extends { readonly labels: Readonly<Record<strin
     byKey.set(key, buckets);
     return buckets;
   };
+  const candidatesFor = (selector: Selector): readonly Item[] => {
+    const narrowing = selector.find(({ operator, values }) => operator === "=" || (operator === "in" && values.length === 1));
+    return narrowing ? (bucketsOf(narrowing.key).get(narrowing.values[0]) ?? []) : all;
+  };
+  const isLabel = ([only, ...more]: Selector): boolean =>
+    only !== undefined && more.length === 0 && (only.operator === "=" || (only.operator === "in" && only.values.length === 1));
   return {
     all,
     select: (selector) => {
-      const narrowing = selector.find(({ operator, values }) => operator === "=" || (operator === "in" && values.length === 1));
-      if (!narrowing) return all.filter((item) => matches(selector, item.labels));
-      const candidates = bucketsOf(narrowing.key).get(narrowing.values[0]) ?? [];
-      return selector.length === 1 ? candidates : candidates.filter((item) => matches(selector, item.labels));
+      const candidates = candidatesFor(selector);
+      return isLabel(selector) ? candidates : candidates.filter((item) => matches(selector, item.labels));
     },
+    looksAt: (selector) => candidatesFor(selector).length,
   };
 };

@@ -30,10 +30,10 @@ const holds = ({ operator, values }: Wanted, value: string | undefined): boolean
   switch (operator) {
     case "=":
     case "in":
-      return values.includes(value);
+      return isAmong(values, value);
     case "!=":
     case "notin":
-      return !values.includes(value);
+      return !isAmong(values, value);
     case "exists":
       return value !== undefined;
     case "!":
@@ -43,6 +43,17 @@ const holds = ({ operator, values }: Wanted, value: string | undefined): boolean
     case "lt":
       return compares((label, bound) => label < bound, value, values[0]);
   }
+};
+
+/** Lists of values that are longer than this are looked up. A tenant may write thousands, and each is compared with every pod of its namespace. */
+const FEW_VALUES = 8;
+const lookups = new WeakMap<readonly (string | undefined)[], ReadonlySet<string | undefined>>();
+
+const isAmong = (values: readonly (string | undefined)[], value: string | undefined): boolean => {
+  if (values.length <= FEW_VALUES) return values.includes(value);
+  const known = lookups.get(values) ?? new Set(values);
+  lookups.set(values, known);
+  return known.has(value);
 };
 
 const INTEGER = /^[+-]?[0-9]+$/;

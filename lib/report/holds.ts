@@ -94,3 +94,19 @@ export const scaleWaits = (made: number): Because => ({
   reason: "TooManyScales",
   message: `this sync had time for ${made} scales of the partition; this scale waits for the next sync`,
 });
+
+/** `words` say which share was used, its limit, and what to do (lib/cluster/observe/flows.ts). */
+export const tenantOverShare = (words: string): Because => ({ reason: "TenantOverShare", message: words });
+
+export const namespaceTooMuchWork = ({
+  namespace,
+  pods,
+  limit,
+}: {
+  readonly namespace: string;
+  readonly pods: number;
+  readonly limit: number;
+}): Because => ({
+  reason: "TenantOverShare",
+  message: `the autoscalers of namespace "${namespace}" look at more than ${limit} pods in one sync, of ${pods} in the namespace; give each workload a label of its own in its selector, or spread them over namespaces`,
+});

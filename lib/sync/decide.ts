@@ -1,22 +1,25 @@
 import { mapInTurns } from "../cluster/in-turns.ts";
 import type { ClusterClient, Observed } from "../cluster/port.ts";
 import type { Because, Decision, Scale } from "../model/decision.ts";
-import type { AutoscalerUid } from "../model/ids.ts";
+import type { AutoscalerUid, Namespace } from "../model/ids.ts";
 import { isOfEarlierCluster } from "../model/incarnation.ts";
 import type { ScaleRead } from "../model/observation.ts";
 import type { WithoutHold } from "../model/records.ts";
 import type { KnownRivals, Rival } from "../model/rival-state.ts";
+import { parseSelector } from "../model/selector-text.ts";
 import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
 import type { DecideInput } from "../policy/decide.ts";
 import {
   autoscalerPaused,
   earlierCluster,
+  namespaceTooMuchWork,
   otherStack,
   recordUnreadable,
   rivalControllers,
   rivalsUnknown,
   ruleFailed,
   specInvalid,
+  tenantOverShare,
   windowsUnreadable,
 } from "../report/holds.ts";
 import { type Beside, besideOf } from "./known-rivals.ts";
@@ -54,6 +57,8 @@ interface Evaluated {
   readonly knownRivals?: KnownRivals;
   /** Present where the object has a newer spec that is not stored yet. */
   readonly waiting?: Because;
+  /** Why an answer is missing: the namespace has used its share of the sync. */
+  readonly overShare?: string;
 }
 
 export interface HoldVerdict extends Evaluated {
@@ -73,16 +78,28 @@ export interface ScaleVerdict extends Evaluated {
   readonly client: ClusterClient;
 }
 
-/** A verdict for each autoscaler, in the order of the specs. It reads no clock, and waits for nothing but its next turn. */
-export const decideAll = ({ rules, timing }: Pick<SyncPorts, "rules" | "timing">, loaded: Loaded, seen: Seen): Promise<readonly Verdict[]> => {
+/**
+ * A verdict for each autoscaler that was seen, in the order of the specs. In the first round of a sync those that cannot be read have one too. It reads no clock, and waits for nothing but its
+ * next turn.
+ */
+export const decideAll = (
+  { rules, timing }: Pick<SyncPorts, "rules" | "timing">,
+  loaded: Loaded,
+  seen: Seen,
+  round: "first" | "later" = "first",
+): Promise<readonly Verdict[]> => {
   const holds = holdsOf(loaded, seen, timing);
   const besideHere = besideOf(loaded);
-  return mapInTurns(loaded.specs.all, (autoscaler): Verdict => {
+  const work = workOfNamespaces();
+  const { observations } = seen.observed;
+  return mapInTurns(ofRound(loaded, seen, round), (autoscaler): Verdict => {
     const unevaluated = unevaluatedOf(loaded, autoscaler);
     if (unevaluated || autoscaler.kind !== "ready") return unevaluated ?? withError(autoscaler, new TypeError("it has no spec"));
     const { uid } = autoscaler.record;
-    const observed = seen.observed.observations.get(uid);
+    const observed = observations.get(uid);
     if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
+    const over = work(autoscaler, observed);
+    if (over) return { kind: "unevaluated", autoscaler, because: over };
     const input = { ...inputOf(loaded, autoscaler, observed), ...(seen.answeredMs !== undefined && { answeredMs: seen.answeredMs }) };
     const decision = seen.failures.guarded<Decision | undefined>(
       uid,
@@ -94,6 +111,12 @@ export const decideAll = ({ rules, timing }: Pick<SyncPorts, "rules" | "timing">
     if (!decision || error) return withError(autoscaler, error ?? new TypeError("a rule gave no decision"));
     return decidedOf({ autoscaler, input, decision }, { loaded, seen, observed, holds, beside: besideHere(autoscaler, observed) });
   });
+};
+
+/** Those to decide now. An autoscaler that was not seen yet belongs to a later round, while there is one. */
+const ofRound = ({ specs }: Loaded, { observed: { observations }, later }: Seen, round: "first" | "later"): readonly LoadedSpec[] => {
+  if (round === "first" && !later) return specs.all;
+  return specs.all.filter((autoscaler) => (autoscaler.kind === "ready" ? observations.has(autoscaler.record.uid) : round === "first"));
 };
 
 interface Surroundings {
@@ -112,7 +135,14 @@ const decidedOf = (
   const { autoscaler, decision } = decided;
   const { rivals, known } = beside;
   const { waiting, forbidden } = newerOf(loaded, autoscaler, decision);
-  const evaluated = { ...decided, ...(rivals.length > 0 && { rivals }), ...(known && { knownRivals: known }), ...waiting };
+  const { overShare } = observed;
+  const evaluated = {
+    ...decided,
+    ...(rivals.length > 0 && { rivals }),
+    ...(known && { knownRivals: known }),
+    ...(overShare !== undefined && { overShare }),
+    ...waiting,
+  };
   const rivalHolds = rivalsOf(autoscaler, { ...beside, stack: observed.otherStack });
   return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalHolds, ...forbidden]);
 };
@@ -137,10 +167,39 @@ const withError = (autoscaler: LoadedSpec, error: Error): UnevaluatedVerdict => 
   error,
 });
 
+/** Most pods that the decisions about one namespace look at in one round: three thousand autoscalers of a hundred pods each. It takes some tenths of a second. */
+export const NAMESPACE_LOOKS_MAX = 300_000;
+
+/**
+ * Counts the pods that the rules look at, and holds what would take a namespace over its share of the time. Each autoscaler looks at the pods that its selector leaves, once to select them
+ * and once for each metric. Fails to a hold of those autoscalers alone. A namespace with few pods is not counted, and the first autoscaler is always decided.
+ */
+const workOfNamespaces = (): ((autoscaler: ReadySpec, observed: Observed) => Because | undefined) => {
+  const looks = new Map<Namespace, number>();
+  return ({ record: { namespace }, spec }, { observation: { scale, pods } }) => {
+    if (scale.kind === "failed" || pods.all.length < FEW_PODS) return undefined;
+    const reading = parseSelector(scale.selector);
+    if (reading.kind === "invalid") return undefined;
+    const before = looks.get(namespace) ?? 0;
+    const after = before + pods.looksAt(reading.selector) * (1 + ("metrics" in spec ? spec.metrics.length : 0));
+    if (before === 0 || after <= NAMESPACE_LOOKS_MAX) {
+      looks.set(namespace, after);
+      return undefined;
+    }
+    return namespaceTooMuchWork({ namespace, pods: pods.all.length, limit: NAMESPACE_LOOKS_MAX });
+  };
+};
+
+/** Fewer pods are not counted: a thousand autoscalers that each look at all of them stay below the limit. */
+const FEW_PODS = 100;
+
 const verdictOf = (evaluated: Evaluated, client: ClusterClient | undefined, [hold, next]: readonly Because[]): HoldVerdict | ScaleVerdict => {
-  const { decision, input } = evaluated;
+  const { decision, input, overShare } = evaluated;
   if (hold) return { kind: "hold", ...evaluated, because: hold, withoutHold: withoutHold(decision, next) };
   const read = input.observation.scale;
+  // Rules that need the missing answer hold. Those that can do with the others go on as ever.
+  if (decision.kind === "hold" && decision.failed && overShare !== undefined)
+    return { kind: "hold", ...evaluated, because: tenantOverShare(overShare) };
   // Fails to a hold: without a client, or a scale that was read, there is no version to write over. Every dialect holds then by its own rules.
   if (decision.kind === "hold" || read.kind === "failed" || !client) return { kind: "hold", ...evaluated, because: decision.because };
   return { kind: "scale", ...evaluated, because: decision.because, decision, read, client };

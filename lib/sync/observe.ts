@@ -27,6 +27,8 @@ export interface Seen {
   readonly answeredMs?: number;
   /** What rules threw so far. The next phases add to it. */
   readonly failures: RuleFailures;
+  /** Waits for autoscalers that are missing in `observed`, and gives what was seen of them. Absent where none is missing. */
+  readonly later?: () => Promise<Seen>;
 }
 
 /** Share of the soft deadline that the observation may take. The rest is for deciding, writing and storing. */
@@ -48,19 +50,43 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
   const { client } = connection;
   const budgetMs = OBSERVE_SHARE * Math.min(message.periodMs, ports.timing.softDeadlineMs);
   const ownKinds = kindsReadFrom(loaded.cluster).map(({ kind }) => kind);
-  const limits = { budgetMs, namespaces: namespacesOf(loaded.cluster, message.partition), ownKinds, knownRivalKinds: answeredKinds(loaded) };
+  const limits = {
+    budgetMs,
+    namespaces: namespacesOf(loaded.cluster, message.partition),
+    ownKinds,
+    knownRivalKinds: answeredKinds(loaded),
+    inRounds: true,
+  };
   const startMs = ports.tables.clock();
   const measured = watched.length === 0 ? NOTHING : await client.observe(watched, limits);
-  const timeoutMs = Math.max(1, budgetMs - (ports.tables.clock() - startMs));
-  const observed = await withRecommendations(client, watched, measured, {
+  const leftMs = (): number => budgetMs - (ports.tables.clock() - startMs);
+  const observed = withRecommendations(client, watched, measured, {
     nowMs: loaded.nowMs,
-    timeoutMs,
+    leftMs,
     refused: (url) => refusedRecommender(loaded.cluster, url),
     failures,
   });
   const late = await readLate(client, overdue, { observed, loaded, timeoutMs: ports.timing.putTimeoutMs });
-  return { client, observed, late, failures, answeredMs: Math.max(loaded.nowMs, ports.tables.clock()) };
+  return seenNow(ports, loaded, { client, observed, late, failures });
 };
+
+/** What is observed now. What comes later is seen later, with a reading of the clock of its own. */
+const seenNow = (
+  ports: SyncPorts,
+  loaded: Loaded,
+  { client, observed, late, failures }: Pick<Seen, "client" | "observed" | "late" | "failures">,
+): Seen => {
+  const { later, ...read } = observed;
+  const answeredMs = Math.max(loaded.nowMs, ports.tables.clock());
+  const part = { client, observed: read, late, failures, answeredMs };
+  return later ? { ...part, later: async () => seenNow(ports, loaded, { client, observed: await later(), late, failures }) } : part;
+};
+
+/** Two parts of what was seen, as one. */
+export const seenTogether = (earlier: Seen, part: Seen): Seen => ({
+  ...part,
+  observed: { ...part.observed, observations: new Map([...earlier.observed.observations, ...part.observed.observations]) },
+});
 
 const watchedOf = async ({ specs, pages }: Loaded, failures: RuleFailures): Promise<readonly Watched[]> => {
   const selectors = new Map<AutoscalerUid, string>();
@@ -96,7 +122,7 @@ const unobserved = (watched: readonly Watched[], message: string): ObservedClust
   const observed: Observed = {
     observation: {
       scale: { kind: "failed", failure },
-      pods: { all: [], select: () => [] },
+      pods: { all: [], select: () => [], looksAt: () => 0 },
       answers: { custom: new Map(), external: new Map() },
       others: [],
     },

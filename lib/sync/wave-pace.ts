@@ -2,6 +2,8 @@
 export interface WavePace {
   readonly most: () => number;
   readonly made: (scales: number) => void;
+  /** Time in which there was nothing to make says nothing of the speed. */
+  readonly waited: (ms: number) => void;
 }
 
 /** The first wave is small, because the speed of the cluster is not known yet. */
@@ -9,7 +11,7 @@ const FIRST_WAVE = 100;
 
 /** Allows as many scales as can be made until `softUntilMs` at the speed of the waves before. An intent for which no time is left would only end as refused. */
 export const wavePace = (clock: () => number, softUntilMs: number, perWave: number): WavePace => {
-  const startMs = clock();
+  let startMs = clock();
   let done = 0;
   return {
     most: () => {
@@ -20,6 +22,9 @@ export const wavePace = (clock: () => number, softUntilMs: number, perWave: numb
     },
     made: (scales) => {
       done += scales;
+    },
+    waited: (ms) => {
+      startMs += ms;
     },
   };
 };

@@ -39,26 +39,52 @@ interface WaveContext {
  *   open: 500    settled       open: 500 more; the first 500 stay as uncounted scales, until the release names pages that count them
  */
 
-/** Makes the decided scales in as many waves as there is time for. Each wave stores the intents of some scales, writes these, and inserts their events. */
+/** Makes the decided scales in as many waves as there is time for, and then those that are decided later. Each wave stores the intents of some scales, writes these, and inserts their events. */
 export const makeWaves = async (
   ports: SyncPorts,
   holder: LeaseHolder,
-  context: WaveContext & { readonly verdicts: readonly Verdict[]; readonly earlier: Omit<Settled, "own"> },
+  context: WaveContext & {
+    /** Those of the first round. */
+    readonly verdicts: readonly Verdict[];
+    /** Waits for the verdicts of the next round; undefined where there is none. */
+    readonly later: () => Promise<readonly Verdict[] | undefined>;
+    readonly earlier: Omit<Settled, "own">;
+  },
 ): Promise<MadeScales> => {
-  const { earlier, loaded, timer, verdicts } = context;
-  const pace = wavePace(ports.tables.clock, context.softUntilMs, ports.timing.scalesPerWave);
-  const width = writeWidth(ports.tables.clock);
+  const { earlier, loaded, timer, later } = context;
+  const { clock } = ports.tables;
+  const pace = wavePace(clock, context.softUntilMs, ports.timing.scalesPerWave);
+  const width = writeWidth(clock);
   const own: OwnScale[] = [];
   const open = [...earlier.open];
-  const scales = verdicts.filter((verdict) => verdict.kind === "scale");
-  const intended = intendedScales(scales, holder.lease.epoch, ports.timing);
-  const fits = await mapInTurns(intended, ({ intent }) => fitsIntent(intent));
-  let left = intended.filter((_, at) => fits[at]);
+  const verdicts: Verdict[] = [];
+  const tooLarge: Intended[] = [];
+  let left: readonly Intended[] = [];
+  /** Takes the scales of one round of decisions to those that are left. */
+  const add = async (decided: readonly Verdict[]): Promise<void> => {
+    for (const verdict of decided) verdicts.push(verdict);
+    const intended = intendedScales(
+      decided.filter((verdict) => verdict.kind === "scale"),
+      holder.lease.epoch,
+      ports.timing,
+    );
+    const fits = await mapInTurns(intended, ({ intent }) => fitsIntent(intent));
+    for (const [at, scale] of intended.entries()) if (!fits[at]) tooLarge.push(scale);
+    left = [...left, ...intended.filter((_, at) => fits[at])];
+  };
+  await add(context.verdicts);
   let entries = intentBodies(loaded.head);
   for (const { scale } of earlier.late) entries.set(scale.id, encodeUncounted(scale));
   for (;;) {
     const { wave, bodies } = await fitting(left, entries, pace.most());
-    if (wave.length === 0) break;
+    if (wave.length === 0) {
+      const fromMs = clock();
+      const decided = await later();
+      if (!decided) break;
+      pace.waited(clock() - fromMs);
+      await add(decided);
+      continue;
+    }
     holder.lease = await timer.phase("intend", storeIntents(ports.tables, holder.lease, bodies, loaded.nowMs));
     const made = await makeWave(ports, { ...context, width }, wave);
     for (const { acted, event } of made.settled) bodies.set(event.id, encodeUncounted(uncountedOf(acted.intent, event)));
@@ -72,9 +98,15 @@ export const makeWaves = async (
   const holds = new Map<AutoscalerUid, Because>([
     ...left.map(({ intent }) => [intent.uid, scaleWaits(made)] as const),
     // An intent that is too large for any head holds its own autoscaler. The others scale.
-    ...intended.filter((_, at) => !fits[at]).map(({ intent }) => [intent.uid, intentTooLarge(INTENT_BYTES_MAX)] as const),
+    ...tooLarge.map(({ intent }) => [intent.uid, intentTooLarge(INTENT_BYTES_MAX)] as const),
   ]);
-  return { settled: { ...earlier, own, open }, verdicts: verdicts.map((verdict) => afterWaves(verdict, holds)) };
+  return { settled: { ...earlier, own, open }, verdicts: inOrder(verdicts, loaded).map((verdict) => afterWaves(verdict, holds)) };
+};
+
+/** The verdicts in the order of the specs, whatever the round in which they were made. */
+const inOrder = (verdicts: readonly Verdict[], { specs }: Loaded): readonly Verdict[] => {
+  const byAutoscaler = new Map(verdicts.map((verdict) => [verdict.autoscaler, verdict]));
+  return specs.all.flatMap((autoscaler) => byAutoscaler.get(autoscaler) ?? []);
 };
 
 const afterWaves = (verdict: Verdict, holds: ReadonlyMap<AutoscalerUid, Because>): Verdict => {

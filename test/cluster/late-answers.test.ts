@@ -96,7 +96,7 @@ describe("observe() with answers that come too late", () => {
       const { scale } = seen(observed, one).observation;
       return scale.kind === "failed" ? [scale.failure.reason] : [];
     });
-    expect(reasons).toContain("BudgetExhausted");
+    expect(reasons).toContain("TenantOverShare");
     expect(server.paths().filter((path) => path.endsWith("/scale")).length).toBeLessThanOrEqual(32);
   });
 });

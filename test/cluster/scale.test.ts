@@ -116,7 +116,8 @@ describe("putScale()", () => {
     };
     const transport = { get: never, put: never, update: never, close: never };
     const discovery = { kindPath, groupVersions: never, forget: never };
-    const answer = await putScaleWithin({ cluster: "eu-1", transport, discovery, fieldManager: "tidemark", elapsed: () => now }, write, 1_000);
+    const session = { cluster: "eu-1", transport, discovery, fieldManager: "tidemark", elapsed: () => now, after: never };
+    const answer = await putScaleWithin(session, write, 1_000);
     expect(answer).toEqual({
       kind: "unsent",
       failure: { code: 0, reason: "NotSent", message: 'Cannot scale Deployment "web": the time was spent before the write' },

@@ -132,7 +132,7 @@ const askedFor = (cluster: SimulatedCluster, request: unknown): Workload | undef
 const unseen: Observed = {
   observation: {
     scale: { kind: "failed", failure: SILENT },
-    pods: { all: [], select: () => [] },
+    pods: { all: [], select: () => [], looksAt: () => 0 },
     answers: { custom: new Map(), external: new Map() },
     others: [],
   },

@@ -54,7 +54,7 @@ interface Now {
   readonly listsOf: (namespace: string) => Lists;
 }
 
-const NO_PODS: LabelIndex<Pod> = { all: [], select: () => [] };
+const NO_PODS: LabelIndex<Pod> = { all: [], select: () => [], looksAt: () => 0 };
 export const UNAVAILABLE: ApiFailure = { code: 503, reason: "ServiceUnavailable", message: "the metrics server is gone" };
 
 export const UNREADABLE: ApiFailure = { code: 500, reason: "InternalError", message: "a part of the list could not be read" };

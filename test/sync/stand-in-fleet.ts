@@ -61,11 +61,16 @@ export const manifestOf = (name: string): string =>
   });
 
 /** Stores a cluster with an autoscaler for each of its workloads. */
-export const storeCluster = async (tables: Tables, name: ClusterName, syncPeriodMs: number): Promise<ClusterRecord> => {
+export const storeCluster = async (
+  tables: Tables,
+  name: ClusterName,
+  syncPeriodMs: number,
+  apps: readonly string[] = APPS,
+): Promise<ClusterRecord> => {
   const rest = { partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 };
   const record: ClusterRecord = { name, syncPeriodMs, ...rest };
   await putCluster(tables, record, undefined);
-  for (const app of APPS) {
+  for (const app of apps) {
     const uid = autoscalerUid(`uid-${name}-${app}`);
     const times = { generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" };
     const place = { cluster: name, namespace: namespace(SHOP), name: autoscalerName(app) };

@@ -16,6 +16,8 @@ export interface Memory {
   readonly rivalVersions: Map<string, string>;
   /** The version of metrics.k8s.io that is asked; undefined while it is not known. */
   metricsVersion: string | undefined;
+  /** Where the next sync begins to ask for a namespace whose questions had no room in the last one. */
+  readonly turns: Map<string, number>;
   /** Reports a message once in the life of the client. */
   readonly once: (message: string) => void;
 }
@@ -43,6 +45,7 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
     otherStacks: otherStacks(clock),
     rivalVersions: new Map(),
     metricsVersion: undefined,
+    turns: new Map(),
     once: (message) => {
       if (reported.has(message)) return;
       reported.add(message);

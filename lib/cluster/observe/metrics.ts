@@ -5,6 +5,7 @@ import { inNamespace, segment } from "../paths.ts";
 import { customValues, externalValues, readAll, type ValuesReader } from "../read/metrics.ts";
 import { unknownKind } from "../read/scale.ts";
 import { MAX_METRIC_BYTES } from "../request-limits.ts";
+import type { CallBudget } from "../transport/budget.ts";
 import type { ApiRequest } from "../transport/send.ts";
 import type { Observing } from "./workloads.ts";
 
@@ -16,26 +17,37 @@ const CUSTOM_GROUP = "custom.metrics.k8s.io";
 const CUSTOM_VERSIONS = ["v1beta2", "v1beta1"];
 const EXTERNAL_GROUP = "external.metrics.k8s.io";
 
-/** Sends one query to custom.metrics.k8s.io. */
-export const askCustom = async (observing: Observing, namespace: Namespace, query: CustomQuery): Promise<CustomAnswer> => {
+/** Sends one query to custom.metrics.k8s.io, within the share of the namespace. */
+export const askCustom = async (observing: Observing, namespace: Namespace, query: CustomQuery, budget: CallBudget): Promise<CustomAnswer> => {
   const base = await customBase(observing);
   if (base.kind === "failed") return base;
   const request = query.for === "pods" ? podsRequest(base.value, namespace, query) : await objectRequest(observing, base.value, namespace, query);
   if ("kind" in request) return request;
-  return askValues(observing, request, customValues());
+  return askValues(observing, { ...request, flow: namespace }, customValues(), budget);
 };
 
-/** Sends one query to external.metrics.k8s.io. */
-export const askExternal = (observing: Observing, namespace: Namespace, query: ExternalQuery): Promise<ExternalAnswer> => {
+/** Sends one query to external.metrics.k8s.io, within the share of the namespace. */
+export const askExternal = (
+  observing: Pick<Observing, "session">,
+  namespace: Namespace,
+  query: ExternalQuery,
+  budget: CallBudget,
+): Promise<ExternalAnswer> => {
   const request = {
     path: `/apis/${EXTERNAL_GROUP}/v1beta1${inNamespace(namespace)}/${segment(query.metric)}`,
     resource: `${query.metric}.${EXTERNAL_GROUP}`,
     query: selector("labelSelector", query.metricSelector),
+    flow: namespace,
   };
-  return askValues(observing, request, externalValues());
+  return askValues(observing, request, externalValues(), budget);
 };
 
-const askValues = async <Item>({ session, budget }: Observing, request: ApiRequest, values: ValuesReader<Item>): Promise<Answer<readonly Item[]>> => {
+const askValues = async <Item>(
+  { session }: Pick<Observing, "session">,
+  request: ApiRequest,
+  values: ValuesReader<Item>,
+  budget: CallBudget,
+): Promise<Answer<readonly Item[]>> => {
   const answer = await session.transport.get({ ...request, maxBytes: MAX_METRIC_BYTES, onItem: values.take }, budget);
   if (answer.kind === "failed") return answer;
   return answer.streamed ? values.answer() : readAll(values, answer.body["items"]);

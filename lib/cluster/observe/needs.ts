@@ -16,6 +16,8 @@ export interface NamespaceNeeds {
   readonly podMetrics: boolean;
   readonly custom: ReadonlyMap<string, CustomQuery>;
   readonly external: ReadonlyMap<string, ExternalQuery>;
+  /** The keys of its own queries, for each autoscaler that has some. */
+  readonly own: ReadonlyMap<AutoscalerUid, readonly string[]>;
   /** The autoscalers of the namespace with a selector of their last sync. Those in a dry run are left out, because they write nothing. */
   readonly neighbours: readonly Neighbour[];
 }
@@ -26,11 +28,16 @@ const MAX_NEIGHBOURS_COMPARED = 50;
 /** Namespaces that are looked at in one turn of the event loop. Most have a few autoscalers. */
 const NAMESPACES_A_TURN = 20;
 
-/** The queries of each namespace that has an autoscaler. An autoscaler whose scale could not be read has none, because its decision ends there (hpa.md 2.4 step 1). */
+/**
+ * The queries of each namespace that has an autoscaler. An autoscaler whose scale could not be read has none, because its decision ends there (hpa.md 2.4 step 1). While a scale is still
+ * being read, the LISTs of its namespace are needed, because its rules may ask for them.
+ */
 export const needsOf = async (watched: readonly Watched[], scales: Scales): Promise<readonly NamespaceNeeds[]> => {
   const overlaps = overlapTest();
+  const unread = new Set<Namespace>();
   const asking = await mapInTurns(watched, (autoscaler) => {
     const scale = scales.get(targetKey({ namespace: autoscaler.namespace, target: autoscaler.spec.target }));
+    if (scale === undefined) unread.add(autoscaler.namespace);
     return scale?.kind === "read" ? { autoscaler, scale, asks: autoscaler.questions(scale) } : undefined;
   });
   const askingByNamespace = Map.groupBy(
@@ -40,7 +47,10 @@ export const needsOf = async (watched: readonly Watched[], scales: Scales): Prom
   const groups = [...Map.groupBy(watched, ({ namespace }) => namespace)];
   return mapInTurns(
     groups,
-    ([namespace, group]) => needsOfNamespace(namespace, group, { asking: askingByNamespace.get(namespace) ?? [], overlaps }),
+    ([namespace, group]) => {
+      const needs = needsOfNamespace(namespace, group, { asking: askingByNamespace.get(namespace) ?? [], overlaps });
+      return unread.has(namespace) ? { ...needs, pods: true, podMetrics: true } : needs;
+    },
     NAMESPACES_A_TURN,
   );
 };
@@ -58,6 +68,13 @@ const needsOfNamespace = (
 ): NamespaceNeeds => {
   const neighbours = group.flatMap(({ name, selector, spec }) => (selector === undefined || spec.dryRun ? [] : [{ name, selector }]));
   const needPods = asking.filter(({ autoscaler, scale, asks }) => asks.pods || (asksAnything(asks) && overlaps(autoscaler, scale, neighbours)));
+  const own = new Map<AutoscalerUid, readonly string[]>();
+  const custom = new Map<string, CustomQuery>();
+  const external = new Map<string, ExternalQuery>();
+  for (const { autoscaler, asks } of asking) {
+    const keys = [...addAll(custom, asks.custom), ...addAll(external, asks.external)];
+    if (keys.length > 0) own.set(autoscaler.uid, keys);
+  }
   const needing = new Set(needPods.map(({ autoscaler }) => autoscaler.uid));
   return {
     namespace,
@@ -65,10 +82,19 @@ const needsOfNamespace = (
     withoutPods: new Set(asking.flatMap(({ autoscaler }) => (needing.has(autoscaler.uid) ? [] : [autoscaler.uid]))),
     podMetrics: asking.some(({ asks }) => asks.podMetrics),
     pods: needPods.length > 0,
-    custom: new Map(asking.flatMap(({ asks }) => asks.custom.map((query) => [queryKey(query), query]))),
-    external: new Map(asking.flatMap(({ asks }) => asks.external.map((query) => [queryKey(query), query]))),
+    custom,
+    external,
+    own,
   };
 };
+
+/** Adds the queries under their keys, and returns the keys. */
+const addAll = <Query extends CustomQuery | ExternalQuery>(all: Map<string, Query>, queries: readonly Query[]): readonly string[] =>
+  queries.map((query) => {
+    const key = queryKey(query);
+    all.set(key, query);
+    return key;
+  });
 
 const asksAnything = ({ pods, podMetrics, custom, external }: Questions): boolean => pods || podMetrics || custom.length + external.length > 0;
 
@@ -77,16 +103,14 @@ type OverlapTest = (autoscaler: Pick<Watched, "name">, scale: Pick<ScaleRead, "s
 
 /** Each selector is parsed once, however many neighbours it is compared with. */
 const overlapTest = (): OverlapTest => {
-  const selectors = new Map<string, Selector>();
-  const parsed = (text: string): Selector => {
-    const known = selectors.get(text);
-    if (known) return known;
-    const reading = parseSelector(text);
-    const selector = reading.kind === "selector" ? reading.selector : [];
-    selectors.set(text, selector);
-    return selector;
+  const selectors = new Map<string, Pinned>();
+  const parsed = (text: string): Pinned => {
+    const known = selectors.get(text) ?? pinnedIn(text);
+    selectors.set(text, known);
+    return known;
   };
   return (autoscaler, scale, neighbours) => {
+    if (neighbours.length > MAX_NEIGHBOURS_COMPARED + 1) return true;
     const others = neighbours.filter(({ name }) => name !== autoscaler.name);
     if (others.length > MAX_NEIGHBOURS_COMPARED) return true;
     const own = parsed(scale.selector);
@@ -94,9 +118,18 @@ const overlapTest = (): OverlapTest => {
   };
 };
 
+/** The value that a selector requires of each label of which it requires one. */
+type Pinned = ReadonlyMap<string, string | undefined>;
+
+const pinnedIn = (text: string): Pinned => {
+  const reading = parseSelector(text);
+  const selector: Selector = reading.kind === "selector" ? reading.selector : [];
+  return new Map(selector.flatMap(({ key, operator, values }) => (operator === "=" ? [[key, values[0]] as const] : [])));
+};
+
 /** True when both selectors require a value of the same label, and the values differ. */
-const exclude = (one: Selector, other: Selector): boolean =>
-  one.some(
-    ({ key, operator, values }) =>
-      operator === "=" && other.some((against) => against.operator === "=" && against.key === key && against.values[0] !== values[0]),
-  );
+const exclude = (one: Pinned, other: Pinned): boolean => {
+  if (one.size > other.size) return exclude(other, one);
+  for (const [key, value] of one) if (other.has(key) && other.get(key) !== value) return true;
+  return false;
+};

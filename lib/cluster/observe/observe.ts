@@ -3,56 +3,128 @@ import { labelIndex } from "../../model/label-index.ts";
 import type { Answer, ApiFailure, MetricAnswers, Observation, Pod, PodMetrics, ScaleReading } from "../../model/observation.ts";
 import { mapInTurns } from "../in-turns.ts";
 import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../port.ts";
-import { MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
+import { FLOW_SHARE_MS, FLOWS_PATIENCE_MS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
 import type { ApiSession } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
+import { newFlows } from "./flows.ts";
 import type { Memory } from "./memory.ts";
-import { askCustom, askExternal, type CustomAnswer, type ExternalAnswer } from "./metrics.ts";
-import { observeMonitors } from "./monitors.ts";
+import { type Monitors, observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
 import { type ByNamespace, observePodMetrics, observePods } from "./pods.ts";
-import { observeRivals } from "./rivals.ts";
+import { type AskedQuestions, askingOf, overShareOf } from "./questions.ts";
+import { type LookForRivals, observeRivals } from "./rivals.ts";
 import { type Observing, observeScales, type Scales, targetKey } from "./workloads.ts";
 
 /**
- * Reads what the watched autoscalers need, in two rounds. The first reads scales, because the metric queries and the search for rivals depend on them. The second reads pods, PodMetrics,
- * custom and external metrics and rivals in parallel. Monitors are read meanwhile. An answer that is too late is missing only for the autoscalers that need it.
+ * Reads what the watched autoscalers need. LISTs of all namespaces come first: scales, then pods, PodMetrics and rivals; monitors are read meanwhile. What one namespace asks alone (metrics of
+ * its adapters, single scales) goes on beside them. An answer that is too late is missing only for the autoscalers that need it.
+ *
+ *     LISTs          ── scales ──┬── pods, PodMetrics, rivals ──┬ decided first
+ *     shop, bank …      scales   │   metrics ───────────────────┘
+ *     slow              scales ──┴── metrics ─────────────────────── … ────┬ a later round
  */
 export const observe = async (session: ApiSession, memory: Memory, watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster> => {
   const budget = callBudget({ budgetMs: limits.budgetMs, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed: session.elapsed });
-  const observing: Observing = { session, budget, limits, memory };
+  const flows = newFlows({ budget, elapsed: session.elapsed, after: session.after });
+  const observing: Observing = { session, budget, flows, limits, memory };
   const monitors = observeMonitors(observing, watched);
-  const scales = await observeScales(observing, watched);
-  const [views, rivalsOf, monitorOf] = await Promise.all([measured(observing, watched, scales), observeRivals(observing, watched, scales), monitors]);
-  const observed = await mapInTurns(watched, (autoscaler): readonly [AutoscalerUid, Observed] => {
-    const { uid, namespace, spec } = autoscaler;
-    const monitor = monitorOf(autoscaler);
-    const key = targetKey({ namespace, target: spec.target });
-    const scale = scales.get(key) ?? NOT_OBSERVED;
-    const otherStack = memory.otherStacks.holds(key, scale, session.fieldManager);
-    const view = views.get(namespace)?.(uid) ?? EMPTY_VIEW;
-    const observation = { scale, ...view, ...(monitor && { monitor }) };
-    return [uid, { observation, ...rivalsOf(namespace, spec.target), ...(otherStack && { otherStack }) }];
-  });
-  return { observations: new Map(observed), ...budget.spent() };
-};
-
-/** The answers of the second round. */
-const measured = async (observing: Observing, watched: readonly Watched[], scales: Scales) => {
+  const scales = new Map<string, ScaleReading>();
+  await observeScales(observing, watched, scales);
+  await flows.within(FLOW_SHARE_MS, FLOWS_PATIENCE_MS);
+  const unread = watched.filter(({ namespace, spec }) => !scales.has(targetKey({ namespace, target: spec.target })));
   const needs = await needsOf(watched, scales);
-  const [pods, podMetrics, custom, external] = await Promise.all([
+  const questions = askingOf(observing, needs, unread);
+  const [pods, podMetrics, rivalsOf, monitorOf] = await Promise.all([
     observePods(observing, namespacesThat(needs, "pods")),
     observePodMetrics(observing, namespacesThat(needs, "podMetrics")),
-    askAll(
-      needs.map(({ namespace, custom: queries }) => ({ namespace, queries })),
-      (namespace, query) => askCustom(observing, namespace, query),
-    ),
-    askAll(
-      needs.map(({ namespace, external: queries }) => ({ namespace, queries })),
-      (namespace, query) => askExternal(observing, namespace, query),
-    ),
+    observeRivals(observing, watched, scales),
+    monitors,
   ]);
-  return new Map(needs.map((need) => [need.namespace, viewsOf(need, { pods, podMetrics, custom, external })]));
+  await questions.askLate(scales);
+  await flows.within(FLOW_SHARE_MS, FLOWS_PATIENCE_MS);
+  const reading: Reading = {
+    observing,
+    scales,
+    questions,
+    rivalsOf,
+    monitorOf,
+    needs: new Map(needs.map((need) => [need.namespace, need])),
+    pods,
+    podMetrics,
+  };
+  const first = await observedNow(reading, watched, FLOW_SHARE_MS);
+  return limits.inRounds ? first : allOf(first);
+};
+
+/** What is read once, and what comes in while it is asked. */
+interface Reading {
+  readonly observing: Observing;
+  readonly scales: Scales;
+  readonly questions: AskedQuestions;
+  readonly needs: ReadonlyMap<Namespace, NamespaceNeeds>;
+  readonly pods: ByNamespace<Pod>;
+  readonly podMetrics: ByNamespace<PodMetrics>;
+  readonly rivalsOf: LookForRivals;
+  readonly monitorOf: Monitors;
+}
+
+/** The observations of those whose answers have all come, and how to wait for the others. */
+const observedNow = async (reading: Reading, watched: readonly Watched[], shareMs: number): Promise<ObservedCluster> => {
+  const { observing, questions } = reading;
+  const views = new Map<Namespace, (uid: AutoscalerUid) => View>();
+  const viewOf = (namespace: Namespace, uid: AutoscalerUid): View => {
+    const known = views.get(namespace) ?? viewsOf(namespace, reading);
+    views.set(namespace, known);
+    return known(uid);
+  };
+  const missing: Watched[] = [];
+  const observations = new Map<AutoscalerUid, Observed>();
+  await mapInTurns(watched, (autoscaler) => {
+    const { uid, namespace } = autoscaler;
+    if (questions.areAnswered(autoscaler)) observations.set(uid, observedOf(reading, autoscaler, viewOf(namespace, uid)));
+    else missing.push(autoscaler);
+  });
+  const part = { observations, ...observing.budget.spent() };
+  if (missing.length === 0) questions.end();
+  return missing.length === 0 ? part : { ...part, later: () => observedLater(reading, missing, 2 * shareMs) };
+};
+
+/** Waits for at least one of the autoscalers that are missing, for twice as long as in the round before. */
+const observedLater = async (reading: Reading, missing: readonly Watched[], shareMs: number): Promise<ObservedCluster> => {
+  const { flows, limits } = reading.observing;
+  await flows.within(shareMs, limits.budgetMs);
+  // The scale of some may have come just now: their questions are asked before it counts that none is open.
+  await reading.questions.askLate(reading.scales);
+  const isOver = flows.areDone();
+  const part = await observedNow(reading, missing, shareMs);
+  if (isOver && part.later) throw new TypeError(`${missing.length - part.observations.size} autoscalers wait for answers, and no question is open`);
+  return part.observations.size === 0 && part.later ? part.later() : part;
+};
+
+const allOf = async (first: ObservedCluster): Promise<ObservedCluster> => {
+  const observations = new Map(first.observations);
+  let { later, ...part } = first;
+  while (later) {
+    const next: ObservedCluster = await later();
+    for (const [uid, observed] of next.observations) observations.set(uid, observed);
+    ({ later, ...part } = next);
+  }
+  return { ...part, observations };
+};
+
+const observedOf = (
+  { observing: { memory, session }, scales, questions, rivalsOf, monitorOf }: Reading,
+  autoscaler: Watched,
+  view: View,
+): Observed => {
+  const { uid, namespace, spec } = autoscaler;
+  const monitor = monitorOf(autoscaler);
+  const key = targetKey({ namespace, target: spec.target });
+  const scale = scales.get(key) ?? NOT_OBSERVED;
+  const otherStack = memory.otherStacks.holds(key, scale, session.fieldManager);
+  const overShare = scale.kind === "failed" ? overShareOf(scale) : questions.overShare(uid, namespace);
+  const observation = { scale, ...view, ...(monitor && { monitor }) };
+  return { observation, ...rivalsOf(namespace, spec.target), ...(overShare !== undefined && { overShare }), ...(otherStack && { otherStack }) };
 };
 
 /** The observation of an autoscaler without its scale. */
@@ -68,28 +140,18 @@ const NOT_OBSERVED: ScaleReading = {
 const namespacesThat = (needs: readonly NamespaceNeeds[], need: "pods" | "podMetrics"): ReadonlySet<Namespace> =>
   new Set(needs.flatMap((needed) => (needed[need] ? [needed.namespace] : [])));
 
-interface Answers {
-  readonly pods: ByNamespace<Pod>;
-  readonly podMetrics: ByNamespace<PodMetrics>;
-  readonly custom: ReadonlyMap<Namespace, ReadonlyMap<string, CustomAnswer>>;
-  readonly external: ReadonlyMap<Namespace, ReadonlyMap<string, ExternalAnswer>>;
-}
-
 /** The observation of each autoscaler of a namespace. It is the same for all, except where the pods could not be read. */
-const viewsOf = ({ namespace, neighbours, podMetrics, withoutPods }: NamespaceNeeds, answers: Answers): ((uid: AutoscalerUid) => View) => {
+const viewsOf = (namespace: Namespace, { needs, questions, ...answers }: Reading): ((uid: AutoscalerUid) => View) => {
+  const need = needs.get(namespace);
   const pods = answers.pods.get(namespace);
-  const resource = podMetrics ? answers.podMetrics.get(namespace) : undefined;
-  const own: MetricAnswers = {
-    custom: answers.custom.get(namespace) ?? new Map(),
-    external: answers.external.get(namespace) ?? new Map(),
-    ...(resource && { resource }),
-  };
-  const whole: View = { pods: pods?.kind === "answered" ? pods.items : EMPTY_VIEW.pods, answers: own, others: neighbours };
+  const resource = need?.podMetrics ? answers.podMetrics.get(namespace) : undefined;
+  const own: MetricAnswers = { ...questions.answersOf(namespace), ...(resource && { resource }) };
+  const whole: View = { pods: pods?.kind === "answered" ? pods.items : EMPTY_VIEW.pods, answers: own, others: need?.neighbours ?? [] };
   if (pods?.kind !== "failed") return () => whole;
   // Fails to a missing metric: pods that could not be read are not "no pods", so that no metric is usable and no overlap is excluded. Metrics stay only where the decision does not
   // depend on pods.
   const blind: View = { ...whole, answers: allFailed(own, pods.failure) };
-  return (uid) => (withoutPods.has(uid) ? whole : blind);
+  return (uid) => (need?.withoutPods.has(uid) ? whole : blind);
 };
 
 const allFailed = (answers: MetricAnswers, failure: ApiFailure): MetricAnswers => {
@@ -97,16 +159,4 @@ const allFailed = (answers: MetricAnswers, failure: ApiFailure): MetricAnswers =
   const each = <Item>(map: ReadonlyMap<string, Answer<Item>>): ReadonlyMap<string, Answer<Item>> =>
     new Map([...map.keys()].map((key) => [key, failed]));
   return { custom: each(answers.custom), external: each(answers.external), ...(answers.resource && { resource: failed }) };
-};
-
-/** Sends each different query of each namespace once. */
-const askAll = async <Query, Found>(
-  needed: readonly { readonly namespace: Namespace; readonly queries: ReadonlyMap<string, Query> }[],
-  ask: (namespace: Namespace, query: Query) => Promise<Found>,
-): Promise<ReadonlyMap<Namespace, ReadonlyMap<string, Found>>> => {
-  const answered = needed.map(async ({ namespace, queries }) => {
-    const pairs = await Promise.all([...queries].map(async ([key, query]) => [key, await ask(namespace, query)] as const));
-    return [namespace, new Map(pairs)] as const;
-  });
-  return new Map(await Promise.all(answered));
 };

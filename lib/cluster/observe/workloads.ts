@@ -11,6 +11,7 @@ import { LIST_WINS_FROM, PAGE_LIMIT } from "../request-limits.ts";
 import { type ApiSession, readScaleAt, readTargetScale } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { WORKLOAD_LISTS } from "../wire/workloads.ts";
+import type { Flows } from "./flows.ts";
 import type { Memory } from "./memory.ts";
 import { covers, type Scope, scopesFor } from "./scopes.ts";
 import { keptKeys } from "./target-keys.ts";
@@ -31,25 +32,36 @@ const keyOf = keptKeys((namespace, target) => `${namespace}/${target.apiVersion}
 export interface Observing {
   readonly session: ApiSession;
   readonly budget: CallBudget;
+  readonly flows: Flows;
   readonly limits: ObserveLimits;
   readonly memory: Memory;
 }
 
-/** Reads the scale of every watched target: by LISTs for built-in kinds where they are cheaper, by GETs for the others. */
-export const observeScales = async (observing: Observing, watched: readonly Watched[]): Promise<Scales> => {
+/**
+ * Reads the scale of every watched target: by LISTs for built-in kinds where they are cheaper, by GETs for the others. It ends when the LISTs are read. The GETs go on, each in the flow of
+ * its namespace, and add their scales as they come.
+ */
+export const observeScales = async (observing: Observing, watched: readonly Watched[], scales: Map<string, ScaleReading>): Promise<void> => {
   const targets = new Map(watched.map(({ namespace, spec }) => [targetKey({ namespace, target: spec.target }), { namespace, target: spec.target }]));
-  const scales = new Map<string, ScaleReading>();
   const listed: Target[] = [];
-  const custom: Target[] = [];
-  for (const target of targets.values()) (isBuiltIn(target.target) ? listed : custom).push(target);
+  for (const target of targets.values()) {
+    if (isBuiltIn(target.target)) listed.push(target);
+    else getAlone(observing, target, scales, (budget) => readTargetScale(observing.session, target.namespace, target.target, budget));
+  }
   const kinds = Map.groupBy(listed, ({ target }) => `${target.apiVersion} ${target.kind}`);
-  await Promise.all([
-    ...custom.map(async (target) =>
-      scales.set(targetKey(target), await readTargetScale(observing.session, target.namespace, target.target, observing.budget)),
-    ),
-    ...[...kinds.values()].map((wanted) => observeKind(observing, wanted, scales)),
-  ]);
-  return scales;
+  await Promise.all([...kinds.values()].map((wanted) => observeKind(observing, wanted, scales)));
+};
+
+/** Asks for one scale. Nothing waits for it here: `Flows` knows what is open. */
+const getAlone = (
+  { flows }: Pick<Observing, "flows">,
+  target: Target,
+  scales: Map<string, ScaleReading>,
+  get: (budget: CallBudget) => Promise<ScaleReading>,
+): void => {
+  flows.start(target.namespace, async (budget) => {
+    scales.set(targetKey(target), await get(budget));
+  });
 };
 
 const observeKind = async (observing: Observing, wanted: readonly Target[], scales: Map<string, ScaleReading>): Promise<void> => {
@@ -78,7 +90,7 @@ const observeScope = async (observing: Observing, part: Part, scales: Map<string
   const { kind, scope, wanted } = part;
   const path = `${listPath(kind, scope.namespace)}`;
   if (observing.memory.refusedList(path) !== undefined || !listWins(wanted.length, observing.memory.listedBefore(path))) {
-    await getEach(observing, part, wanted, scales);
+    getEach(observing, part, wanted, scales);
     return;
   }
   const outcome = await listWanted(observing, part);
@@ -87,7 +99,7 @@ const observeScope = async (observing: Observing, part: Part, scales: Map<string
   if (outcome.kind === "failed" && outcome.failure.code === 403) observing.memory.refuseList(path, outcome.failure.message);
   const ask = outcome.kind === "incomplete" || (outcome.kind === "failed" && outcome.failure.code === 403);
   if (ask) {
-    await getEach(observing, part, missing, scales);
+    getEach(observing, part, missing, scales);
     return;
   }
   for (const target of missing)
@@ -143,18 +155,11 @@ const listWanted = async ({ session, budget, memory }: Observing, { kind, scope,
 /** True when a LIST is cheaper: each object of a LIST costs the server an eighth of a GET. While the size is not known a LIST finds it out. */
 const listWins = (wanted: number, objects: number | undefined): boolean => objects === undefined || wanted >= objects * LIST_WINS_FROM;
 
-const getEach = async (
-  { session, budget }: Observing,
-  { kind }: Part,
-  targets: readonly Target[],
-  scales: Map<string, ScaleReading>,
-): Promise<void> => {
-  await Promise.all(
-    targets.map(async (wanted) => {
-      const { namespace, target } = wanted;
-      scales.set(targetKey(wanted), await readScaleAt(session, { kind, namespace, name: target.name, target }, budget));
-    }),
-  );
+const getEach = (observing: Observing, { kind }: Part, targets: readonly Target[], scales: Map<string, ScaleReading>): void => {
+  for (const wanted of targets) {
+    const { namespace, target } = wanted;
+    getAlone(observing, wanted, scales, (budget) => readScaleAt(observing.session, { kind, namespace, name: target.name, target }, budget));
+  }
 };
 
 /** The Status that the server would have answered. */

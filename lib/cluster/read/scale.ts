@@ -1,19 +1,22 @@
 import { foreignReason, foreignWords } from "../../model/foreign-words.ts";
-import type { ApiFailure, ScaleRead } from "../../model/observation.ts";
+import type { ApiFailure, ScaleRead, ScaleReading } from "../../model/observation.ts";
 import { canonicalSelector, type LabelSelector, selectorOf } from "../../model/selector.ts";
 import { lastScaledBy } from "../field-manager.ts";
+import { MAX_SELECTOR_CHARACTERS } from "../request-limits.ts";
 import { asCount, asList, asObject, asText, asTexts, type Json } from "./json.ts";
 
 /** An autoscaling/v1 Scale, the answer to a GET of the scale subresource. Its spec may omit a count of zero. */
-export const readScale = (raw: unknown): ScaleRead => {
+export const readScale = (raw: unknown): ScaleReading => {
   const scale = asObject(raw);
   const status = asObject(scale["status"]);
+  const selector = asText(status["selector"]);
+  if (selector.length > MAX_SELECTOR_CHARACTERS) return selectorTooLarge(`${selector.length} characters`);
   return {
     kind: "read",
     ...identity(asObject(scale["metadata"])),
     specReplicas: asCount(asObject(scale["spec"])["replicas"]) ?? 0,
     statusReplicas: asCount(status["replicas"]) ?? 0,
-    selector: asText(status["selector"]),
+    selector,
   };
 };
 
@@ -21,9 +24,11 @@ export const readScale = (raw: unknown): ScaleRead => {
  * The scale of a workload, from the object itself: Deployment, ReplicaSet and StatefulSet (a label selector) or ReplicationController (a map of labels). It equals
  * the answer to a GET of the scale subresource; an absent count is 1.
  */
-export const readWorkloadScale = (raw: unknown): ScaleRead => {
+export const readWorkloadScale = (raw: unknown): ScaleReading => {
   const workload = asObject(raw);
   const spec = asObject(workload["spec"]);
+  const selector = asObject(spec["selector"]);
+  if (isTooLarge(selector)) return selectorTooLarge("more characters");
   const metadata = asObject(workload["metadata"]);
   const manager = lastScaledBy(metadata);
   return {
@@ -32,7 +37,7 @@ export const readWorkloadScale = (raw: unknown): ScaleRead => {
     ...(manager !== undefined && { lastScaledBy: manager }),
     specReplicas: asCount(spec["replicas"]) ?? 1,
     statusReplicas: asCount(asObject(workload["status"])["replicas"]) ?? 0,
-    selector: selectorText(asObject(spec["selector"])),
+    selector: selectorText(selector),
   };
 };
 
@@ -41,6 +46,31 @@ const identity = (metadata: Json): Pick<ScaleRead, "uid" | "resourceVersion" | "
   const identified = { uid: asText(metadata["uid"]), resourceVersion: asText(metadata["resourceVersion"]) };
   // JSON omits a zero, protobuf does not.
   return generation === undefined || generation === 0 ? identified : { ...identified, generation };
+};
+
+/** Fails to a hold of this autoscaler: the time of all others would go into comparing its selector with pods. */
+const selectorTooLarge = (has: string): ScaleReading => ({
+  kind: "failed",
+  failure: {
+    code: 0,
+    reason: "SelectorTooLarge",
+    message: `Cannot read the scale: the selector of the workload has ${has}, and ${MAX_SELECTOR_CHARACTERS} are read; select its pods by fewer labels and values`,
+  },
+});
+
+/** Looks at the parts until they are too many, because sorting them would take longer. */
+const isTooLarge = (selector: Json): boolean => {
+  let characters = 0;
+  const add = (part: unknown): boolean => {
+    characters += 1 + (typeof part === "string" ? part.length : 0);
+    return characters > MAX_SELECTOR_CHARACTERS;
+  };
+  const labels = "matchLabels" in selector || "matchExpressions" in selector ? asObject(selector["matchLabels"]) : selector;
+  const expressions = asList(selector["matchExpressions"]).map(asObject);
+  return (
+    Object.entries(labels).some(([key, value]) => add(key) || add(value)) ||
+    expressions.some(({ key, values }) => add(key) || asList(values).some(add))
+  );
 };
 
 const selectorText = (raw: Json): string => {

@@ -6,11 +6,14 @@ export interface CallBudget {
   readonly remainingMs: () => number;
   /** Takes one call, or returns the failure of the limit that is reached. */
   readonly take: () => ApiFailure | undefined;
-  readonly receive: (bytes: number) => void;
+  /** Counts the bytes of an answer on the wire; `unpacked` are those that must be read. */
+  readonly receive: (bytes: number, unpacked?: number) => void;
   /** Counts values that are kept of an answer. False: the memory has no room for them. */
   readonly keep: (parts: number) => boolean;
   /** Gives back the room of an answer that turned out to be broken. */
   readonly free: (parts: number) => void;
+  /** What may still be taken. */
+  readonly left: () => { readonly calls: number };
   readonly spent: () => { readonly calls: number; readonly bytes: number };
 }
 
@@ -50,6 +53,7 @@ export const callBudget = ({ budgetMs, maxCalls, maxBytes, elapsed }: BudgetLimi
     free: (parts) => {
       partsLeft += parts;
     },
+    left: () => ({ calls: maxCalls - calls }),
     spent: () => ({ calls, bytes }),
   };
 };

@@ -3,7 +3,7 @@ import * as https from "node:https";
 import type { Socket } from "node:net";
 import type { Access } from "../access/access.ts";
 import { foreignLookup } from "../reachable.ts";
-import { MAX_IDLE_SOCKETS, MAX_SOCKETS } from "../request-limits.ts";
+import { MAX_FLOW_CALLS, MAX_IDLE_SOCKETS, MAX_SOCKETS } from "../request-limits.ts";
 import { OF_THE_MACHINE, type Surroundings } from "./surroundings.ts";
 
 /** The keep-alive connections to one cluster. */
@@ -17,10 +17,10 @@ export interface Pool {
   readonly close: () => void;
 }
 
-/** A bounded pool. `nowMs` is the wall clock, because it must run on while the process is frozen. */
+/** A bounded pool: the writes may take all but the connections of reads that go on beside them. `nowMs` is the wall clock, because it must run on while the process is frozen. */
 export const connectionPool = (access: Access, nowMs: () => number, { after, connection }: Surroundings = OF_THE_MACHINE): Pool => {
   const idleSince = new WeakMap<Socket, number>();
-  const options = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_IDLE_SOCKETS, scheduling: "lifo" as const };
+  const options = { keepAlive: true, maxSockets: MAX_SOCKETS + MAX_FLOW_CALLS, maxFreeSockets: MAX_IDLE_SOCKETS, scheduling: "lifo" as const };
   const agent =
     access.server.protocol === "https:"
       ? new https.Agent({

@@ -28,6 +28,8 @@ export interface ApiRequest {
   readonly light?: boolean;
   /** Most decompressed bytes of the answer, where they are fewer than those of a LIST. */
   readonly maxBytes?: number;
+  /** The namespace that alone needs the answer; absent where many need it (fair-gate.ts). */
+  readonly flow?: string;
   /** The JSON body; never with GET. */
   readonly body?: unknown;
   /** The type of the body; "application/json" where it is absent. */

@@ -82,7 +82,7 @@ const read = async (http: HttpSession, request: ApiRequest, budget: CallBudget):
     const binary = http.formats.asksProtobuf(request);
     const outcome = await http.send("GET", request, timeoutMs, binary);
     if (outcome.kind === "no-credentials") return failed(outcome.failure);
-    budget.receive(outcome.wireBytes);
+    budget.receive(outcome.wireBytes, outcome.kind === "answered" ? outcome.bytes.length : undefined);
     // A server that supports neither format of this list gets requests for JSON from now on.
     if (binary && http.formats.see(request, outcome) === "again") continue;
     const next = afterRead(outcome, tried, { remainingMs: budget.remainingMs(), maxWaits: MAX_RETRY_AFTER_WAITS });

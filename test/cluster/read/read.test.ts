@@ -148,10 +148,22 @@ describe("the readers of scales", () => {
     });
   });
 
+  it("refuse a selector of more characters than are compared with pods, in each form", () => {
+    const [few, many] = [16_000, 17_000].map((count) => "x".repeat(count));
+    const refused = { kind: "failed", failure: { reason: "SelectorTooLarge" } };
+    expect(readScale({ status: { selector: `a=${many}` } })).toMatchObject(refused);
+    expect(readScale({ status: { selector: `a=${few}` } })).toMatchObject({ kind: "read" });
+    expect(readWorkloadScale({ spec: { selector: { a: many } } })).toMatchObject(refused);
+    expect(readWorkloadScale({ spec: { selector: { matchLabels: { a: few } } } })).toMatchObject({ kind: "read" });
+    expect(readWorkloadScale({ spec: { selector: { matchExpressions: [{ key: "a", operator: "In", values: [few, many] }] } } })).toMatchObject(
+      refused,
+    );
+  });
+
   it("read a ReplicationController's map of labels; an absent count is 1", () => {
     expect(readWorkloadScale({ spec: { selector: { b: "2", a: "1" } } })).toMatchObject({ specReplicas: 1, statusReplicas: 0, selector: "a=1,b=2" });
-    expect(readWorkloadScale({ spec: { selector: { matchExpressions: [{ key: "a", operator: "Sort" }] } } }).selector).toBe("");
-    expect(readWorkloadScale({ spec: { replicas: "many" } }).specReplicas).toBe(1);
+    expect(readWorkloadScale({ spec: { selector: { matchExpressions: [{ key: "a", operator: "Sort" }] } } })).toMatchObject({ selector: "" });
+    expect(readWorkloadScale({ spec: { replicas: "many" } })).toMatchObject({ specReplicas: 1 });
   });
 
   it("read the Status of a refusal", () => {

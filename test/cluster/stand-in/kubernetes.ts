@@ -82,8 +82,8 @@ const page = (all: readonly Raw[], query: URLSearchParams): Raw => {
 
 const scaleOf = (object: Raw): Raw => {
   const { name, namespace, uid, resourceVersion } = metadataOf(object);
-  const spec = object["spec"] as { replicas: number; selector: { matchLabels: Record<string, string> } };
-  const selector = Object.entries(spec.selector.matchLabels).map(([key, value]) => `${key}=${value}`);
+  const spec = object["spec"] as { replicas: number; selector: { matchLabels?: Record<string, string> } };
+  const selector = Object.entries(spec.selector.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
   return {
     kind: "Scale",
     metadata: { name, namespace, uid, resourceVersion },

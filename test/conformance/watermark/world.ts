@@ -147,6 +147,7 @@ const samplesOf = ({ items, timestamp, window }: RawAnswer): readonly PodMetrics
 const bySelector = (samples: ReadonlyMap<string, readonly PodMetrics[]>): LabelIndex<PodMetrics> => ({
   all: [...samples.values()].flat(),
   select: (selector) => samples.get(canonicalSelector(selector)) ?? [],
+  looksAt: () => samples.size,
 });
 
 const recommended = (answer: RawAnswer): Answer<RecommenderReply> =>

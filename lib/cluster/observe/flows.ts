@@ -1,0 +1,143 @@
+import type { Namespace } from "../../model/ids.ts";
+import type { ApiFailure } from "../../model/observation.ts";
+import { MAX_FLOW_SHARE_BYTES, MAX_FLOW_SHARE_CALLS, SHARED_CALLS } from "../request-limits.ts";
+import type { CallBudget } from "../transport/budget.ts";
+import type { Surroundings } from "../transport/surroundings.ts";
+
+/**
+ * What is asked for one namespace alone: metrics of its adapters, scales that no LIST has. Each namespace has a share of the calls and bytes of the sync, and its time is measured, so that
+ * one that is slow is not waited for by all others.
+ */
+export interface Flows {
+  /** Asks for a namespace, under its share of the budget. */
+  readonly ask: <Result>(namespace: Namespace, call: (budget: CallBudget) => Promise<Result>) => Promise<Result>;
+  /** The same for a call that stores its answer itself. A mistake that it throws comes out of the next `within`. */
+  readonly start: (namespace: Namespace, call: (budget: CallBudget) => Promise<void>) => void;
+  /** Waits until each flow has all its answers, or has used this time; no longer than `patienceMs`. */
+  readonly within: (shareMs: number, patienceMs: number) => Promise<void>;
+  /** True where no question is open. */
+  readonly areDone: () => boolean;
+}
+
+/** The reason of what was not asked, or not answered in time, because its namespace has used its share of the sync. */
+export const TENANT_OVER_SHARE = "TenantOverShare";
+
+interface Flow {
+  /** Questions without an answer. */
+  open: number;
+  /** Questions whose first call has begun, and which have no answer. */
+  running: number;
+  usedMs: number;
+  runningSinceMs: number;
+  calls: number;
+  bytes: number;
+}
+
+export interface FlowsOf {
+  readonly budget: CallBudget;
+  readonly elapsed: () => number;
+  readonly after: Surroundings["after"];
+}
+
+export const newFlows = ({ budget, elapsed, after }: FlowsOf): Flows => {
+  const flows = new Map<Namespace, Flow>();
+  const open = new Set<Flow>();
+  let changed = NOTHING;
+  const usedMs = (flow: Flow): number => flow.usedMs + (flow.running > 0 ? elapsed() - flow.runningSinceMs : 0);
+
+  const flowOf = (namespace: Namespace): Flow => {
+    const flow = flows.get(namespace) ?? { open: 0, running: 0, usedMs: 0, runningSinceMs: 0, calls: 0, bytes: 0 };
+    flows.set(namespace, flow);
+    return flow;
+  };
+  const begin = (flow: Flow): void => {
+    if (flow.running++ === 0) flow.runningSinceMs = elapsed();
+    changed();
+  };
+  const end = (flow: Flow, hasBegun: boolean): void => {
+    if (hasBegun && --flow.running === 0) flow.usedMs += elapsed() - flow.runningSinceMs;
+    if (--flow.open === 0) open.delete(flow);
+    changed();
+  };
+
+  const ask: Flows["ask"] = async (namespace, call) => {
+    const flow = flowOf(namespace);
+    flow.open++;
+    open.add(flow);
+    let hasBegun = false;
+    const take = (): ApiFailure | undefined => {
+      if (!hasBegun) begin(flow);
+      hasBegun = true;
+      const over = overShare(namespace, flow, { budget, used: usedMs(flow) });
+      if (!over) flow.calls++;
+      return over ?? budget.take();
+    };
+    const receive = (bytes: number, unpacked = bytes): void => {
+      flow.bytes += unpacked;
+      budget.receive(bytes);
+    };
+    try {
+      return await call({ ...budget, take, receive });
+    } finally {
+      end(flow, hasBegun);
+    }
+  };
+  const mistakes: unknown[] = [];
+
+  return {
+    ask,
+    start: (namespace, call) => {
+      ask(namespace, call).catch((mistake: unknown) => mistakes.push(mistake));
+    },
+    within: async (shareMs, patienceMs) => {
+      await new Promise<void>((resolve) => {
+        let cancelLook = NOTHING;
+        const finish = (): void => {
+          changed = NOTHING;
+          cancelLook();
+          cancelPatience();
+          resolve();
+        };
+        const cancelPatience = after(patienceMs, finish);
+        const look = (): void => {
+          cancelLook();
+          cancelLook = NOTHING;
+          const waitedFor = firstOf(open, (flow) => usedMs(flow) < shareMs);
+          if (!waitedFor) finish();
+          else if (waitedFor.running > 0) cancelLook = after(Math.max(1, Math.ceil(shareMs - usedMs(waitedFor))), look);
+        };
+        changed = look;
+        look();
+      });
+      if (mistakes.length > 0) throw mistakes[0];
+    },
+    areDone: () => open.size === 0,
+  };
+};
+
+const NOTHING = (): void => undefined;
+
+const firstOf = <Item>(items: Iterable<Item>, isWanted: (item: Item) => boolean): Item | undefined => {
+  for (const item of items) if (isWanted(item)) return item;
+  return undefined;
+};
+
+/** Why nothing more is asked for the namespace in this sync. Fails to a hold of what is not answered; the next sync begins with it. */
+const overShare = (
+  namespace: Namespace,
+  { calls, bytes }: Flow,
+  { budget, used }: { readonly budget: CallBudget; readonly used: number },
+): ApiFailure | undefined => {
+  const seconds = (used / 1_000).toFixed(1);
+  if (budget.remainingMs() <= 0) return failure(namespace, `the time of this sync, ${seconds} s of it for ${calls} calls of the namespace`);
+  if (calls >= MAX_FLOW_SHARE_CALLS) return failure(namespace, `${calls} calls, the most for one namespace`);
+  if (bytes >= MAX_FLOW_SHARE_BYTES) return failure(namespace, `${bytes} bytes of ${MAX_FLOW_SHARE_BYTES} for one namespace`);
+  // What is left is for the LISTs, which all namespaces need.
+  return budget.left().calls <= SHARED_CALLS ? failure(namespace, "the calls of this sync") : undefined;
+};
+
+const failure = (namespace: Namespace, used: string): ApiFailure => ({
+  code: 0,
+  reason: TENANT_OVER_SHARE,
+  message: `Cannot ask more for namespace "${namespace}" in this sync: its share is used, ${used}; the next sync goes on with what was not asked; ask its metrics adapter for faster answers, or use fewer metrics`,
+});

@@ -1,0 +1,98 @@
+import type { ClusterClient } from "../../lib/cluster/port.ts";
+import { autoscalerName, autoscalerUid, namespace as namespaceOf, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import type { CompletedSync } from "../../lib/report/sync-report.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { putCluster } from "../../lib/store/records/clusters.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
+import { RULES } from "../../lib/sync/rules.ts";
+import { sync } from "../../lib/sync/sync.ts";
+import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
+import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { clientTo } from "../cluster/stand-in/watched.ts";
+import type { Engine } from "../contracts/engines.ts";
+import { connectedTo, nameOf, storeCluster } from "./stand-in-fleet.ts";
+import { type App, CPU, type Manifest, TENANT } from "./tenants-attacks.ts";
+import { testTables } from "./world.ts";
+
+/** What became of the others in one sync of a cluster over real HTTPS. */
+export interface Played {
+  readonly report: CompletedSync;
+  /** Each decision about one of them as text, by its name. */
+  readonly decisions: ReadonlyMap<string, string>;
+  readonly scaled: ReadonlySet<string>;
+  /** From the beginning of the sync to the answer about the last scale of one of them. */
+  readonly scaledMs: number;
+}
+
+const PERIOD_MS = 60_000;
+/** The time of every decision, so that decisions of two runs can be compared. */
+const DECIDED_MS = 1_800_000_000_000;
+
+let clusters = 0;
+
+/** One sync of the others and the tenant's autoscalers, by a function that has read the cluster before. */
+export const play = async (
+  engine: Engine,
+  server: { readonly url: string; readonly ca: string },
+  autoscalers: { readonly others: readonly App[]; readonly tenant: readonly Manifest[] },
+): Promise<Played> => {
+  const name = nameOf(1_000 + clusters++);
+  const tables = testTables(engine.client, engine.tables, Date.now);
+  const record = await storeCluster(tables, name, PERIOD_MS, []);
+  const manifests: readonly Manifest[] = [...autoscalers.others.map((app) => ({ ...app, metrics: [CPU] })), ...autoscalers.tenant];
+  for (const manifest of manifests) {
+    const times = { generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" };
+    const place = { cluster: name, namespace: namespaceOf(manifest.namespace), name: autoscalerName(manifest.name) };
+    const uid = autoscalerUid(`uid-${manifest.namespace}-${manifest.name}`);
+    await putAutoscaler(tables, { ...place, uid, manifest: textOf(manifest), ...times }, undefined);
+  }
+  await raiseSpecVersion(tables, { cluster: name, partition: WHOLE_CLUSTER });
+  const decisions = new Map<string, string>();
+  const scaled = new Set<string>();
+  let lastMs = 0;
+  const client = clientTo(server);
+  const watched: ClusterClient = {
+    ...client,
+    putScale: async (write, timeoutMs) => {
+      const answer = await client.putScale(write, timeoutMs);
+      if (write.namespace === TENANT || answer.kind !== "applied") return answer;
+      scaled.add(`${write.namespace}/${write.target.name}`);
+      lastMs = performance.now();
+      return answer;
+    },
+  };
+  const decide: typeof RULES.decide = (input) => {
+    const decision = RULES.decide({ ...input, nowMs: DECIDED_MS, ...(input.answeredMs !== undefined && { answeredMs: DECIDED_MS }) });
+    if (input.namespace !== TENANT) decisions.set(`${input.namespace}/${input.name}`, JSON.stringify(decision, bigints));
+    return decision;
+  };
+  const ports = {
+    tables,
+    insert: insertByStatement(tables),
+    connect: connectedTo(new Map([[name, watched]])),
+    rules: { ...RULES, decide },
+    timing: DEFAULT_TIMING,
+    cache: warmCache(),
+  };
+  const message = { cluster: record.name, partition: WHOLE_CLUSTER, periodMs: PERIOD_MS };
+  // A sync before the one that counts opens the connections, and writes nothing.
+  await putCluster(tables, { ...record, paused: { by: "test", atMs: 0 }, version: 2 }, 1);
+  await sync(ports, { ...message, dueMs: Date.now() - 1 });
+  await putCluster(tables, { ...record, version: 3 }, 2);
+  decisions.clear();
+  const fromMs = performance.now();
+  const report = await sync(ports, { ...message, dueMs: Date.now() });
+  client.close();
+  if (report.kind !== "completed") throw new Error(`the sync was dropped: ${report.why}`);
+  return { report, decisions, scaled, scaledMs: lastMs - fromMs };
+};
+
+const textOf = ({ namespace, name, metrics, target }: Manifest): string =>
+  JSON.stringify({
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name, namespace },
+    spec: { scaleTargetRef: target ?? { apiVersion: "apps/v1", kind: "Deployment", name }, minReplicas: 1, maxReplicas: 10, metrics },
+  });
+
+const bigints = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? `${value}n` : value);
