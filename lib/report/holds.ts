@@ -95,8 +95,11 @@ export const scaleWaits = (made: number): Because => ({
   message: `this sync had time for ${made} scales of the partition; this scale waits for the next sync`,
 });
 
+/** The reason of an autoscaler whose namespace has used its share of the sync. */
+export const TENANT_OVER_SHARE = "TenantOverShare";
+
 /** `words` say which share was used, its limit, and what to do (lib/cluster/observe/flows.ts). */
-export const tenantOverShare = (words: string): Because => ({ reason: "TenantOverShare", message: words });
+export const tenantOverShare = (words: string): Because => ({ reason: TENANT_OVER_SHARE, message: words });
 
 export const namespaceTooMuchWork = ({
   namespace,
@@ -107,6 +110,6 @@ export const namespaceTooMuchWork = ({
   readonly pods: number;
   readonly limit: number;
 }): Because => ({
-  reason: "TenantOverShare",
+  reason: TENANT_OVER_SHARE,
   message: `the autoscalers of namespace "${namespace}" look at more than ${limit} pods in one sync, of ${pods} in the namespace; give each workload a label of its own in its selector, or spread them over namespaces`,
 });

@@ -18,6 +18,9 @@ const RULE_FAILURES_MAX = 5;
 /** Some thirty frames. */
 const STACK_CHARACTERS_MAX = 4_000;
 
+/** Namespaces over their share that the line of a sync names. */
+const OVER_SHARE_NAMED_MAX = 10;
+
 /** The log lines of one sync: one for the sync, one per scale, and one for all changed conditions. */
 export const logLines = (report: SyncReport): readonly LogLine[] =>
   report.kind === "dropped"
@@ -81,10 +84,15 @@ const completedLine = (report: CompletedSync): LogLine => ({
     ...(problemsOf(report).length > 0 && { specProblems: problemsOf(report) }),
     ...((report.specsOverBudget ?? 0) > 0 && { specsOverBudget: report.specsOverBudget }),
     ...(isIncomplete(report.writtenBack) && { writtenBack: report.writtenBack }),
+    ...(report.overShare.length > 0 && { overShare: report.overShare.length, overShareNamespaces: namespacesOf(report.overShare) }),
     ...(report.heldBack > 0 && { heldBack: report.heldBack }),
     ...(report.stopped && { stopped: report.stopped.reason }),
   },
 });
+
+/** The tenants that took more than their share. */
+const namespacesOf = (overShare: CompletedSync["overShare"]): readonly string[] =>
+  [...new Set(overShare.map(({ namespace }) => namespace))].slice(0, OVER_SHARE_NAMED_MAX);
 
 /** What was written back whole is in no line. */
 const isIncomplete = (writtenBack: CompletedSync["writtenBack"]): boolean => writtenBack !== undefined && writtenBack.failed + writtenBack.left > 0;
@@ -108,7 +116,7 @@ const problemsOf = ({ specProblems = [] }: CompletedSync): readonly string[] => 
 /** A steady sync is at the level of debugging: CloudWatch charges for each byte, and its metrics say that it ran. */
 const levelOf = (report: CompletedSync): LogLine["level"] => {
   if (report.unreadable.length + report.ruleFailures.length > 0) return "error";
-  if (report.failed > 0 || problemsOf(report).length > 0) return "warn";
+  if (report.failed > 0 || report.overShare.length > 0 || problemsOf(report).length > 0) return "warn";
   const steady = report.events.length === 0 && report.changed.length === 0 && report.openIntents === 0 && !report.stopped;
   return steady ? "debug" : "info";
 };

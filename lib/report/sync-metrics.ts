@@ -27,6 +27,7 @@ export type MetricName =
   | "RestoredTables"
   | "SyncDuration"
   | "SyncLag"
+  | "TenantsOverShare"
   | "Unreadable"
   | "UnreachableSyncs"
   | "WrongClocks";
@@ -80,6 +81,7 @@ const completedCounts = (report: CompletedSync): readonly Metric[] => {
     count("Unreadable", report.unreadable.length + report.ruleFailures.length),
     count("RuleFailures", report.ruleFailures.length),
     count("SpecsOverBudget", report.specsOverBudget ?? 0),
+    count("TenantsOverShare", new Set(report.overShare.map(({ namespace }) => namespace)).size),
     count("UnreachableSyncs", report.unreachable ? 1 : 0),
     count("ScalesApplied", outcomes.get("applied")?.length ?? 0),
     count("ScalesRefused", outcomes.get("refused")?.length ?? 0),

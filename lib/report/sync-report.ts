@@ -52,6 +52,8 @@ export interface CompletedSync extends SyncOutcome {
   readonly journalPages: number;
   /** Scales that the rules wanted and that a hold prevented. */
   readonly heldBack: number;
+  /** Autoscalers that hold because their namespace has used its share of the sync. */
+  readonly overShare: readonly AutoscalerReason[];
   /** Why the sync wrote nothing to the cluster: the kill switch, or a pause of the cluster. */
   readonly stopped?: Because;
   readonly phasesMs: Readonly<Record<string, number>>;

@@ -1,5 +1,6 @@
 import type { WriteBackCounts } from "../cluster/objects/object-update.ts";
 import type { Condition } from "../model/windows.ts";
+import { TENANT_OVER_SHARE } from "../report/holds.ts";
 import type { AutoscalerReason, CompletedSync } from "../report/sync-report.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
@@ -51,6 +52,7 @@ export const completedReport = (
     pagesWritten: stored.written,
     journalPages,
     heldBack: verdicts.filter((verdict) => verdict.kind === "hold" && verdict.withoutHold?.to !== undefined).length,
+    overShare: verdicts.filter(({ because }) => because.reason === TENANT_OVER_SHARE).map(reported),
     ...(stopped && { stopped }),
     phasesMs,
   };

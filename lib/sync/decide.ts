@@ -92,9 +92,7 @@ export const decideAll = (
   const besideHere = besideOf(loaded);
   const work = workOfNamespaces();
   const { observations } = seen.observed;
-  return mapInTurns(ofRound(loaded, seen, round), (autoscaler): Verdict => {
-    const unevaluated = unevaluatedOf(loaded, autoscaler);
-    if (unevaluated || autoscaler.kind !== "ready") return unevaluated ?? withError(autoscaler, new TypeError("it has no spec"));
+  const decideOne = (autoscaler: ReadySpec): Verdict => {
     const { uid } = autoscaler.record;
     const observed = observations.get(uid);
     if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
@@ -110,6 +108,11 @@ export const decideAll = (
     const error = seen.failures.of(uid);
     if (!decision || error) return withError(autoscaler, error ?? new TypeError("a rule gave no decision"));
     return decidedOf({ autoscaler, input, decision }, { loaded, seen, observed, holds, beside: besideHere(autoscaler, observed) });
+  };
+  return mapInTurns(ofRound(loaded, seen, round), (autoscaler): Verdict => {
+    const unevaluated = unevaluatedOf(loaded, autoscaler);
+    if (unevaluated || autoscaler.kind !== "ready") return unevaluated ?? withError(autoscaler, new TypeError("it has no spec"));
+    return decideOne(autoscaler);
   });
 };
 

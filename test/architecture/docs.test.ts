@@ -144,6 +144,7 @@ describe("the metrics", () => {
       pagesWritten: 0,
       journalPages: 0,
       heldBack: 0,
+      overShare: [],
     };
     const completed: CompletedSync = {
       ...base,

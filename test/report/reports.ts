@@ -20,6 +20,7 @@ export const completed = (parts: Partial<CompletedSync> = {}): CompletedSync => 
   ruleFailures: [],
   changed: [],
   heldBack: 0,
+  overShare: [],
   calls: 4,
   bytes: 1_000,
   pagesWritten: 0,

@@ -29,6 +29,13 @@ describe("syncMetrics()", () => {
     });
   });
 
+  it("counts the namespaces that used their share, however many of their autoscalers hold", () => {
+    const over = (namespace: string, name: string) => ({ namespace, name, reason: "TenantOverShare", message: "m" });
+    expect(values(completed({ overShare: [over("shop", "a"), over("shop", "b"), over("bank", "a")] }), "none")).toMatchObject({
+      TenantsOverShare: 2,
+    });
+  });
+
   it("sends every figure, zeros included, where all are asked for", () => {
     expect(values(completed({ events: [event(), event({ outcome: "unknown" })], openIntents: 2 }), "all")).toEqual({
       SyncLag: 300,
@@ -37,6 +44,7 @@ describe("syncMetrics()", () => {
       Autoscalers: 3,
       EvaluationsFailed: 0,
       SpecsOverBudget: 0,
+      TenantsOverShare: 0,
       Unreadable: 0,
       RuleFailures: 0,
       UnreachableSyncs: 0,

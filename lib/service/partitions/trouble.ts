@@ -24,7 +24,7 @@ export interface TroublingHold {
 }
 
 /** Reasons of lib/report/holds.ts that do not end by themselves. */
-const TROUBLING = ["RivalsUnknown", "RuleFailed"] as const;
+const TROUBLING = ["RivalsUnknown", "RuleFailed", "TenantOverShare"] as const;
 type TroublingReason = (typeof TROUBLING)[number];
 
 /** How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be evaluated. `unasked`: a stored item cannot be read, so the cluster was not asked. */

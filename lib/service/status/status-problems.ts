@@ -94,6 +94,7 @@ const holdProblems = ({ name: cluster }: ClusterRecord, { state }: Partition): r
 
 const HOLDS: Readonly<Record<TroublingHold["reason"], (cluster: string) => Pick<StatusProblem, "kind" | "next">>> = {
   RuleFailed: () => ({ kind: "rule failed", next: "docs/operations.md, alarm ItemsUnreadable" }),
+  TenantOverShare: () => ({ kind: "over share", next: "docs/operations.md, a tenant over its share" }),
   RivalsUnknown: (cluster) => ({ kind: "rivals unknown", next: `tidemark cluster check ${cluster}` }),
 };
 

@@ -83,6 +83,7 @@ const SEVERITY: readonly StatusProblem["kind"][] = [
   "unreachable",
   "forbidden",
   "rivals unknown",
+  "over share",
   "late",
   "never synced",
   "dead letters",

@@ -46,6 +46,7 @@ const HOLDERS: Readonly<Record<string, string>> = {
   SpecUnknown: "spec unread",
   SpecWaits: "spec waits",
   TargetShared: "shared target",
+  TenantOverShare: "over its share",
   TooManyScales: "too many scales",
   UnreadableIntent: "unreadable intent",
 };

@@ -40,6 +40,7 @@ export interface StatusProblem {
     | "forbidden"
     | "late"
     | "never synced"
+    | "over share"
     | "no run"
     | "restored"
     | "rivals unknown"

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ClusterClient, ObservedCluster } from "../../lib/cluster/port.ts";
+import { MAX_FLOW_SHARE_BYTES } from "../../lib/cluster/request-limits.ts";
+import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
+import { fillWith, type Kubernetes, kubernetes } from "./stand-in/kubernetes.ts";
+import { json } from "./stand-in/server.ts";
+import { CPU, clientTo, seen, WHOLE, watch } from "./stand-in/watched.ts";
+
+let server: Kubernetes;
+let client: ClusterClient;
+beforeEach(async () => {
+  server = await kubernetes();
+  client = clientTo(server);
+  server.collections.set("/apis/autoscaling/v2/horizontalpodautoscalers", []);
+});
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+const queue = (name: string): HpaMetric => ({ type: "External", metric: { name }, target: { type: "AverageValue", averageValueMilli: 30_000n } });
+const VALUE = { items: [{ metricName: "m", value: "12", timestamp: "2026-05-01T12:00:00Z" }] };
+const adapter = (namespace: string, delayMs: number, body: unknown = VALUE): void => {
+  server.overrides.push({
+    match: ({ url }) => url.pathname.includes(`external.metrics.k8s.io/v1beta1/namespaces/${namespace}/`),
+    answer: (...call) => setTimeout(() => json(200, body)(...call), delayMs),
+  });
+};
+const names = (observed: ObservedCluster): readonly string[] => [...observed.observations.keys()].toSorted();
+
+describe("observe() in rounds", () => {
+  const [cpu, quick, slow] = [
+    watch("bank", "web", { metrics: [CPU] }),
+    watch("mill", "web", { metrics: [queue("a")] }),
+    watch("shop", "web", { metrics: [queue("b")] }),
+  ];
+
+  it("gives those whose answers have come, and the slow ones of another namespace later", async () => {
+    fillWith(server, [
+      ["bank", "web"],
+      ["mill", "web"],
+      ["shop", "web"],
+    ]);
+    adapter("mill", 0);
+    adapter("shop", 800);
+    const first = await client.observe([cpu, quick, slow], { ...WHOLE, inRounds: true });
+    expect(names(first)).toEqual(["bank/web", "mill/web"]);
+    const second = await first.later?.();
+    expect(second && names(second)).toEqual(["shop/web"]);
+    expect(second?.later).toBeUndefined();
+    expect(second && seen(second, slow).observation.answers.external.values().next().value).toMatchObject({ kind: "answered" });
+  });
+
+  it("waits for all where the caller decides once", async () => {
+    fillWith(server, [["shop", "web"]]);
+    adapter("shop", 400);
+    expect(names(await client.observe([slow], WHOLE))).toEqual(["shop/web"]);
+  });
+
+  it("asks no more for a namespace whose answers are larger than its share, names it, and begins with the rest in the next sync", async () => {
+    const metrics = Array.from({ length: 40 }, (_, index) => queue(`m-${index}`));
+    const large = watch("shop", "web", { metrics });
+    fillWith(server, [["shop", "web"]]);
+    const items = Array.from({ length: 8_000 }, (_, index) => ({ ...VALUE.items[0], metricLabels: { label: `${index}${"x".repeat(60)}` } }));
+    adapter("shop", 0, { items });
+    const answered = async (): Promise<readonly boolean[]> => {
+      const observed = seen(await client.observe([large], { ...WHOLE, budgetMs: 60_000 }), large);
+      expect(observed.overShare).toContain(`bytes of ${MAX_FLOW_SHARE_BYTES} for one namespace`);
+      return [...observed.observation.answers.external.values()].map(({ kind }) => kind === "answered");
+    };
+    const [one, other] = [await answered(), await answered()];
+    expect(one[0]).toBe(true);
+    expect(one.at(-1)).toBe(false);
+    expect(other[0]).toBe(false);
+    expect(other[one.indexOf(false)]).toBe(true);
+  });
+});
