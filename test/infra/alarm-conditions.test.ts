@@ -8,6 +8,7 @@ import { type DynamoDBClient, PutItemCommand, ScanCommand, UpdateItemCommand } f
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
+import { SYNC_QUEUE } from "../../lib/local/run/names.ts";
 import type { PutObject } from "../../lib/local/run/put-objects.ts";
 import { type Queues, startQueues } from "../../lib/local/run/run-queues.ts";
 import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
@@ -36,7 +37,7 @@ const MINUTE_MS = 60_000;
 /** A scale whose answer was lost stays open until no copy of its request can take effect any more. */
 const OUTCOME_MS = 100_000;
 const VISIBILITY_MS = 180_000;
-const NAMES = { StateTable: TABLES.stateTable, HistoryTable: TABLES.historyTable, SyncQueue: "sync-queue" };
+const NAMES = { StateTable: TABLES.stateTable, HistoryTable: TABLES.historyTable, SyncQueue: SYNC_QUEUE };
 
 /** Nothing on this machine makes these happen: Lambda and DynamoDB alone send the throttles, and only Lambda moves a failed asynchronous call to its destination. */
 const OF_AWS_ALONE = ["FunctionsThrottled", "RequestsThrottled", "TablesThrottled", "TickDeadLettersFilled"];
