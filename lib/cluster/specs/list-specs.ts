@@ -37,7 +37,9 @@ const listKind = async (
       : ({
           kind: "listed",
           objects: listed.items,
-          unread: listed.passedOver.map((object) => ({ ...object, message: passedOverFailure(resource, object).message })),
+          ...(listed.passedOver.length > 0 && {
+            unread: listed.passedOver.map((object) => ({ ...object, message: passedOverFailure(resource, object).message })),
+          }),
         } as const);
   return { kind, ...(namespace !== undefined && { namespace }), outcome };
 };
