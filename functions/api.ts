@@ -6,6 +6,7 @@ import type { QueryContext, ServiceContext } from "../lib/service/context.ts";
 import { openCommands, openQueries } from "../lib/service/open.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
 import type { InsertHistory } from "../lib/store/history/port.ts";
+import { getAccess } from "../lib/store/records/access.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import type { Tables } from "../lib/store/table/tables.ts";
 import { deadLetters } from "./dead-letters.ts";
@@ -29,9 +30,10 @@ export interface ApiDependencies {
 export const apiHandler = (dependencies: ApiDependencies): FunctionUrlHandler => {
   const { tables, insert, clock, newUid, reporter, connecting, deadLetters: count, edges } = dependencies;
   return functionUrlHandler({
-    reading: openQueries({ tables, clock, ...(count && { deadLetters: count }) }),
+    access: () => getAccess(tables),
+    reading: (rights) => openQueries({ tables, clock, rights, ...(count && { deadLetters: count }) }),
     editing: {
-      for: (by) => openCommands({ tables, insert, clock, by, newUid, ...edges }),
+      for: (rights) => openCommands({ tables, insert, clock, by: rights.caller, rights, newUid, ...edges }),
       idempotency: { tables, insert, inProgressMs: IN_PROGRESS_MS },
       connectEndpoint: connecting,
     },

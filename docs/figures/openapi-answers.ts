@@ -79,7 +79,7 @@ const cluster = z.looseObject({
   state,
   since: time.exactOptional(),
   error: text.exactOptional(),
-  connection: z.looseObject({ kind: z.enum(["eks", "kubeconfig", "secret"]) }),
+  connection: z.looseObject({ kind: z.enum(["eks", "kubeconfig", "secret"]) }).exactOptional(),
   syncPeriodSeconds: z.number(),
   partitions: z.array(
     z.looseObject({ name: text, state, namespaces: z.union([z.array(text), z.literal("all others")]), syncedAt: time.exactOptional() }),
@@ -116,6 +116,18 @@ const edited = z.looseObject({
 const reset = z.looseObject({ cluster: text, partition: text, autoscalers: z.array(text) });
 const fleetAdopted = fleet.extend({ clusters: z.int(), autoscalers: z.int() });
 const fleetEdited = fleet.extend({ changed: z.boolean() });
+
+const grant = z.looseObject({
+  id: text,
+  arn: text,
+  role: z.enum(["view", "edit"]),
+  cluster: text,
+  namespace: text.exactOptional(),
+  by: text,
+  at: time,
+});
+const access = z.looseObject({ required: z.boolean(), grants: z.array(grant) });
+const accessEdited = access.extend({ id: text.exactOptional(), changed: z.boolean() });
 
 export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService, z.ZodType>> = {
   autoscalers: page(autoscaler),
@@ -189,6 +201,11 @@ export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService,
   freeze: fleetEdited,
   thaw: fleetEdited,
   adopt: fleetAdopted,
+  access,
+  canI: z.looseObject({ allowed: z.boolean(), caller: text.exactOptional(), grant: text.exactOptional(), grants: z.array(grant) }),
+  grantAccess: accessEdited,
+  revokeAccess: accessEdited,
+  requireAccess: accessEdited,
 };
 
 /** An error (RFC 9457). */

@@ -1,3 +1,4 @@
+import { type AccessRecord, type Rights, rightsOf } from "../model/access.ts";
 import type { LogLine } from "../report/log-lines.ts";
 import { requestLine } from "../report/request-line.ts";
 import type { CommandService, QueryService } from "../service/service.ts";
@@ -6,6 +7,7 @@ import { type FoundRoute, findRoute } from "./find-route.ts";
 import { type IdempotencyStore, withIdempotency } from "./idempotency.ts";
 import { PAGE_LIMITS, type PageLimits } from "./list-page.ts";
 import { problemOf, refusal } from "./problem.ts";
+import { mustBeGranted } from "./route-scopes.ts";
 import type { ApiAnswer, ApiRequest, PlainAnswer } from "./request-and-answer.ts";
 
 /** Where clusters are connected. A function URL has no rights for single routes, so connecting a cluster has a URL of its own. */
@@ -13,11 +15,14 @@ export type ConnectEndpoint = { readonly kind: "here" } | { readonly kind: "else
 
 /** What the routes need to answer requests. */
 export interface ApiContext {
-  readonly reading: QueryService;
+  /** Reads all grants. */
+  readonly access: () => Promise<AccessRecord>;
+  /** Shows what the caller may look at. */
+  readonly reading: (rights: Rights) => QueryService;
   /** Absent where the URL is read-only. */
   readonly editing?: {
     /** Records edits for the caller that the platform verified, never for a name in the request. */
-    readonly for: (by: string) => CommandService;
+    readonly for: (rights: Rights) => CommandService;
     readonly idempotency: Omit<IdempotencyStore, "onStoreFailure" | "clock">;
     readonly connectEndpoint: ConnectEndpoint;
   };
@@ -66,29 +71,35 @@ const DONE = { status: 200 };
 
 const runQuery = async (
   context: ApiContext,
-  { route }: Extract<FoundRoute, { kind: "reading" }>,
+  { route, scope }: Extract<FoundRoute, { kind: "reading" }>,
   request: IdentifiedRequest,
 ): Promise<PlainAnswer> => {
-  const reply = await route.read(request).call(context.reading, { clock: context.clock, limits: context.limits ?? PAGE_LIMITS });
+  const { call, input } = route.read(request);
+  const rights = rightsOf(await context.access(), request.by);
+  mustBeGranted(rights, { scope, role: "view", input });
+  const reply = await call(context.reading(rights), { clock: context.clock, limits: context.limits ?? PAGE_LIMITS });
   return { ...DONE, ...reply };
 };
 
 /** Checks everything about the request before the edit begins. A refusal of the service is an answer like any other, and a repeat gets the same one. */
 const runCommand = async (
   context: ApiContext,
-  { route, path }: Extract<FoundRoute, { kind: "editing" }>,
+  { route, path, scope }: Extract<FoundRoute, { kind: "editing" }>,
   request: IdentifiedRequest,
   failures: unknown[],
 ): Promise<PlainAnswer> => {
   const { editing, clock } = context;
   if (!editing)
     throw refusal("api.read-only", `Cannot POST "${path}": this URL is read-only; edits go to the URL of the function api`, { status: 403 });
-  const { call, connects } = route.read(request);
+  const { call, input, connects } = route.read(request);
   // Runs before the idempotency key is stored, because the same request is then sent to the other URL.
   if (connects && editing.connectEndpoint.kind === "elsewhere") throw connectsElsewhere(editing.connectEndpoint.url);
+  // Before the key too: a refusal is not kept, and no kept answer is given to a caller that has lost its right.
+  const rights = rightsOf(await context.access(), request.by);
+  mustBeGranted(rights, { scope, role: "edit", input });
   const work = async (): Promise<PlainAnswer> => {
     try {
-      return { ...DONE, ...(await call(editing.for(request.by), { clock, limits: context.limits ?? PAGE_LIMITS })) };
+      return { ...DONE, ...(await call(editing.for(rights), { clock, limits: context.limits ?? PAGE_LIMITS })) };
     } catch (error) {
       failures.push(error);
       return problemOf(error, request.id);

@@ -11,11 +11,14 @@ import {
   CLUSTER_CHECK,
   CLUSTER_UNTIL,
   FREEZE,
+  GRANT,
   NEW_CLUSTER,
   NOTHING,
   PARTITION,
   PARTITION_INTENT,
   PARTITION_PAGE,
+  REQUIRE,
+  REVOKE,
 } from "./input-schemas.ts";
 import { invalid } from "./read-input.ts";
 import { json, type Reply, taggedJson } from "./request-and-answer.ts";
@@ -132,8 +135,19 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     "takes restored or copied tables for those of this stack, and freezes the fleet",
     NOTHING,
     async (service) => json(await service.adopt()),
-    {
-      connects: () => true,
-    },
+    { connects: () => true },
+  ),
+  grantAccess: postRoute(
+    "gives callers a right, which limits them to their grants",
+    GRANT,
+    async (service, grant) => json(await service.grantAccess(grant)),
+    { connects: () => true },
+  ),
+  revokeAccess: postRoute("takes a grant back", REVOKE, async (service, { id }) => json(await service.revokeAccess(id)), { connects: () => true }),
+  requireAccess: postRoute(
+    "refuses callers without a grant, or no longer",
+    REQUIRE,
+    async (service, { required }) => json(await service.requireAccess(required)),
+    { connects: () => true },
   ),
 };

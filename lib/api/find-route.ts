@@ -5,19 +5,25 @@ import { refusal } from "./problem.ts";
 import { METRICS_ROUTE, QUERY_ROUTES } from "./query-routes.ts";
 import type { ApiRequest } from "./request-and-answer.ts";
 import type { Route } from "./route.ts";
+import { ROUTE_SCOPES, type RouteScope } from "./route-scopes.ts";
 
-/** A route and its kind. The kind tells which rights it needs. */
-export type FoundRoute =
-  | { readonly kind: "reading"; readonly method: "GET"; readonly path: string; readonly route: Route<QueryService> }
-  | { readonly kind: "editing"; readonly method: "POST"; readonly path: string; readonly route: Route<CommandService> };
+/** A route, its kind and its scope, which say which rights it needs. */
+export type FoundRoute = { readonly path: string; readonly scope: RouteScope } & (
+  | { readonly kind: "reading"; readonly method: "GET"; readonly route: Route<QueryService> }
+  | { readonly kind: "editing"; readonly method: "POST"; readonly route: Route<CommandService> }
+);
 
 const verbsOf = <Paths extends object>(paths: Paths): readonly (keyof Paths)[] => Object.keys(paths) as (keyof Paths)[];
 
 /** All routes, in the order of the documentation. */
 export const ALL_ROUTES: readonly FoundRoute[] = [
-  ...verbsOf(QUERY_PATHS).map((verb): FoundRoute => ({ kind: "reading", method: "GET", path: QUERY_PATHS[verb], route: QUERY_ROUTES[verb] })),
-  { kind: "reading", method: "GET", path: METRICS_PATH, route: METRICS_ROUTE },
-  ...verbsOf(COMMAND_PATHS).map((verb): FoundRoute => ({ kind: "editing", method: "POST", path: COMMAND_PATHS[verb], route: COMMAND_ROUTES[verb] })),
+  ...verbsOf(QUERY_PATHS).map(
+    (verb): FoundRoute => ({ kind: "reading", method: "GET", path: QUERY_PATHS[verb], scope: ROUTE_SCOPES[verb], route: QUERY_ROUTES[verb] }),
+  ),
+  { kind: "reading", method: "GET", path: METRICS_PATH, scope: ROUTE_SCOPES.series, route: METRICS_ROUTE },
+  ...verbsOf(COMMAND_PATHS).map(
+    (verb): FoundRoute => ({ kind: "editing", method: "POST", path: COMMAND_PATHS[verb], scope: ROUTE_SCOPES[verb], route: COMMAND_ROUTES[verb] }),
+  ),
 ];
 
 const BY_PATH: ReadonlyMap<string, FoundRoute> = new Map(ALL_ROUTES.map((route) => [route.path, route]));

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { ROLES } from "../model/access.ts";
 import { readInstant } from "../model/instant.ts";
 import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
@@ -88,6 +89,14 @@ export const PARTITION_PAGE = z.strictObject({
 });
 export const PARTITION_INTENT = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX), intent: ascii(NAME_CHARACTERS_MAX) });
 export const FREEZE = z.strictObject({ reason: words.regex(/\S/, "must have a word"), replace: z.boolean().exactOptional() });
+
+const PATTERN_CHARACTERS_MAX = 512;
+const pattern = ascii(PATTERN_CHARACTERS_MAX);
+const role = z.enum(ROLES, `must be one of ${ROLES.join(", ")}`);
+export const CAN_I = z.strictObject({ verb: role, ...filter });
+export const GRANT = z.strictObject({ arn: pattern, role, cluster: pattern, namespace: pattern.exactOptional() });
+export const REVOKE = z.strictObject({ id: label });
+export const REQUIRE = z.strictObject({ required: z.boolean() });
 
 const { eks, secret } = connectionFields({ text: words, caData: text(20_000) });
 /** No kubeconfig: a function cannot read a file of the caller. */

@@ -15,6 +15,8 @@ export const QUERY_PATHS = {
   partition: "/v1/partition",
   fleet: "/v1/fleet",
   status: "/v1/status",
+  access: "/v1/access",
+  canI: "/v1/access/can-i",
 } as const satisfies Readonly<Record<keyof QueryService, string>>;
 
 /** The POST path of each command. */
@@ -37,6 +39,9 @@ export const COMMAND_PATHS = {
   freeze: "/v1/fleet/freeze",
   thaw: "/v1/fleet/thaw",
   adopt: "/v1/fleet/adopt",
+  grantAccess: "/v1/access/grant",
+  revokeAccess: "/v1/access/revoke",
+  requireAccess: "/v1/access/require",
 } as const satisfies Readonly<Record<keyof CommandService, string>>;
 
 /** The series as OpenMetrics text, for scrapers. */

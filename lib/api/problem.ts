@@ -36,6 +36,7 @@ const STATUSES: readonly (readonly [code: string, status: number])[] = [
   ["service.ambiguous", 400],
   ["service.unknown", 404],
   ["service.not-evaluated", 404],
+  ["service.no-grant", 403],
   ["service.busy", 503],
   ["service", 409],
   ["cluster.access", 409],

@@ -7,6 +7,7 @@ import {
   AUTOSCALER,
   AUTOSCALER_AT,
   AUTOSCALER_SINCE,
+  CAN_I,
   CHANGES,
   CLUSTER,
   CLUSTERS,
@@ -123,6 +124,10 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
   ),
   fleet: getRoute("whether the fleet is frozen", NOTHING, async (service) => json(await service.fleet())),
   status: getRoute("whether everything works, and what to look at", NOTHING, async (service) => json(await service.status())),
+  access: getRoute("who has which grant", NOTHING, async (service) => json(await service.access())),
+  canI: getRoute("whether the caller may look at a namespace, a cluster or the fleet, or edit it", CAN_I, async (service, query) =>
+    json(await service.canI(query)),
+  ),
 };
 
 /** The series in the format of scrapers. It is not a method of the service. */

@@ -20,6 +20,8 @@ export interface EditContext extends RouteContext {
 /** A request whose input was checked. What remains is one call of the service. */
 export interface CheckedRequest<Part> {
   readonly call: (part: Part, context: RouteContext) => Promise<Reply>;
+  /** The checked input. */
+  readonly input: object;
   /** True when the request connects a cluster, which takes a right of its own. */
   readonly connects: boolean;
 }
@@ -36,7 +38,7 @@ export interface Route<Part> {
 }
 
 /** A route that reads its input from the query string. */
-export const getRoute = <Part, Input>(
+export const getRoute = <Part, Input extends object>(
   summary: string,
   schema: z.ZodType<Input>,
   call: (part: Part, input: Input, context: RouteContext) => Promise<Reply>,
@@ -46,7 +48,7 @@ export const getRoute = <Part, Input>(
   conditional: false,
   read: (request) => {
     const input = queryInput(schema, request);
-    return { call: (part, context) => call(part, input, context), connects: false };
+    return { call: (part, context) => call(part, input, context), input, connects: false };
   },
 });
 
@@ -62,7 +64,7 @@ interface PostOptions<Input> {
 }
 
 /** A route that reads its input from a JSON body. */
-export const postRoute = <Part, Input>(
+export const postRoute = <Part, Input extends object>(
   summary: string,
   schema: z.ZodType<Input>,
   call: (part: Part, input: Input, context: EditContext) => Promise<Reply>,
@@ -76,6 +78,6 @@ export const postRoute = <Part, Input>(
     const onlyIf = conditional ? conditionIn(request) : undefined;
     const input = bodyInput(schema, request, mostBytes);
     const condition = onlyIf === undefined ? {} : { onlyIf };
-    return { call: (part, context) => call(part, input, { ...context, condition }), connects: connects(input) };
+    return { call: (part, context) => call(part, input, { ...context, condition }), input, connects: connects(input) };
   },
 });

@@ -179,6 +179,8 @@ export interface ChangeRecord extends AutoscalerRef {
   readonly id: string;
   readonly atMs: number;
   readonly by: string;
+  /** The grant that allowed it; absent where none was needed. */
+  readonly grant?: string;
   readonly verb: "apply" | "delete" | "handback" | "pause" | "resume" | "takeover" | "takeover-failed";
   /** The generation before the edit, 0 for a new autoscaler. The chain of these tells the edits that took effect from those that did not. */
   readonly baseGeneration?: number;
@@ -192,14 +194,30 @@ export interface ChangeRecord extends AutoscalerRef {
 export interface ScopeChangeRecord {
   /** Calculated from the other fields. */
   readonly id: string;
-  readonly scope: "cluster" | "fleet" | "partition";
+  readonly scope: "access" | "cluster" | "fleet" | "partition";
   /** For a partition: "<cluster>/<partition>". */
   readonly name: string;
   /** The version of the record after the edit; for a partition, the epoch of the edit. */
   readonly version: number;
   readonly atMs: number;
   readonly by: string;
-  readonly verb: "add" | "replace" | "pause" | "resume" | "remove" | "freeze" | "thaw" | "adopt" | "reset-windows" | "reset-intent" | "reset-time";
+  /** The grant that allowed it; absent where none was needed. */
+  readonly grant?: string;
+  readonly verb:
+    | "add"
+    | "replace"
+    | "pause"
+    | "resume"
+    | "remove"
+    | "freeze"
+    | "thaw"
+    | "adopt"
+    | "grant"
+    | "revoke"
+    | "require"
+    | "reset-windows"
+    | "reset-intent"
+    | "reset-time";
   /** The record as JSON; absent before its creation and after its deletion. */
   readonly before?: string;
   readonly after?: string;

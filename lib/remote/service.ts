@@ -46,6 +46,8 @@ const queryService = (ask: SendRequest): QueryService => {
     partition: (name) => sendQuery(QUERY_PATHS.partition, { name }),
     fleet: () => sendQuery(QUERY_PATHS.fleet),
     status: () => sendQuery(QUERY_PATHS.status),
+    access: () => sendQuery(QUERY_PATHS.access),
+    canI: ({ verb, ...place }) => sendQuery(QUERY_PATHS.canI, { verb, ...filterOf(place) }),
   };
 };
 
@@ -150,6 +152,9 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     freeze: (reason, replace = false) => edit(COMMAND_PATHS.freeze, { reason, ...(replace && { replace }) }),
     thaw: () => edit(COMMAND_PATHS.thaw, {}),
     adopt: () => edit(COMMAND_PATHS.adopt, {}),
+    grantAccess: ({ arn, role, cluster, namespace }) => edit(COMMAND_PATHS.grantAccess, presentFields({ arn, role, cluster, namespace })),
+    revokeAccess: (id) => edit(COMMAND_PATHS.revokeAccess, { id }),
+    requireAccess: (required) => edit(COMMAND_PATHS.requireAccess, { required }),
   };
 };
 

@@ -1,11 +1,10 @@
 import { autoscalerName, namespace } from "../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../model/records.ts";
-import { listAutoscalers } from "../store/records/autoscalers.ts";
 import { getFleet } from "../store/records/clusters.ts";
 import { partitionOf } from "../store/records/partitions.ts";
 import { storedSpec } from "./apply/manifest-inputs.ts";
 import type { QueryContext } from "./context.ts";
-import { clustersNamed, type LocatedAutoscaler, mustRead, optionalNamespace } from "./find-autoscaler.ts";
+import { clustersNamed, type LocatedAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "./find-autoscaler.ts";
 import { type PartitionData, partitionData } from "./partitions/partition-data.ts";
 import type { AutoscalerCursor, Filter } from "./service.ts";
 import type { AutoscalerSnapshot } from "./snapshot.ts";
@@ -69,7 +68,7 @@ export async function* autoscalers(
     const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
     const rest = cluster.name === after?.cluster ? { namespace: namespace(after.namespace), name: autoscalerName(after.name) } : undefined;
     const list = { ...(rest && { after: rest }), ...(pageSize !== undefined && { pageSize }) };
-    for await (const item of listAutoscalers(context.tables, cluster.name, optionalNamespace(filter.namespace), list)) {
+    for await (const item of visibleAutoscalers(context, cluster.name, optionalNamespace(filter.namespace), list)) {
       yield autoscalerView(await read(mustRead(cluster.name, item)));
     }
   }

@@ -1,9 +1,9 @@
 import { isTidemarkError } from "../model/errors.ts";
 import { autoscalerName, type ClusterName, clusterName, namespace } from "../model/ids.ts";
-import type { AutoscalerRecord, ChangeRecord, ClusterRecord } from "../model/records.ts";
+import type { AutoscalerRecord, ChangeRecord, ClusterRecord, ScopeChangeRecord } from "../model/records.ts";
 import { changesOf, changesOfCluster } from "../store/history/changes.ts";
 import { scopeChangesOf } from "../store/history/scope-changes.ts";
-import type { QueryContext } from "./context.ts";
+import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type { AutoscalerQuery, ChangeCursor, ChangeQuery } from "./service.ts";
 import { refuseEmptyRange } from "./time-range.ts";
@@ -41,6 +41,7 @@ const placeOf = async (context: QueryContext, query: AutoscalerQuery) => {
     const wanted = splitName(query);
     const [cluster, ...more] = wanted.namespace === undefined ? [] : await clustersNamed(context, wanted.cluster);
     if (!isTidemarkError(error, "service.unknown") || !cluster || more.length > 0) throw error;
+    if (!sees(context, cluster.name, wanted.namespace)) throw error;
     return { ref: { cluster: cluster.name, namespace: namespace(wanted.namespace ?? ""), name: autoscalerName(wanted.name) }, record: undefined };
   }
 };
@@ -48,8 +49,11 @@ const placeOf = async (context: QueryContext, query: AutoscalerQuery) => {
 async function* ofAll(context: QueryContext, filter: Pick<ChangeQuery, "cluster" | "namespace">, sinceMs: number): AsyncGenerator<ChangeView> {
   const clusters = await clustersOf(context, filter.cluster);
   const autoscalers = clusters.map(({ name }) => ofAutoscalers(context, name, { sinceMs, inside: filter.namespace }));
-  const scopes = filter.namespace === undefined ? clusters.flatMap((cluster) => ofScopes(context, cluster)) : [];
-  const fleet = filter.namespace === undefined && filter.cluster === undefined ? [ofScope(context, "fleet", "fleet")] : [];
+  // A change of a cluster tells its connection and all namespaces that its partitions name.
+  const whole = filter.namespace === undefined ? clusters.filter(({ name }) => sees(context, name)) : [];
+  const scopes = whole.flatMap((cluster) => ofScopes(context, cluster));
+  const isAll = filter.namespace === undefined && filter.cluster === undefined && sees(context);
+  const fleet = isAll ? [ofScope(context, "fleet", "fleet"), ofScope(context, "access", "access")] : [];
   yield* merged([...fleet, ...scopes, ...autoscalers]);
 }
 
@@ -59,6 +63,8 @@ const clustersOf = async (context: QueryContext, name: string | undefined): Prom
     return await clustersNamed(context, name);
   } catch (error) {
     if (name === undefined || !isTidemarkError(error, "service.unknown")) throw error;
+    // The history of a removed cluster is for callers with a right on all of it.
+    if (!sees(context, name)) throw error;
     const gone = { name: clusterName(name), partitions: [] };
     for await (const _any of ofScope(context, "cluster", name)) return [gone];
     throw error;
@@ -71,7 +77,7 @@ async function* ofAutoscalers(
   { sinceMs, inside }: { readonly sinceMs: number; readonly inside: string | undefined },
 ): AsyncGenerator<ChangeView> {
   for await (const change of changesOfCluster(context.tables, cluster, sinceMs))
-    if (inside === undefined || change.namespace === inside) yield changeView(change);
+    if ((inside === undefined || change.namespace === inside) && sees(context, cluster, change.namespace)) yield changeView(change);
 }
 
 const ofScopes = (context: QueryContext, { name, partitions }: Pick<ClusterRecord, "name" | "partitions">) => [
@@ -79,7 +85,7 @@ const ofScopes = (context: QueryContext, { name, partitions }: Pick<ClusterRecor
   ...partitions.map((partition) => ofScope(context, "partition", `${name}/${partition.name}`)),
 ];
 
-async function* ofScope(context: QueryContext, scope: "cluster" | "fleet" | "partition", name: string): AsyncGenerator<ChangeView> {
+async function* ofScope(context: QueryContext, scope: ScopeChangeRecord["scope"], name: string): AsyncGenerator<ChangeView> {
   for await (const change of scopeChangesOf(context.tables, { scope, name })) yield scopeChangeView(change);
 }
 

@@ -1,5 +1,6 @@
 import type { CheckedConnection } from "../cluster/check/checked-connection.ts";
 import type { ConnectionReport } from "../cluster/check/report.ts";
+import type { Rights } from "../model/access.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { InsertHistory } from "../store/history/port.ts";
 import type { Tables } from "../store/table/tables.ts";
@@ -10,6 +11,8 @@ export interface QueryContext {
   readonly tables: Tables;
   /** Milliseconds since 1970. The clock is virtual in the embedded run. */
   readonly clock: () => number;
+  /** What the caller may look at and edit. When it is absent, everything: a data folder has no callers. */
+  readonly rights?: Rights;
   /** Counts the messages in the dead-letter queues; undefined when it cannot tell. When it is absent, the status says that they are not known. */
   readonly deadLetters?: () => Promise<DeadLetters | undefined>;
 }
@@ -27,3 +30,10 @@ export interface ServiceContext extends QueryContext {
   /** Makes the uid of a new autoscaler. */
   readonly newUid: () => string;
 }
+
+/** True where the caller may look at the namespace; without one, at all of the cluster; without both, at all of the fleet. */
+export const sees = ({ rights }: Pick<QueryContext, "rights">, cluster?: string, namespace?: string): boolean =>
+  !rights || rights.allows("view", { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) }) !== undefined;
+
+/** True where the caller may look at some part of the cluster. To another caller it does not exist. */
+export const touches = ({ rights }: Pick<QueryContext, "rights">, cluster: string): boolean => !rights || rights.touches(cluster);

@@ -4,7 +4,7 @@ import type { ScaleEventRecord } from "../model/records.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
 import { eventsOfAutoscalers, eventsOfFleet } from "../store/history/fleet-events.ts";
 import { listAutoscalers } from "../store/records/autoscalers.ts";
-import type { QueryContext } from "./context.ts";
+import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type { AutoscalerQuery, EventCursor, EventQuery } from "./service.ts";
 import { refuseEmptyRange } from "./time-range.ts";
@@ -45,7 +45,10 @@ async function* ofAll(context: QueryContext, filter: Pick<EventQuery, "cluster" 
     clusters.map(({ name }) => name),
     restOf(wanted),
   );
-  for await (const event of untold(all, wanted.after)) if (filter.namespace === undefined || event.namespace === filter.namespace) yield event;
+  for await (const event of untold(all, wanted.after)) {
+    const isWanted = filter.namespace === undefined || event.namespace === filter.namespace;
+    if (isWanted && sees(context, event.cluster, event.namespace)) yield event;
+  }
 }
 
 async function* ofOne(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
@@ -68,7 +71,7 @@ async function* ofDeleted(context: QueryContext, query: AutoscalerQuery, wanted:
   const refs: AutoscalerRef[] = [];
   for (const { name: cluster } of await clustersNamed(context, query.cluster)) {
     for (const inside of query.namespace === undefined ? await namespacesIn(context, cluster) : [query.namespace])
-      refs.push({ cluster, namespace: namespace(inside), name: autoscalerName(query.name) });
+      if (sees(context, cluster, inside)) refs.push({ cluster, namespace: namespace(inside), name: autoscalerName(query.name) });
   }
   yield* untold(eventsOfAutoscalers(context.tables, refs, restOf(wanted)), wanted.after);
 }

@@ -1,10 +1,10 @@
 import { TidemarkError } from "../model/errors.ts";
-import { autoscalerName, clusterName, type Namespace, namespace } from "../model/ids.ts";
+import { autoscalerName, type ClusterName, clusterName, type Namespace, namespace } from "../model/ids.ts";
 import { nearestName } from "../model/nearest-name.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
-import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../store/records/autoscalers.ts";
+import { type AutoscalerItem, getAutoscaler, type ListPart, listAutoscalers } from "../store/records/autoscalers.ts";
 import { type ClusterItem, getCluster, listClusters } from "../store/records/clusters.ts";
-import type { QueryContext } from "./context.ts";
+import { type QueryContext, sees, touches } from "./context.ts";
 import type { AutoscalerQuery } from "./service.ts";
 import { toArray } from "./to-array.ts";
 
@@ -38,12 +38,17 @@ const readable = (item: ClusterItem): ClusterRecord => {
 
 /** Every cluster, or the one with this name. Throws `service.unknown` with the nearest name, `store.unreadable`. */
 export const clustersNamed = async (context: QueryContext, name: string | undefined): Promise<readonly ClusterRecord[]> =>
-  name === undefined ? (await toArray(listClusters(context.tables))).map(readable) : [await findCluster(context, name)];
+  name === undefined
+    ? (await toArray(listClusters(context.tables))).filter((item) => touches(context, nameOf(item))).map(readable)
+    : [await findCluster(context, name)];
+
+const nameOf = (item: ClusterItem): string => (item.kind === "read" ? item.record.name : item.name);
 
 export const findCluster = async (context: QueryContext, name: string): Promise<ClusterRecord> => {
+  // Read in any case, so that an answer takes as long for the name of another tenant as for no name.
   const item = await getCluster(context.tables, clusterName(name));
-  if (item) return item;
-  const known = (await toArray(listClusters(context.tables))).map((item) => (item.kind === "read" ? item.record.name : item.name));
+  if (item && touches(context, name)) return item;
+  const known = (await toArray(listClusters(context.tables))).map(nameOf).filter((cluster) => touches(context, cluster));
   throw unknown(`cluster "${name}"`, name, known);
 };
 
@@ -67,6 +72,7 @@ const getDirectly = async (
 ): Promise<readonly LocatedAutoscaler[]> => {
   const located: LocatedAutoscaler[] = [];
   for (const cluster of clusters) {
+    if (!sees(context, cluster.name, inNamespace)) continue;
     const record = await getAutoscaler(context.tables, { cluster: cluster.name, namespace: namespace(inNamespace), name: autoscalerName(name) });
     if (record) located.push({ cluster, record });
   }
@@ -87,7 +93,7 @@ const search = async (
   const matches: LocatedAutoscaler[] = [];
   const names = new Set<string>();
   for (const cluster of clusters) {
-    for await (const item of listAutoscalers(context.tables, cluster.name, optionalNamespace(inNamespace))) {
+    for await (const item of visibleAutoscalers(context, cluster.name, optionalNamespace(inNamespace))) {
       const autoscaler = item.kind === "read" ? item.record : item;
       names.add(autoscaler.name);
       if (autoscaler.name === name) matches.push({ cluster, record: mustRead(cluster.name, item) });
@@ -95,6 +101,14 @@ const search = async (
   }
   return { matches, names };
 };
+
+/** The autoscalers of a cluster or a namespace that the caller may look at. */
+export async function* visibleAutoscalers(...[context, cluster, inside, part]: Listing): AsyncGenerator<AutoscalerItem> {
+  for await (const item of listAutoscalers(context.tables, cluster, inside, part))
+    if (sees(context, cluster, item.kind === "read" ? item.record.namespace : item.namespace)) yield item;
+}
+
+type Listing = [context: QueryContext, cluster: ClusterName, inside?: Namespace | undefined, part?: ListPart];
 
 export const optionalNamespace = (text: string | undefined): Namespace | undefined => (text === undefined ? undefined : namespace(text));
 

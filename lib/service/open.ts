@@ -1,3 +1,4 @@
+import { access, canI, grantAccess, requireAccess, revokeAccess } from "./access/access.ts";
 import { apply } from "./apply/apply.ts";
 import { autoscalers, loadSnapshot } from "./autoscalers.ts";
 import { changes } from "./changes.ts";
@@ -41,6 +42,9 @@ export const openQueries = (context: QueryContext): QueryService => ({
   partition: (path) => partition(context, path),
   fleet: () => fleet(context),
   status: () => status(context),
+
+  access: () => access(context),
+  canI: (query) => canI(context, query),
 });
 
 /** Opens the commands. Each edit is recorded with `context.by`. */
@@ -65,4 +69,8 @@ export const openCommands = (context: ServiceContext): CommandService => ({
   freeze: (reason, replace) => freeze(context, reason, replace),
   thaw: () => thaw(context),
   adopt: () => adopt(context),
+
+  grantAccess: (grant) => grantAccess(context, grant),
+  revokeAccess: (id) => revokeAccess(context, id),
+  requireAccess: (required) => requireAccess(context, required),
 });

@@ -1,6 +1,7 @@
 import type { CheckedPoint, ConnectionReport } from "../cluster/check/report.ts";
 import type { KindCount } from "../manifest/passed-over.ts";
 import type { Validation } from "../manifest/validation.ts";
+import type { Grant, Role } from "../model/access.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { SpecKindName } from "../model/spec-kinds.ts";
@@ -48,6 +49,11 @@ export interface QueryService {
   fleet(): Promise<FleetView>;
   /** Whether everything works, and what to look at. */
   status(): Promise<StatusView>;
+
+  /** Who has which grant. */
+  access(): Promise<AccessView>;
+  /** Whether the caller may look at a place, or edit it. */
+  canI(query: CanIQuery): Promise<CanIView>;
 }
 
 /** The commands. Each edit inserts a change item. A refused edit throws a TidemarkError. */
@@ -83,6 +89,46 @@ export interface CommandService {
   thaw(): Promise<FleetEdited>;
   /** Takes restored or copied tables for those of this stack, with an unknown past, and freezes the fleet. Throws `service.not-restored`. */
   adopt(): Promise<FleetAdopted>;
+
+  /** Gives callers a right. From then on these callers have their grants alone. */
+  grantAccess(grant: NewGrant): Promise<AccessEdited>;
+  revokeAccess(id: string): Promise<AccessEdited>;
+  /** Whether callers without a grant are refused. */
+  requireAccess(required: boolean): Promise<AccessEdited>;
+}
+
+export type NewGrant = Pick<Grant, "arn" | "role" | "cluster" | "namespace">;
+
+export interface GrantView extends Omit<Grant, "atMs"> {
+  readonly at: string;
+}
+
+export interface AccessView {
+  /** True: a caller without a grant may do nothing. */
+  readonly required: boolean;
+  readonly grants: readonly GrantView[];
+}
+
+export interface AccessEdited extends AccessView {
+  /** Of the grant that was given or taken. */
+  readonly id?: string;
+  /** False when nothing had to change. */
+  readonly changed: boolean;
+}
+
+/** Without a namespace all of the cluster is meant, and without a cluster all of the fleet. */
+export interface CanIQuery extends Filter {
+  readonly verb: Role;
+}
+
+export interface CanIView {
+  readonly allowed: boolean;
+  /** The verified ARN; absent in a data folder, which has no callers. */
+  readonly caller?: string;
+  /** The grant that allows it; absent where none is needed. */
+  readonly grant?: string;
+  /** All grants that name the caller. */
+  readonly grants: readonly GrantView[];
 }
 
 /** All queries and commands. */

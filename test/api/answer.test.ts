@@ -15,7 +15,7 @@ import type { Tables } from "../../lib/store/table/tables.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { recordOf } from "../service/world/shop.ts";
-import { ADA, type ApiWorld, apiWorld, ask, eventOf, GRACE } from "./world.ts";
+import { ADA, type ApiWorld, apiWorld, ask, eventOf, GRACE, openTo } from "./world.ts";
 
 let world: ApiWorld;
 let service: Service;
@@ -445,7 +445,7 @@ describe("failures", () => {
     const request = { method: "GET", path: QUERY_PATHS.fleet, query: "", body: new Uint8Array(), by: ADA, id: "r" };
     const answered = async (accepted: string) => {
       const { status, body } = await answerRequest(
-        { reading, clock: () => NOON, log: () => {} },
+        { ...openTo(reading), clock: () => NOON, log: () => {} },
         { ...request, headers: { "accept-encoding": accepted } },
       );
       return [status, JSON.parse(String(body))];
@@ -474,7 +474,7 @@ describe("failures", () => {
     };
     const scrape = async (query: string) => {
       const request = { method: "GET", path: METRICS_PATH, query, headers: {}, body: new Uint8Array(), by: ADA, id: "r" };
-      const { status, body } = await answerRequest({ reading, clock: () => NOON, log: () => {} }, request);
+      const { status, body } = await answerRequest({ ...openTo(reading), clock: () => NOON, log: () => {} }, request);
       return { status, text: String(body) };
     };
     const refused = await scrape("");

@@ -12,7 +12,7 @@ import { toArray } from "../../lib/service/to-array.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
-import { ADA, type ApiWorld, apiWorld } from "./world.ts";
+import { ADA, type ApiWorld, apiWorld, openTo } from "./world.ts";
 
 const EVENTS = 30;
 let world: ApiWorld;
@@ -52,7 +52,7 @@ interface PageJson {
 
 /** One page, under other limits than those of the function. */
 const page = async (path: string, query: string, limits: Limits, clock = () => NOON) => {
-  const context: ApiContext = { reading, clock, log: () => {}, limits };
+  const context: ApiContext = { ...openTo(reading), clock, log: () => {}, limits };
   const request = { method: "GET", path, query, headers: {}, body: new Uint8Array(), by: ADA, id: "r" };
   const { status, body } = await answerRequest(context, request);
   return { status, json: JSON.parse(String(body)) as PageJson, bytes: Buffer.byteLength(body) };
@@ -164,7 +164,7 @@ describe("the token of a page", () => {
       by: ADA,
       id: "r",
     };
-    const { status } = await answerRequest({ reading: empty, clock: () => NOON, log: () => {} }, request);
+    const { status } = await answerRequest({ ...openTo(empty), clock: () => NOON, log: () => {} }, request);
     expect([status, asked[0]?.sinceMs, asked.at(-1)?.untilMs]).toEqual([200, NOON - EVENT_DAYS_KEPT * DAY_MS, NOON]);
     // Four days first, then twice as many each time.
     expect(asked).toHaveLength(7);

@@ -7,7 +7,7 @@ import { functionUrlHandler } from "../../functions/function-url.ts";
 import { handler as view } from "../../functions/view.ts";
 import type { LogLine } from "../../lib/report/log-lines.ts";
 import type { QueryService } from "../../lib/service/service.ts";
-import { ADA, eventOf } from "../api/world.ts";
+import { ADA, eventOf, openTo } from "../api/world.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -29,7 +29,7 @@ describe("the handlers behind a URL", () => {
 
   it("answer in the shape of payload format 2.0", async () => {
     const lines: LogLine[] = [];
-    const handler = functionUrlHandler({ reading, clock: () => 0, log: (line) => void lines.push(line) });
+    const handler = functionUrlHandler({ ...openTo(reading), clock: () => 0, log: (line) => void lines.push(line) });
     expect(await handler(FLEET)).toEqual({
       statusCode: 200,
       headers: { "content-type": "application/json", "cache-control": "no-store" },
@@ -39,7 +39,7 @@ describe("the handlers behind a URL", () => {
   });
 
   it("read a body that came as base64, and know no caller where the platform names none", async () => {
-    const handler = functionUrlHandler({ reading, clock: () => 0, log: () => {} });
+    const handler = functionUrlHandler({ ...openTo(reading), clock: () => 0, log: () => {} });
     const posted = await handler(eventOf({ path: "/v1/fleet/thaw", body: Buffer.from("{}") }));
     expect(posted).toMatchObject({ statusCode: 403, body: expect.stringContaining("api.read-only") });
     const { requestContext, ...event } = eventOf({ path: "/v1/fleet" });

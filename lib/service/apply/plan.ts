@@ -9,6 +9,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { refusedUrl } from "../../sync/specs/recommender-hosts.ts";
+import { mustAllow } from "../../model/access.ts";
 import type { ServiceContext } from "../context.ts";
 import { mustMatch } from "../edits/edit-condition.ts";
 import { livesInCluster, readFromObject } from "../edits/object-owned.ts";
@@ -47,6 +48,8 @@ export const planApply = async (
   all: readonly ManifestInput[],
 ): Promise<readonly Planned[]> => {
   const { alone, lines } = checkEachAlone(step, all, wanted);
+  const { rights } = context;
+  if (rights) for (const { ref } of alone) mustAllow(rights, "edit", ref);
   const stored = await storedIn(context, step.cluster, alone);
   const planned: Planned[] = [];
   const places = new Map<string, string>();

@@ -3,6 +3,7 @@ import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { type Edit, raiseSpecVersions, store } from "../../store/records/store-change.ts";
+import { mustAllow } from "../../model/access.ts";
 import type { ServiceContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autoscaler.ts";
 import type { AutoscalerEdit, AutoscalerQuery, EditResult, RivalEdit, TakeoverEdit } from "../service.ts";
@@ -35,7 +36,10 @@ const edit = async (context: ServiceContext, query: AutoscalerEdit, change: Chan
 
 /** Without the full path the partition is not known; its syncs then notice within five minutes. */
 const raiseForDeleted = async (context: ServiceContext, { cluster, namespace: inNamespace }: AutoscalerQuery): Promise<void> => {
-  if (cluster !== undefined && inNamespace !== undefined) await raiseSpecVersions(context, clusterName(cluster), [namespace(inNamespace)]);
+  if (cluster === undefined || inNamespace === undefined) return;
+  // A caller without the right makes no sync of other tenants read anything again.
+  if (context.rights && !context.rights.allows("edit", { cluster, namespace: inNamespace })) return;
+  await raiseSpecVersions(context, clusterName(cluster), [namespace(inNamespace)]);
 };
 
 /**
@@ -49,6 +53,7 @@ const editFound = async (context: ServiceContext, query: AutoscalerEdit, change:
     uid ??= record.uid;
     // The edit is meant for the autoscaler that was found first. This comes before the condition: a delete whose answer was lost may be what deleted it, so it must not be told that nothing was changed.
     if (record.uid !== uid) throw replaced(query.name);
+    if (context.rights) mustAllow(context.rights, "edit", record);
     mustMatch(query.onlyIf, record, record);
     const edited = { cluster: record.cluster, namespace: record.namespace, name: record.name };
     const wanted = change(record, cluster);

@@ -1,3 +1,4 @@
+import { mustAllow } from "../../model/access.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerUid, type PartitionRef, uidOfIntent } from "../../model/ids.ts";
 import { nearestName } from "../../model/nearest-name.ts";
@@ -27,6 +28,7 @@ export const findPartition = async (context: QueryContext, path: string): Promis
   if (inCluster === "" || name === "" || more.length > 0)
     throw new TidemarkError("service.invalid", `Cannot read the partition "${path}": give CLUSTER/PARTITION`, { path });
   const cluster = await findCluster(context, inCluster);
+  if (context.rights) mustAllow(context.rights, "view", { cluster: cluster.name });
   const names = cluster.partitions.map((partition) => partition.name);
   const partition = name === undefined && names.length === 1 ? names[0] : names.find((known) => known === name);
   if (partition !== undefined) return { cluster, ref: { cluster: cluster.name, partition } };

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { ScopeChangeRecord } from "../../model/records.ts";
 import { insertScopeChange, scopeChangesOf } from "../../store/history/scope-changes.ts";
+import { mustAllow } from "../../model/access.ts";
 import type { ServiceContext } from "../context.ts";
 
 type ScopeChange = Pick<ScopeChangeRecord, "scope" | "name" | "version" | "verb"> & { readonly before?: object; readonly after?: object };
@@ -14,12 +15,20 @@ export const recordChange = (context: ServiceContext, { before, after, ...scope 
     ...scope,
     atMs: context.clock(),
     by: context.by,
+    ...grantOf(context, scope),
     ...(before && { before: JSON.stringify(before) }),
     ...(after && { after: JSON.stringify(after) }),
   };
   // The id is a hash of the content: two edits at one instant get two ids, and a repeat gets the same one.
   const id = createHash("sha256").update(JSON.stringify(change)).digest("hex").slice(0, ID_CHARACTERS);
   return insertScopeChange(context.insert, { id, ...change });
+};
+
+/** The grant behind an edit. Who may grant is decided by the URL. */
+const grantOf = ({ rights }: ServiceContext, { scope, name }: Pick<ScopeChange, "scope" | "name">): { readonly grant?: string } => {
+  if (!rights || scope === "access") return {};
+  const [cluster = name] = name.split("/");
+  return mustAllow(rights, "edit", scope === "fleet" ? {} : { cluster });
 };
 
 /*

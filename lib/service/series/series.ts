@@ -6,7 +6,7 @@ import { eachDone } from "../../store/table/all-done.ts";
 import { STALE_PERIODS } from "../../sync/timing.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
 import { snapshotReader } from "../autoscalers.ts";
-import type { QueryContext } from "../context.ts";
+import { type QueryContext, sees, touches } from "../context.ts";
 import { findCluster, optionalNamespace } from "../find-autoscaler.ts";
 import type { SeriesQuery } from "../service.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
@@ -30,9 +30,9 @@ export const series = async (context: QueryContext, { labels = [], ...filter }: 
   return familiesOf(known.flat().flatMap((one) => seriesOf(one, labels)));
 };
 
-const readableClusters = async ({ tables }: QueryContext): Promise<readonly ClusterRecord[]> => {
+const readableClusters = async (context: QueryContext): Promise<readonly ClusterRecord[]> => {
   const records: ClusterRecord[] = [];
-  for await (const item of listClusters(tables)) if (item.kind === "read") records.push(item.record);
+  for await (const item of listClusters(context.tables)) if (item.kind === "read" && touches(context, item.record.name)) records.push(item.record);
   return records;
 };
 
@@ -44,7 +44,7 @@ const freshOf = async (
 ): Promise<readonly AutoscalerSnapshot[]> => {
   const records: AutoscalerRecord[] = [];
   for await (const item of listAutoscalers(context.tables, cluster.name, optionalNamespace(inside)))
-    if (item.kind === "read") records.push(item.record);
+    if (item.kind === "read" && sees(context, cluster.name, item.record.namespace)) records.push(item.record);
   const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
   return (await eachDone(records, AUTOSCALERS_AT_ONCE, (record) => read(record))).filter(isFresh);
 };

@@ -27,12 +27,12 @@ export const restoredProblems = (fleet: FleetRecord, ids: TableIds | undefined):
     : [];
 
 /** Everything about a cluster that a person must look at. */
-export const clusterProblems = (cluster: ClusterRecord, reading: ClusterReading, nowMs: number): readonly StatusProblem[] => [
+export const clusterProblems = (cluster: ClusterRecord, reading: ClusterReading, nowMs: number, isWhole: boolean): readonly StatusProblem[] => [
   ...connectionProblems(reading),
   ...reading.partitions.flatMap((partition) => [
     ...timeProblems(cluster, partition, nowMs),
-    ...unreadableProblems(cluster, partition),
-    ...holdProblems(cluster, partition),
+    // They name autoscalers of any namespace.
+    ...(isWhole ? [...unreadableProblems(cluster, partition), ...holdProblems(cluster, partition)] : []),
   ]),
 ];
 

@@ -2,7 +2,7 @@ import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import { listPausedAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { eachDone } from "../../store/table/all-done.ts";
-import type { QueryContext } from "../context.ts";
+import { type QueryContext, sees, touches } from "../context.ts";
 import { toArray } from "../to-array.ts";
 import { frozenView } from "../views/autoscaler-of.ts";
 import type { ClusterView } from "../views/autoscaler-view.ts";
@@ -32,16 +32,14 @@ interface Looked {
 export const status = async (context: QueryContext): Promise<StatusView> => {
   const nowMs = context.clock();
   const { tables } = context;
-  const [fleet, ids, items, deadLetters] = await Promise.all([
-    getFleet(tables),
-    tables.ids?.(),
-    toArray(listClusters(tables)),
-    context.deadLetters?.(),
-  ]);
+  const [fleet, ids, all, counted] = await Promise.all([getFleet(tables), tables.ids?.(), toArray(listClusters(tables)), context.deadLetters?.()]);
+  const items = all.filter((item) => touches(context, item.kind === "read" ? item.record.name : item.name));
+  // The queues hold messages of all clusters.
+  const deadLetters = sees(context) ? counted : undefined;
   const records = items.flatMap((item) => (item.kind === "read" ? [item.record] : []));
   const looked = await eachDone(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, fleet, nowMs));
-  const unreadable = items.flatMap((item) => (item.kind === "unreadable" ? [unreadableCluster(item)] : []));
-  const ofClusters = looked.flatMap(({ cluster, reading }) => clusterProblems(cluster, reading, nowMs));
+  const unreadable = items.flatMap((item) => (item.kind === "unreadable" && sees(context, item.name) ? [unreadableCluster(item)] : []));
+  const ofClusters = looked.flatMap(({ cluster, reading }) => clusterProblems(cluster, reading, nowMs, sees(context, cluster.name)));
   const problems = mostSevereFirst([...restoredProblems(fleet, ids), ...unreadable, ...deadLetterProblems(deadLetters), ...ofClusters]);
   return {
     healthy: problems.length === 0,
@@ -49,7 +47,7 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
     ...(fleet.frozen && { frozen: frozenView(fleet.frozen) }),
     clusters: items.length,
     states: statesOf(looked, unreadable.length),
-    partitions: records.reduce((sum, { partitions }) => sum + partitions.length, 0),
+    partitions: looked.reduce((sum, { reading }) => sum + reading.partitions.length, 0),
     syncs: totalOf(looked.map(({ cluster, reading }) => syncCounts(cluster, reading, nowMs))),
     paused: pausedOf(looked),
     ...deadLettersOf(deadLetters),
@@ -69,6 +67,7 @@ const look = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetR
     cluster,
     reading,
     paused: paused.flatMap((record) => {
+      if (!sees(context, cluster.name, record.namespace)) return [];
       const pause = pauseView(record.paused, nowMs);
       return pause ? [{ cluster: record.cluster, namespace: record.namespace, name: record.name, ...pause }] : [];
     }),

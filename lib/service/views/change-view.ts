@@ -10,6 +10,8 @@ export interface ChangeView {
   readonly id: string;
   readonly at: string;
   readonly by: string;
+  /** The grant that allowed it; absent where none was needed. */
+  readonly grant?: string;
   readonly scope: "autoscaler" | ScopeChangeRecord["scope"];
   readonly cluster?: string;
   readonly namespace?: string;
@@ -63,6 +65,7 @@ export const changeView = (change: ChangeRecord, made?: boolean): ChangeView => 
   id: change.id,
   at: timeText(change.atMs),
   by: change.by,
+  ...(change.grant !== undefined && { grant: change.grant }),
   scope: "autoscaler",
   cluster: change.cluster,
   namespace: change.namespace,
@@ -78,8 +81,9 @@ export const scopeChangeView = (change: ScopeChangeRecord): ChangeView => ({
   id: change.id,
   at: timeText(change.atMs),
   by: change.by,
+  ...(change.grant !== undefined && { grant: change.grant }),
   scope: change.scope,
-  ...(change.scope === "fleet" ? {} : { cluster: change.name.split("/")[0] ?? change.name }),
+  ...(change.scope === "fleet" || change.scope === "access" ? {} : { cluster: change.name.split("/")[0] ?? change.name }),
   name: change.name,
   verb: change.verb,
   generation: change.version,

@@ -3,7 +3,7 @@ import { kindsReadFrom } from "../../model/origin.ts";
 import type { ClusterRecord, Connection, FleetRecord } from "../../model/records.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import { eachDone } from "../../store/table/all-done.ts";
-import type { QueryContext } from "../context.ts";
+import { type QueryContext, sees } from "../context.ts";
 import { type PartitionState, partitionState } from "../partitions/partition-state.ts";
 import { secondsBetween } from "./autoscaler-of.ts";
 import type { ClusterView } from "./autoscaler-view.ts";
@@ -16,7 +16,14 @@ const PARTITIONS_AT_ONCE = 4;
 /** A cluster with the state of its partitions. */
 export const clusterView = async (context: QueryContext, cluster: ClusterRecord, { fleet, connection }: ClusterBesides): Promise<ClusterView> => {
   const { name, state, since, error, ...rest } = (await clusterReading(context, cluster, fleet)).view;
-  return { name, state, ...(since !== undefined && { since }), ...(error !== undefined && { error }), ...(connection && { connection }), ...rest };
+  return {
+    name,
+    state,
+    ...(since !== undefined && { since }),
+    ...(error !== undefined && { error }),
+    ...(connection && sees(context, name) && { connection }),
+    ...rest,
+  };
 };
 
 /** What is stored beside the record of a cluster. */
@@ -37,16 +44,19 @@ export const clusterReading = async (context: QueryContext, cluster: ClusterReco
   const paused = pauseView(cluster.paused, nowMs);
   const { settings } = cluster;
   const kinds = kindsReadFrom(cluster);
-  const partitions = await eachDone(cluster.partitions, PARTITIONS_AT_ONCE, (partition) => partitionView(context, cluster, partition, nowMs));
+  // A caller with a right on some namespaces sees these, and nothing that names others: how it is connected, what failed, and for which hosts.
+  const isWhole = sees(context, cluster.name);
+  const visible = isWhole ? cluster.partitions : visiblePartitions(context, cluster);
+  const partitions = await eachDone(visible, PARTITIONS_AT_ONCE, (partition) => partitionView(context, cluster, partition, nowMs));
   const view: ClusterView = {
     name: cluster.name,
-    ...clusterState(cluster, fleet, nowMs, partitions),
+    ...withoutError(isWhole, clusterState(cluster, fleet, nowMs, partitions)),
     syncPeriodSeconds: cluster.syncPeriodMs / 1000,
-    partitions: partitions.map(({ view }) => view),
+    partitions: partitions.map(({ view }) => withoutError(isWhole, view)),
     ...(paused && { paused }),
     ...(cluster.removing && { removing: { by: cluster.removing.by, at: timeText(cluster.removing.atMs) } }),
     ...(kinds.length > 0 && { specsFromCluster: kinds.map(({ kind }) => kind) }),
-    ...(cluster.recommenderHosts && cluster.recommenderHosts.length > 0 && { recommenderHosts: cluster.recommenderHosts }),
+    ...(isWhole && cluster.recommenderHosts && cluster.recommenderHosts.length > 0 && { recommenderHosts: cluster.recommenderHosts }),
     settings: {
       tolerance: settings.tolerance,
       downscaleStabilizationSeconds: settings.downscaleStabilizationMs / 1000,
@@ -57,6 +67,20 @@ export const clusterReading = async (context: QueryContext, cluster: ClusterReco
   };
   return { view, partitions };
 };
+
+const withoutError = <View extends StateView>(isWhole: boolean, view: View): View => {
+  if (isWhole) return view;
+  const { error: _tellsOthers, ...rest } = view;
+  return rest as View;
+};
+
+/** The partitions that hold a namespace of the caller, with the names of these namespaces alone. */
+const visiblePartitions = (context: QueryContext, { name, partitions }: ClusterRecord): ClusterRecord["partitions"] =>
+  partitions.flatMap((partition) => {
+    if (!partition.namespaces) return [partition];
+    const namespaces = partition.namespaces.filter((inside) => sees(context, name, inside));
+    return namespaces.length > 0 ? [{ ...partition, namespaces }] : [];
+  });
 
 type Partition = ClusterReading["partitions"][number];
 

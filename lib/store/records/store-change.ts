@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { mustAllow, type Rights } from "../../model/access.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRef, ClusterName, Namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord, ChangeRecord } from "../../model/records.ts";
@@ -18,6 +19,8 @@ export interface EditContext {
   readonly clock: () => number;
   /** The editor: a person, or the field manager of an object in a cluster. */
   readonly by: string;
+  /** The rights of the editor; absent where no grant is needed, as for a sync. */
+  readonly rights?: Rights;
 }
 
 /** Generations tried in turn. An editor that failed between its change item and its record has used one up. */
@@ -96,6 +99,7 @@ const recordChange = async (context: EditContext, { verb, ref, uid, before, afte
       id: `${uid}:${generation}`,
       atMs: context.clock(),
       by: context.by,
+      ...(context.rights && mustAllow(context.rights, "edit", ref)),
       verb,
       baseGeneration: before?.generation ?? 0,
       ...(before && { before: textOf(before) }),
