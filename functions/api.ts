@@ -3,10 +3,9 @@ import type { ConnectEndpoint } from "../lib/api/answer-request.ts";
 import { IN_PROGRESS_MS } from "../lib/api/idempotency.ts";
 import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
 import type { QueryContext, ServiceContext } from "../lib/service/context.ts";
-import { openCommands, openQueries } from "../lib/service/open.ts";
+import { openByRights, openCommands } from "../lib/service/open.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
 import type { InsertHistory } from "../lib/store/history/port.ts";
-import { getAccess } from "../lib/store/records/access.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import type { Tables } from "../lib/store/table/tables.ts";
 import { deadLetters } from "./dead-letters.ts";
@@ -30,8 +29,7 @@ export interface ApiDependencies {
 export const apiHandler = (dependencies: ApiDependencies): FunctionUrlHandler => {
   const { tables, insert, clock, newUid, reporter, connecting, deadLetters: count, edges } = dependencies;
   return functionUrlHandler({
-    access: () => getAccess(tables),
-    reading: (rights) => openQueries({ tables, clock, rights, ...(count && { deadLetters: count }) }),
+    ...openByRights({ tables, clock, ...(count && { deadLetters: count }) }),
     editing: {
       for: (rights) => openCommands({ tables, insert, clock, by: rights.caller, rights, newUid, ...edges }),
       idempotency: { tables, insert, inProgressMs: IN_PROGRESS_MS },

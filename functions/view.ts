@@ -1,6 +1,5 @@
 import { powertoolsReporter } from "../lib/report/reporter.ts";
-import { openQueries } from "../lib/service/open.ts";
-import { getAccess } from "../lib/store/records/access.ts";
+import { openByRights } from "../lib/service/open.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import type { ApiDependencies } from "./api.ts";
 import { deadLetters } from "./dead-letters.ts";
@@ -12,8 +11,7 @@ export type ViewDependencies = Pick<ApiDependencies, "tables" | "clock" | "repor
 /** Handles queries only. It has no code and no right to write. */
 export const viewHandler = ({ tables, clock, reporter, deadLetters: count }: ViewDependencies): FunctionUrlHandler =>
   functionUrlHandler({
-    access: () => getAccess(tables),
-    reading: (rights) => openQueries({ tables, clock, rights, ...(count && { deadLetters: count }) }),
+    ...openByRights({ tables, clock, ...(count && { deadLetters: count }) }),
     clock,
     log: reporter.line,
   });

@@ -65,12 +65,12 @@ const targetOptions = (root: Command, own: TargetOptions): TargetOptions => {
 /** A programmer's error is thrown with its stack, and so is a value that is not an error. */
 const isProgrammersError = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);
 
-const isUnhealthy = (error: unknown): boolean => isTidemarkError(error, "cli.unhealthy");
+const isUnhealthy = (error: unknown): boolean => isTidemarkError(error, "cli.unhealthy") || isTidemarkError(error, "cli.denied");
 
 const failure = (error: unknown, printer: Printer, target: CommandTarget | undefined): number => {
   if (error instanceof CommanderError) return usageFailure(error, printer);
   if (isProgrammersError(error)) throw error;
-  // What is unhealthy was printed.
+  // What is unhealthy, or not allowed, was printed.
   if (isUnhealthy(error)) return EXIT.failed;
   if (!isTidemarkError(error)) return unexpected(error, printer);
   printer.error(error.message);

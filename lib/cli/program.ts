@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { startCommand } from "../local/run/options.ts";
 import { lines } from "../report/printed.ts";
+import { accessCommands, authCommands } from "./access-commands.ts";
 import { addExamples } from "./command-examples.ts";
 import { completionCommands } from "./completion-commands.ts";
 import { connectionCommands } from "./connection-commands.ts";
@@ -39,6 +40,8 @@ export const program = (run: Run, io: Io): Command => {
     run,
   );
   fleetCommands(withTarget(root.command("fleet").enablePositionalOptions()).description("freeze or thaw every cluster (the kill switch)"), run);
+  accessCommands(withTarget(root.command("access").enablePositionalOptions()).description("give callers rights on clusters and namespaces"), run);
+  authCommands(withTarget(root.command("auth").enablePositionalOptions()).description("ask what you may do"), run);
   root.addCommand(startCommand(runsByItself).name("start"));
   root
     .command("version")

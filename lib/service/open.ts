@@ -1,3 +1,5 @@
+import type { Rights } from "../model/access.ts";
+import { getAccess } from "../store/records/access.ts";
 import { access, canI, grantAccess, requireAccess, revokeAccess } from "./access/access.ts";
 import { apply } from "./apply/apply.ts";
 import { autoscalers, loadSnapshot } from "./autoscalers.ts";
@@ -45,6 +47,12 @@ export const openQueries = (context: QueryContext): QueryService => ({
 
   access: () => access(context),
   canI: (query) => canI(context, query),
+});
+
+/** The queries of each caller by its rights, and the grants that the rights follow from. */
+export const openByRights = (context: Omit<QueryContext, "rights">) => ({
+  access: () => getAccess(context.tables),
+  reading: (rights: Rights): QueryService => openQueries({ ...context, rights }),
 });
 
 /** Opens the commands. Each edit is recorded with `context.by`. */

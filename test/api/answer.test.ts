@@ -494,7 +494,7 @@ describe("failures", () => {
     expect([unclear.status, unclear.headers["retry-after"], unclear.json]).toEqual([
       503,
       "2",
-      { status: 503, code: "store.unclear", detail: "Cannot list the clusters: no clear answer after 8 attempts" },
+      { status: 503, code: "store.unclear", detail: "Cannot read the grants: no clear answer after 8 attempts" },
     ]);
     const throttled = await ask(rejecting(named("ProvisionedThroughputExceededException", "x")), { path: QUERY_PATHS.clusters });
     expect([throttled.status, throttled.headers["retry-after"], throttled.json]).toMatchObject([429, "2", { status: 429 }]);

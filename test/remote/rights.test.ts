@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Session } from "../../lib/cli/io.ts";
+import { openStack } from "../../lib/cli/stack-session.ts";
 import { METRICS_PATH, QUERY_PATHS } from "../../lib/api/paths.ts";
 import { ROUTE_SCOPES } from "../../lib/api/route-scopes.ts";
 import { isTidemarkError } from "../../lib/model/errors.ts";
@@ -7,8 +9,10 @@ import type { NewGrant, Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { getAccess, putAccess } from "../../lib/store/records/access.ts";
 import { ask } from "../api/world.ts";
+import { inside } from "../cli/inside.ts";
+import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
-import { ADA, type RemoteWorld, remoteWorld } from "./world.ts";
+import { ADA, callerOf, type RemoteWorld, remoteWorld } from "./world.ts";
 
 /** Every request is signed, verified, and answered by the handler of a function; ada has no limits, and grants. */
 const GRACE = "arn:aws:sts::123456789012:assumed-role/Ops/grace";
@@ -146,6 +150,12 @@ function isSeen(verb: keyof Service): boolean {
   return ROUTE_SCOPES[verb] === "visible" && !EDITS.includes(verb);
 }
 
+const QUERIES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(READS_OF_ONE.map((verb) => [verb, "name=web"])),
+  cluster: "name=eu-1",
+  canI: "verb=view",
+};
+
 describe("a caller with a right on one namespace", () => {
   beforeEach(() => having([{ role: "edit", namespace: "shop" }]));
 
@@ -153,8 +163,7 @@ describe("a caller with a right on one namespace", () => {
     await ada.pause({ name: "eu-1/infra/web" });
     const answers = new Map<string, string>();
     for (const [verb, path] of Object.entries({ ...QUERY_PATHS, metrics: METRICS_PATH })) {
-      const query = READS_OF_ONE.includes(verb) ? "name=web" : verb === "cluster" ? "name=eu-1" : verb === "canI" ? "verb=view" : "";
-      answers.set(verb, (await ask(world.view, { path, query, by: GRACE })).text);
+      answers.set(verb, (await ask(world.view, { path, query: QUERIES[verb] ?? "", by: GRACE })).text);
     }
     await ada.resume({ name: "eu-1/infra/web" });
     expect(answers.get("get")).toContain('"namespace":"shop"');
@@ -263,5 +272,44 @@ describe("grants", () => {
     await putAccess(world.tables, { ...access, onlyOnMondays: true } as typeof access, version);
     expect(await ask(world.view, { path: QUERY_PATHS.fleet, by: ADA })).toMatchObject({ status: 500, json: { code: "store.unreadable" } });
     await putAccess(world.tables, access, version + 1);
+  });
+});
+
+describe("tidemark access and tidemark auth", () => {
+  const cli = async (key: string, ...args: readonly string[]) => {
+    const open = (): Promise<Session> =>
+      Promise.resolve(
+        openStack(
+          { url: world.url.url, from: "--stack" },
+          () => callerOf(key),
+          () => NOON,
+        ),
+      );
+    return inside([...args, "--stack", world.url.url], { open, by: "" });
+  };
+
+  it("give, show and take grants, and say what a caller may do", async () => {
+    await having([]);
+    expect(await cli("ADA", "access", "list")).toMatchObject({ code: 0, out: "No grants\n" });
+    const granted = await cli("ADA", "access", "grant", OPS, "--role", "edit", "--cluster", "eu-*", "-n", "shop");
+    const id = /^Granted (\S+)\n$/.exec(granted.out)?.[1] ?? "";
+    expect([granted.code, granted.err]).toEqual([0, expect.stringContaining("note: grants are not required")]);
+    const listed = await cli("ADA", "access", "list");
+    expect(listed.out.split("\n").map((line) => line.split(/ {3,}/))).toMatchObject([
+      ["ID", "ROLE", "CLUSTER", "NAMESPACE", "ARN"],
+      [id, "edit", "eu-*", "shop", OPS],
+      [""],
+    ]);
+    expect(await cli("GRACE", "auth", "can-i", "edit", "--cluster", "eu-1", "-n", "shop")).toEqual({
+      code: 0,
+      out: `yes, by grant ${id}\n`,
+      err: "",
+    });
+    expect(await cli("GRACE", "auth", "can-i", "edit", "--cluster", "eu-1")).toEqual({ code: 1, out: "no\n", err: "" });
+    expect(await cli("GRACE", "auth", "can-i", "connect")).toMatchObject({ code: 1, err: expect.stringContaining("give view or edit") });
+    expect(await cli("GRACE", "access", "list")).toMatchObject({ code: 1, err: expect.stringContaining("Cannot view the fleet") });
+    expect(await cli("ADA", "access", "require", "on")).toMatchObject({ code: 1, err: expect.stringContaining("could not freeze it") });
+    expect(await cli("ADA", "access", "revoke", id)).toMatchObject({ code: 0, out: `Grant ${id} revoked\n` });
+    expect(await cli("GRACE", "auth", "can-i", "edit")).toEqual({ code: 0, out: "yes\n", err: "" });
   });
 });
