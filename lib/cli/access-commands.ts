@@ -3,6 +3,7 @@ import { ROLES, type Role } from "../model/access.ts";
 import type { Filter, NewGrant } from "../service/service.ts";
 import type { DocumentFormat } from "./output/document-text.ts";
 import { output } from "./output-option.ts";
+import { showsOf } from "./io.ts";
 import type { Run } from "./run-command.ts";
 import type { ScopeOptions } from "./scope-options.ts";
 import { withTarget } from "./target-options.ts";
@@ -21,23 +22,25 @@ export const accessCommands = (parent: Command, run: Run): void => {
     .addOption(new Option("--role <role>", "what they may do; edit includes view").choices(ROLES).makeOptionMandatory())
     .requiredOption("--cluster <pattern>", "clusters with such names: eu-1, 'prod-*', or '*' for the fleet")
     .option("-n, --namespace <pattern>", "only namespaces with such names")
-    .action((arn: string, options: GrantOptions) => run(options, async (session, printer) => (await code()).grant(session, printer, arn, options)));
+    .action((arn: string, options: GrantOptions) =>
+      run(options, "edit", async (session, printer) => (await code()).grant(session, printer, arn, options)),
+    );
   withTarget(parent.command("revoke"))
     .description("take a grant back")
     .argument("<id>", "id of the grant, as access list shows it")
-    .action((id: string, options: ScopeOptions) => run(options, async (session, printer) => (await code()).revoke(session, printer, id)));
+    .action((id: string, options: ScopeOptions) => run(options, "edit", async (session, printer) => (await code()).revoke(session, printer, id)));
   withTarget(parent.command("list"))
     .description("list grants, and whether they are required")
     .addOption(output(["table", "json", "yaml"]))
     .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
-      run(options, async (session, printer) => (await code()).list(session, printer, options.output)),
+      run(options, showsOf(options.output), async (session, printer) => (await code()).list(session, printer, options.output)),
     );
   withTarget(parent.command("require"))
     .description("refuse callers without a grant, or no longer")
     .argument("<on|off>")
     .action((state: string, options: ScopeOptions) => {
       if (state !== "on" && state !== "off") throw usage(`Cannot use "${state}": give on or off`);
-      return run(options, async (session, printer) => (await code()).require(session, printer, state === "on"));
+      return run(options, "edit", async (session, printer) => (await code()).require(session, printer, state === "on"));
     });
 };
 
@@ -54,6 +57,6 @@ export const authCommands = (parent: Command, run: Run): void => {
       if (role === undefined) throw usage(`Cannot ask for "${verb}": give ${ROLES.join(" or ")}`);
       if (namespace !== undefined && cluster === undefined) throw usage("Cannot ask for a namespace alone: give its cluster with --cluster");
       const query = { verb: role, ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
-      return run(options, async (session, printer) => (await code()).canI(session, printer, query, options.output));
+      return run(options, showsOf(options.output), async (session, printer) => (await code()).canI(session, printer, query, options.output));
     });
 };

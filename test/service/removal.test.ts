@@ -206,9 +206,11 @@ describe("a cluster that is removed while something is applied to it", () => {
     const { client, context, plain } = await newContexts();
     await openService(plain).removeCluster(NAME);
     let nowMs = 0;
+    let puts = 0;
     const slow = around(client, (command, send) => {
       nowMs += 1_000;
-      return command === "PutItemCommand" ? send().finally(() => (nowMs += 60_000)) : send();
+      // The first put is that of the connection, the second that of the cluster.
+      return command === "PutItemCommand" && ++puts === 2 ? send().finally(() => (nowMs += 60_000)) : send();
     });
     await openService({ ...context(slow, "ada"), clock: () => nowMs }).addCluster({ name: NAME, connection: CONNECTION });
     const { plannedFromMs = 0 } = (await getCluster(plain.tables, REF.cluster)) ?? {};
