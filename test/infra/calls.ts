@@ -11,6 +11,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   PutItemCommand: "dynamodb:PutItem",
   UpdateItemCommand: "dynamodb:UpdateItem",
   DeleteItemCommand: "dynamodb:DeleteItem",
+  DescribeTableCommand: "dynamodb:DescribeTable",
   // The only statements are INSERTs (lib/store); PartiQL has no action of its own.
   ExecuteStatementCommand: "dynamodb:PartiQLInsert",
   BatchExecuteStatementCommand: "dynamodb:PartiQLInsert",

@@ -80,6 +80,12 @@ const REASONS: readonly Reason[] = [
     becomes: "true",
     why: named(HEAD, "lowers its times under the holder's epoch and last write alone"),
   },
+  {
+    write: "raise the epoch",
+    clause: "writeNumber = :seen",
+    becomes: "true",
+    why: "a late copy under the same epoch finds another epoch: the first copy has raised it",
+  },
   { write: "write a page", clause: "epoch = :read", becomes: "true", why: named(PAGES, "refuses a late write of an earlier holder") },
   {
     write: "delete an old page",

@@ -3,6 +3,7 @@ import { claimParams } from "../../../lib/store/head/claim.ts";
 import type { Lease } from "../../../lib/store/head/head-write.ts";
 import { lowerTimesParams } from "../../../lib/store/head/lower-times.ts";
 import { adoptPagesParams, markMovingParams } from "../../../lib/store/head/moving.ts";
+import { raiseEpochParams } from "../../../lib/store/head/raise-epoch.ts";
 import { giveBackParams, releaseParams } from "../../../lib/store/head/release.ts";
 import { intendParams } from "../../../lib/store/head/store-intents.ts";
 import { withdrawParams } from "../../../lib/store/head/withdraw.ts";
@@ -38,6 +39,7 @@ export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
     new UpdateItemCommand(adoptPagesParams(TABLE, lease, { generation: 1, pages: [1], nowMs: 0 }, TOKEN)),
   ],
   "head/lower-times.ts": [new UpdateItemCommand(lowerTimesParams(TABLE, lease, TIMES, TOKEN))],
+  "head/raise-epoch.ts": [new UpdateItemCommand(raiseEpochParams(TABLE, lease, TOKEN))],
   "pages/pages.ts": [new PutItemCommand(writePageParams(TABLE, page)), new PutItemCommand(writePageParams(TABLE, { ...page, readEpoch: 1 }))],
   "pages/leftover.ts": [new DeleteItemCommand(deleteLeftoverParams(TABLE, pageKey(PARTITION, 1, 0), 2))],
   "records/write.ts": [

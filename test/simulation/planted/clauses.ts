@@ -10,6 +10,7 @@ const WRITES = [
   "mark a move",
   "name moved pages",
   "lower the times",
+  "raise the epoch",
   "write a page",
   "delete an old page",
   "create a record",
@@ -30,6 +31,7 @@ const isConditional = (command: unknown): command is Conditional =>
 const UPDATES: readonly (readonly [part: string, write: ConditionalWrite])[] = [
   ["releasedEpoch = :epoch", "release"],
   ["leaseUntilMs = :lease", "claim"],
+  ["epoch = epoch + :lost", "raise the epoch"],
   ["leaseUntilMs = :zero", "give back"],
   ["intents = :intents", "store intents"],
   ["REMOVE intents", "withdraw intents"],
@@ -67,6 +69,7 @@ export const HOLDER_WRITES = [
   "mark a move",
   "name moved pages",
   "lower the times",
+  "raise the epoch",
 ] as const;
 const HOLDER = HOLDER_WRITES.flatMap((write) =>
   ["epoch = :epoch", "writeNumber = :seen"].map((clause) => ({ write, clause, becomes: "true" as const })),
