@@ -23,6 +23,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   command: ["get"],
   words: ["get", ""],
   workload: ["deployment/web"],
+  verb: ["view"],
+  "on|off": ["on"],
   "--page": ["0"],
   "--max": ["3"],
   "--filename": ["-"],
@@ -44,7 +46,7 @@ const wordsFor = (command: Command): readonly string[] => {
   );
   const options = command.options
     .filter((option) => option.mandatory || ["--yes", "--filename"].includes(option.long ?? ""))
-    .flatMap((option) => [option.long ?? "", ...(option.required ? (VALUES[option.long ?? ""] ?? [OTHER]) : [])]);
+    .flatMap((option) => [option.long ?? "", ...(option.required ? (VALUES[option.long ?? ""] ?? [option.argChoices?.[0] ?? OTHER]) : [])]);
   return [...path, ...(command.name() === "delete" ? [] : args), ...options, ...(NEEDED[path.join(" ")] ?? [])];
 };
 

@@ -187,8 +187,8 @@ describe("no text of a stranger reaches the terminal, a pipe or a file as a cont
       clean(said, words.join(" ").includes("jsonpath"));
       hostile += said.out.includes("\\u{1b}") || said.out.includes("\\u001b") || said.out.includes("\\e") || said.err.includes("\\u{1b}") ? 1 : 0;
     }
-    // The others print only words of ours: help, versions, scripts, costs, and the name that was given.
-    expect(hostile / CALLS.length).toBeGreaterThan(0.7);
+    // The others print only words of ours: help, versions, scripts, costs, the name that was given, and empty lists.
+    expect(hostile / CALLS.length).toBeGreaterThan(0.6);
   }, 120_000);
 
   it("in any error", async () => {
