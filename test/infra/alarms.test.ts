@@ -51,7 +51,8 @@ const sentMetrics = (): ReadonlyMap<string, readonly (readonly string[])[]> => {
   const reporter = powertoolsReporter({ logger, metrics: new Metrics({ namespace: "Tidemark", serviceName: "tidemark-prod" }), extent: "none" });
   const outcomes = (["applied", "refused", "unknown"] as const).map((outcome) => event({ outcome }));
   const unreadable = [{ namespace: "shop", name: "web", reason: "UnreadableWindows", message: "" }];
-  reporter.sync(completed({ failed: 1, unreachable: true, events: outcomes, unreadable, specsOverBudget: 1 }));
+  const ruleFailures = [{ namespace: "shop", name: "web", error: new RangeError("no number") }];
+  reporter.sync(completed({ failed: 1, unreachable: true, events: outcomes, unreadable, specsOverBudget: 1, ruleFailures }));
   for (const why of ["stale", "clock", "held"] as const) reporter.sync(dropped(why));
   reporter.failed(new Error("no answer"), { body: "{}" });
   write.mockRestore();

@@ -69,6 +69,8 @@ export interface Scene {
   readonly metrics: (script: MetricsScript) => Promise<void>;
   readonly apply: (...manifests: readonly object[]) => Promise<void>;
   readonly sync: () => Promise<CompletedSync>;
+  /** Lets the clock of Tidemark go on by so much. */
+  readonly later: (ms: number) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -84,7 +86,7 @@ export const newScene = async (name: string, options: SceneOptions = {}): Promis
   writeFileSync(path, kubeconfigText({ url, ca }, { token }), { mode: 0o600 });
   const admin = adminOf(calls);
   if (options.namespace === undefined) await admin("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
-  const { ports, service, notices, closeClients } = await tidemark(options);
+  const { ports, service, notices, later, closeClients } = await tidemark(options);
   await service.addCluster({ name: CLUSTER, connection: options.connection ?? { kind: "kubeconfig", path }, syncPeriodMs: PERIOD_MS });
   return {
     namespace,
@@ -116,6 +118,7 @@ export const newScene = async (name: string, options: SceneOptions = {}): Promis
       await service.apply([{ file: "scene.yaml", text }], { cluster: CLUSTER, namespace, dryRun: false });
     },
     sync: () => completed(ports),
+    later,
     close: async () => {
       closeClients();
       calls.close();
@@ -159,10 +162,11 @@ const operate = async (admin: Scene["admin"], namespace: string, fleet: Workload
 
 const tidemark = async ({ wrap = (client) => client, clock = Date.now }: SceneOptions) => {
   const engine = await startMemory();
+  let aheadMs = 0;
   const tables: Tables = {
     client: engine.client,
     ...engine.tables,
-    clock: Date.now,
+    clock: () => Date.now() + aheadMs,
     wait: async (ms) => wait(ms),
     random: Math.random,
     token: randomUUID,
@@ -188,17 +192,20 @@ const tidemark = async ({ wrap = (client) => client, clock = Date.now }: SceneOp
     timing: DEFAULT_TIMING,
     cache: warmCache(),
   };
-  const service = openService({ tables, insert, clock: Date.now, by: "test", newUid: randomUUID });
+  const service = openService({ tables, insert, clock: tables.clock, by: "test", newUid: randomUUID });
   const closeClients = (): void => {
     for (const opened of clients) opened.close();
   };
-  return { ports, service, notices, closeClients };
+  const later = (ms: number): void => {
+    aheadMs += ms;
+  };
+  return { ports, service, notices, later, closeClients };
 };
 
 /** Due times are whole milliseconds, each later than the one before. */
 const completed = async (ports: SyncPorts): Promise<CompletedSync> => {
   await wait(2);
-  const report = await sync(ports, { cluster: clusterName(CLUSTER), partition: WHOLE_CLUSTER, dueMs: Date.now(), periodMs: PERIOD_MS });
+  const report = await sync(ports, { cluster: clusterName(CLUSTER), partition: WHOLE_CLUSTER, dueMs: ports.tables.clock(), periodMs: PERIOD_MS });
   if (report.kind !== "completed") throw new Error(`a sync was dropped: ${report.why}`);
   return report;
 };

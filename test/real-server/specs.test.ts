@@ -3,6 +3,8 @@ import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import type { Scene } from "./scene.ts";
 
+const MINUTE_MS = 60_000;
+
 const MERGE = "application/merge-patch+json";
 const pathOf = (scene: Scene, kind: "tidemark.dev/v1/podautoscalers" | "datadoghq.com/v1alpha1/watermarkpodautoscalers"): string => {
   const [group, version, plural] = kind.split("/");
@@ -38,16 +40,20 @@ onServer("autoscalers that are objects of a real API server", (makeScene) => {
     });
 
     await admin("PATCH", `${path}/web?fieldManager=kubectl-edit`, { spec: { minReplicas: 6 } }, MERGE);
+    // An object is stored once a minute at most.
+    scene.later(MINUTE_MS);
     expect((await scene.sync()).events).toMatchObject([{ from: 4, to: 6, specGeneration: 2 }]);
     expect((await service.get({ name: "web" })).updatedBy).toBe('field manager "kubectl-edit"');
     // A label is no new generation, and is followed all the same.
     await admin("PATCH", `${path}/web`, { metadata: { labels: { team: "shop" } } }, MERGE);
+    scene.later(MINUTE_MS);
     await scene.sync();
     expect((await service.get({ name: "web" })).manifest).toMatchObject({ metadata: { labels: { team: "shop" } } });
 
     await admin("DELETE", `${path}/web`);
     await scene.sync();
     expect((await service.get({ name: "web" })).origin?.goneAt).toBeDefined();
+    scene.later(MINUTE_MS);
     await scene.sync();
     await expect(service.get({ name: "web" })).rejects.toThrow("no object has that name");
     expect(await scene.replicas(web)).toBe(6);

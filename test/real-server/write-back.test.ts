@@ -9,6 +9,8 @@ import { onServer } from "./on-server.ts";
 import type { Scene, SceneOptions } from "./scene.ts";
 import { giveStatusRole } from "./status-role.ts";
 
+const MINUTE_MS = 60_000;
+
 type Json = Readonly<Record<string, unknown>>;
 
 const WEB = { kind: "Deployment", apiVersion: "apps/v1", plural: "deployments", name: "web", replicas: 2 } as const;
@@ -62,6 +64,8 @@ onServer("syncs of autoscalers that are objects of a real API server", (makeScen
     });
     await service.thaw();
     await admin("PATCH", `${path}/web`, { spec: { scaleTargetRef: { name: "gone" } } }, MERGE);
+    // An object is stored once a minute at most.
+    scene.later(MINUTE_MS);
     await scene.sync();
     expect(await admin("GET", `${path}/web`)).toMatchObject({ status: { observedGeneration: 2 } });
     expect(conditionOf(await admin("GET", `${path}/web`), "AbleToScale")).toMatchObject({ status: "False", observedGeneration: 2 });

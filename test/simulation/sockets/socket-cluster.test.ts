@@ -3,7 +3,7 @@ import type { Fault } from "../fates.ts";
 import { play } from "../play.ts";
 import { FLEET, newWorld, TIMEOUT_MS, WEB } from "./socket-world.ts";
 
-const SEED = 9;
+const SEED = 10;
 
 describe("scales over connections in memory", () => {
   it("are read and written, of kinds that are built in and of others", async () => {
