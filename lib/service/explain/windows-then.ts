@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import type { AutoscalerRecord, ScaleEventRecord } from "../../model/records.ts";
-import type { Memory, ScaleChange } from "../../model/windows.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
+import { type Memory, NEW_WINDOWS, type ScaleChange } from "../../model/windows.ts";
+import { withScale } from "../../policy/dialects.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { scopeChangesOf } from "../../store/history/scope-changes.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
@@ -17,26 +20,57 @@ const PERIOD_MS_MAX = 86_400_000;
 const lost = (what: string): WindowsView => ({ ...NO_WINDOWS, notStored: what });
 
 /**
- * The windows of an earlier evaluation, as far as they are stored: the page has those of the newest sync alone. The scales that counted for rates are in the history; what closes
- * forbidden windows is in the evaluation. Recommendations and timers are not stored any more, and neither are the rules of an autoscaler that was edited since.
+ * The windows of an earlier evaluation, as far as they are stored: the page has the windows of the newest sync only. The scales that counted for rates are in the history; what closes
+ * forbidden windows is in the evaluation. Recommendations and timers are not stored any more, and neither are the rules of an autoscaler that was edited since. On doubt about a scale, no
+ * rate is shown.
  */
 export const windowsThen = async (context: QueryContext, snapshot: AutoscalerSnapshot, { atMs, evaluation }: Evaluated): Promise<WindowsView> => {
   const { record, spec, cluster } = snapshot;
-  if (spec.kind !== "spec" || evaluation.status === undefined) return lost("windows");
+  const { status, from: count } = evaluation;
+  if (spec.kind !== "spec" || status === undefined) return lost("windows");
   if (record.updatedMs > atMs) return lost(`windows: the autoscaler was edited at ${timeText(record.updatedMs)}`);
   const resetMs = await lastResetMs(context, snapshot, atMs);
   if (resetMs !== undefined) return lost(`windows: they were reset at ${timeText(resetMs)}`);
-  const memory = await scalesThen(context, record, atMs);
-  const count = evaluation.from;
-  const view = windowsView(
-    spec.spec,
-    { memory, status: evaluation.status },
-    { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) },
-  );
-  const { recommendations: _runs, stabilization, timers = [], ...rest } = view;
-  const gone = [...(stabilization.length > 0 ? ["recommendations", "stabilization"] : []), ...(timers.length > 0 ? ["timers"] : [])];
-  const { timers: _timers, ...kept } = { ...rest, timers };
-  return { ...kept, recommendations: [], stabilization: [], ...(gone.length > 0 && { notStored: gone.join(", ") }) };
+  const moment = { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) };
+  const made = await scalesThen(context, record, atMs);
+  const viewOf = (memory: Memory): WindowsView => windowsView(spec.spec, { memory, status }, moment);
+  const view = viewOf(made);
+  const certain = viewOf(certainlyKept(spec.spec, made, record.updatedMs));
+  return storedPart(view, isDeepStrictEqual([view.rates, view.flap], [certain.rates, certain.flap]));
+};
+
+/** Only what is still stored, and the names of what is not. */
+const storedPart = ({ timers = [], stabilization, rates, flap, forbidden, pausedUntil }: WindowsView, hasRates: boolean): WindowsView => {
+  const gone = [
+    ...(stabilization.length > 0 ? ["recommendations", "stabilization"] : []),
+    ...(timers.length > 0 ? ["timers"] : []),
+    ...(hasRates ? [] : ["rates"]),
+  ];
+  return {
+    ...NO_WINDOWS,
+    ...(hasRates && { rates }),
+    ...(hasRates && flap && { flap }),
+    ...(forbidden && { forbidden }),
+    ...(pausedUntil !== undefined && { pausedUntil }),
+    ...(gone.length > 0 && { notStored: gone.join(", ") }),
+  };
+};
+
+/**
+ * The scales that the windows held for certain. The rules record a scale in the place of an older one that is beyond the longest period of its own direction, though a longer period of the
+ * other direction may still have counted the older one (hpa.md 3.9). Which place it was depends on scales from before those that are read here. Rules from before an edit may have dropped any scale.
+ */
+const certainlyKept = (spec: AutoscalerSpec, made: Memory, editedMs: number): Memory => {
+  const changes = [
+    ...made.scaleUps.map((change) => ({ ...change, from: 0 })),
+    ...made.scaleDowns.map((change) => ({ ...change, from: change.change })),
+  ]
+    .map(({ change, from, ...scale }) => ({ ...scale, from, to: change - from }))
+    .toSorted((one, other) => one.atMs - other.atMs);
+  const { memory } = changes.reduce((windows, change) => withScale(windows, spec, change), NEW_WINDOWS);
+  const kept = new Set([...memory.scaleUps, ...memory.scaleDowns].flatMap(({ outdated, eventId }) => (outdated ? [] : [eventId])));
+  const isCertain = ({ eventId, atMs }: ScaleChange): boolean => atMs >= editedMs && kept.has(eventId);
+  return { ...made, scaleUps: made.scaleUps.filter(isCertain), scaleDowns: made.scaleDowns.filter(isCertain) };
 };
 
 /** A person's reset puts assumed scales into the windows, which are no events. */
