@@ -1,5 +1,5 @@
 import type { ClusterRecord } from "../model/records.ts";
-import { asList, asObject, asText, type Json } from "./read/json.ts";
+import { asList, asObject, asText, type Json } from "../model/read/json.ts";
 
 /** The name of releases that did not yet tell stacks apart, and of clusters that such a release has added. */
 const WITHOUT_UID = "tidemark";

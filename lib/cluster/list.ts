@@ -1,7 +1,7 @@
 import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { PAGE_BYTES, pageSizes } from "./page-sizes.ts";
-import { asName, asObject } from "./read/json.ts";
+import { asName, asObject } from "../model/read/json.ts";
 import { MAX_ANSWER_BYTES, MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
 import { ANSWER_TOO_LARGE } from "./transport/failure.ts";

@@ -1,7 +1,7 @@
 import { isObject } from "../model/is-object.ts";
 import type { Budget } from "./budget.ts";
 import { manifestUnreadable, type SourcePosition } from "./errors.ts";
-import { isLarger } from "./json.ts";
+
 import type { OtherKinds } from "./other-kinds.ts";
 
 /** Limit of one manifest as JSON, because a change item holds two of them and an item of the table has at most 400 KB. */
@@ -63,4 +63,22 @@ const itemsOf = (list: Readonly<Record<string, unknown>>, at: ListPosition): rea
 const withListKind = (item: unknown, { apiVersion, kind }: Readonly<Record<string, unknown>>): unknown => {
   if (!isObject(item) || kind === "List") return item;
   return { apiVersion, kind: String(kind).slice(0, -"List".length), ...item };
+};
+
+/**
+ * True for a value with more than `most` bytes as JSON. It counts characters first and stops at the limit, because a value in which aliases repeat a long text could
+ * otherwise become a text of many megabytes.
+ */
+const isLarger = (value: unknown, most: number): boolean => charactersIn(value, most) > most || Buffer.byteLength(JSON.stringify(value) ?? "") > most;
+
+/** A lower bound of the characters as JSON; the count stops a little above `most`. */
+const charactersIn = (value: unknown, most: number): number => {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 1;
+  let characters = 1;
+  for (const [name, member] of Object.entries(value)) {
+    characters += (Array.isArray(value) ? 0 : name.length) + charactersIn(member, most - characters);
+    if (characters > most) return characters;
+  }
+  return characters;
 };

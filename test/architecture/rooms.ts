@@ -5,21 +5,38 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/model": [],
   "lib/aws": [],
   "lib/cost": [],
-  "lib/manifest": ["lib/model"],
-  "lib/policy": ["lib/model"],
+  "lib/fields": ["lib/model"],
+  "lib/sources": ["lib/model", "lib/fields"],
+  "lib/policy": ["lib/model", "lib/fields", "lib/sources"],
+  "lib/manifest": ["lib/model", "lib/fields", "lib/sources", "lib/policy"],
   "lib/store": ["lib/model", "lib/aws"],
-  "lib/cluster": ["lib/model", "lib/aws"],
+  "lib/cluster": ["lib/model", "lib/aws", "lib/sources"],
   "lib/report": ["lib/model"],
-  "lib/sync": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report"],
-  "lib/service": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync"],
+  "lib/sync": ["lib/model", "lib/fields", "lib/sources", "lib/policy", "lib/manifest", "lib/store", "lib/cluster", "lib/report"],
+  "lib/service": ["lib/model", "lib/fields", "lib/sources", "lib/policy", "lib/manifest", "lib/store", "lib/cluster", "lib/report", "lib/sync"],
   "lib/api": ["lib/model", "lib/store", "lib/report", "lib/service"],
-  functions: ["lib/model", "lib/aws", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "lib/api"],
+  functions: [
+    "lib/model",
+    "lib/aws",
+    "lib/fields",
+    "lib/sources",
+    "lib/policy",
+    "lib/manifest",
+    "lib/store",
+    "lib/cluster",
+    "lib/report",
+    "lib/sync",
+    "lib/service",
+    "lib/api",
+  ],
   "lib/remote": ["lib/model", "lib/aws", "lib/report", "lib/service", "lib/api"],
   "lib/local": [
     "lib/model",
     "lib/aws",
-    "lib/manifest",
+    "lib/fields",
+    "lib/sources",
     "lib/policy",
+    "lib/manifest",
     "lib/store",
     "lib/cluster",
     "lib/report",
@@ -30,8 +47,10 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/cli": [
     "lib/model",
     "lib/cost",
-    "lib/manifest",
+    "lib/fields",
+    "lib/sources",
     "lib/policy",
+    "lib/manifest",
     "lib/store",
     "lib/cluster",
     "lib/report",
@@ -43,7 +62,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Rooms that compute: no package, no Node module, nothing that could wait or look at a clock. */
-export const PURE_ROOMS = ["lib/model", "lib/policy"] as const;
+export const PURE_ROOMS = ["lib/model", "lib/fields", "lib/sources", "lib/policy"] as const;
 
 /** Packages that only these rooms may load, because their weight or their I/O belongs there. */
 export const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {

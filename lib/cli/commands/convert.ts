@@ -1,7 +1,7 @@
 import { admitOrThrow } from "../../manifest/admit.ts";
 import { newBudget } from "../../manifest/budget.ts";
 import { readManifests } from "../../manifest/documents.ts";
-import type { Json } from "../../manifest/json.ts";
+import type { Json } from "../../fields/json.ts";
 import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { joined, type Printed, text } from "../../report/printed.ts";

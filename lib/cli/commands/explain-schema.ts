@@ -1,5 +1,5 @@
 import { boundsText, defaultText, explainField, fieldsOf, typeText } from "../../manifest/native/explain-field.ts";
-import type { FieldDescription } from "../../manifest/native/field-types.ts";
+import type { FieldDescription } from "../../fields/field-types.ts";
 import { podAutoscalerSchema, schemaOf } from "../../manifest/native/json-schema.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { lines, type Printed } from "../../report/printed.ts";

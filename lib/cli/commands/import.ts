@@ -2,7 +2,7 @@ import type { KindPath } from "../../cluster/discovery.ts";
 import { type ApiAnswer, type KubeconfigApi, type KubeconfigSource, openKubeconfig } from "../../cluster/kubeconfig-api.ts";
 import type { Finding } from "../../manifest/import/finding.ts";
 import { type Imported, importObjects, type ListedAutoscalers } from "../../manifest/import/import-objects.ts";
-import type { Json } from "../../manifest/json.ts";
+import type { Json } from "../../fields/json.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import { joined, text } from "../../report/printed.ts";

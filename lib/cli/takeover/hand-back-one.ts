@@ -1,5 +1,5 @@
 import { type KubeconfigApi, valueOrThrow } from "../../cluster/kubeconfig-api.ts";
-import type { Json } from "../../manifest/json.ts";
+import type { Json } from "../../fields/json.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { Service } from "../../service/service.ts";

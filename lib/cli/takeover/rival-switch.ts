@@ -1,6 +1,6 @@
 import type { KindPath } from "../../cluster/discovery.ts";
 import type { ApiAnswer, KubeconfigApi, ObjectRef } from "../../cluster/kubeconfig-api.ts";
-import type { Json } from "../../manifest/json.ts";
+import type { Json } from "../../fields/json.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import { RIVAL_PATHS } from "../commands/import.ts";

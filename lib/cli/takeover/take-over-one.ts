@@ -1,6 +1,6 @@
 import type { KubeconfigApi } from "../../cluster/kubeconfig-api.ts";
 import { valueOrThrow } from "../../cluster/kubeconfig-api.ts";
-import type { Json } from "../../manifest/json.ts";
+import type { Json } from "../../fields/json.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView, RivalView } from "../../service/views/autoscaler-view.ts";

@@ -3,7 +3,7 @@ import { Sha256 } from "../../aws/sha256.ts";
 import { awsDomain } from "../../model/eks.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
 import { percentEncoded } from "../../model/percent-encoding.ts";
-import { asObject } from "../read/json.ts";
+import { asObject } from "../../model/read/json.ts";
 import { DESCRIBE_TIMEOUT_MS, MAX_DESCRIPTION_BYTES } from "../request-limits.ts";
 import { type Exchange, exchange } from "../transport/exchange.ts";
 import { decodeDocument } from "../wire/decode-json.ts";

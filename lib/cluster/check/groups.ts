@@ -1,5 +1,5 @@
 import { isObject } from "../../model/is-object.ts";
-import { asObject, asText } from "../read/json.ts";
+import { asObject, asText } from "../../model/read/json.ts";
 import type { Asker } from "./ask.ts";
 
 /** The API groups of the server with their versions; undefined where they are not told. Then nothing counts as "not installed". */

@@ -1,6 +1,6 @@
 import { foreignWords } from "../../model/foreign-words.ts";
 import type { ApiFailure } from "../../model/observation.ts";
-import { asObject, asText } from "../read/json.ts";
+import { asObject, asText } from "../../model/read/json.ts";
 import { CHECK_NAMESPACES_MAX } from "../request-limits.ts";
 import type { Asker } from "./ask.ts";
 

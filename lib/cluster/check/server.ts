@@ -1,7 +1,7 @@
 import { foreignWords } from "../../model/foreign-words.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
-import { asObject, asText } from "../read/json.ts";
+import { asObject, asText } from "../../model/read/json.ts";
 import { CLOCK_DIFFERENCE_MS } from "../request-limits.ts";
 import type { Asker, CheckAnswer, Reply } from "./ask.ts";
 import { type CheckedPoint, failed, passed, warning } from "./report.ts";

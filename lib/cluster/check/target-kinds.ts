@@ -4,7 +4,7 @@ import { isObject } from "../../model/is-object.ts";
 import type { SpecKind } from "../../model/spec-kinds.ts";
 import { isBuiltIn, type Target } from "../discovery.ts";
 import { inNamespace, segment } from "../paths.ts";
-import { asObject, asText } from "../read/json.ts";
+import { asObject, asText } from "../../model/read/json.ts";
 import { CHECK_KINDS_MAX, CHECK_NAMESPACES_MAX, CHECK_OBJECTS_MAX } from "../request-limits.ts";
 import type { ScalableKind } from "../rights/rules.ts";
 import { readScalableKind } from "../rights/scalable-kind.ts";

@@ -3,7 +3,7 @@ import { type LabelIndex, labelIndex } from "../../model/label-index.ts";
 import type { Answer, ApiFailure, Pod, PodMetrics } from "../../model/observation.ts";
 import { isTooLarge, type Listed, list, passedOverFailure } from "../list.ts";
 import { inNamespace } from "../paths.ts";
-import { asObject, asText } from "../read/json.ts";
+import { asObject, asText } from "../../model/read/json.ts";
 import { readPodMetrics } from "../read/metrics.ts";
 import { readPod } from "../read/pods.ts";
 import type { JsonObject } from "../transport/transport.ts";

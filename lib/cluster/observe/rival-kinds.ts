@@ -1,4 +1,4 @@
-import { asList, asObject, asText } from "../read/json.ts";
+import { asList, asObject, asText } from "../../model/read/json.ts";
 import type { JsonObject } from "../transport/transport.ts";
 import type { WireKind } from "../wire/message.ts";
 import { HPA_LIST } from "../wire/workloads.ts";

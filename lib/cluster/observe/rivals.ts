@@ -7,7 +7,7 @@ import { mapInTurns } from "../in-turns.ts";
 import { list, passedOverFailure } from "../list.ts";
 import { listPath } from "../paths.ts";
 import type { Observed, Watched } from "../port.ts";
-import { asObject, asText } from "../read/json.ts";
+import { asObject, asText } from "../../model/read/json.ts";
 import { readRival } from "../read/rival-status.ts";
 import type { JsonObject } from "../transport/transport.ts";
 import { RIVAL_KINDS, type RivalKind } from "./rival-kinds.ts";

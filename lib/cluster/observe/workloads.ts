@@ -5,7 +5,7 @@ import { isBuiltIn, type KindPath } from "../discovery.ts";
 import { list, passedOverFailure } from "../list.ts";
 import { listPath } from "../paths.ts";
 import type { ObserveLimits, Watched } from "../port.ts";
-import { asObject } from "../read/json.ts";
+import { asObject } from "../../model/read/json.ts";
 import { readWorkloadScale } from "../read/scale.ts";
 import { LIST_WINS_FROM, PAGE_LIMIT } from "../request-limits.ts";
 import { type ApiSession, readScaleAt, readTargetScale } from "../scale.ts";

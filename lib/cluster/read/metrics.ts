@@ -1,8 +1,8 @@
 import { foreignWords } from "../../model/foreign-words.ts";
 import type { Answer, CustomMetricValue, ExternalMetricValue, PodMetrics } from "../../model/observation.ts";
-import { asList, asName, asObject, asTexts, type Json } from "./json.ts";
-import { readAmounts, readMilli } from "./pod-amounts.ts";
-import { readDuration, readTime } from "./time.ts";
+import { asList, asName, asObject, asTexts, type Json } from "../../model/read/json.ts";
+import { readAmounts, readMilli } from "../../model/read/amounts.ts";
+import { readDuration, readTime } from "../../model/read/time.ts";
 
 /** Window of a custom metric value without a window (hpa.md 2.5). */
 const DEFAULT_WINDOW_MS = 60_000;

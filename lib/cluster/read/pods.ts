@@ -1,7 +1,7 @@
 import type { Container, Pod } from "../../model/observation.ts";
-import { asList, asName, asObject, asText, asTexts, type Json } from "./json.ts";
-import { readAmounts } from "./pod-amounts.ts";
-import { readTime } from "./time.ts";
+import { asList, asName, asObject, asText, asTexts, type Json } from "../../model/read/json.ts";
+import { readAmounts } from "../../model/read/amounts.ts";
+import { readTime } from "../../model/read/time.ts";
 
 /** Items of a core/v1 PodList. */
 export const readPods = (items: unknown): readonly Pod[] => asList(items).map(readPod);

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { foreignWords } from "../../model/foreign-words.ts";
 import type { Answer, RecommenderReply } from "../../model/observation.ts";
-import { asCount, asList, asObject, asText, type Json } from "./json.ts";
+import { asCount, asList, asObject, asText, type Json } from "../../model/read/json.ts";
 
 const KNOWN = new Set(["targetReplicas", "lowerBoundReplicas", "upperBoundReplicas", "timestamp", "observedTargets", "reason", "error"]);
 

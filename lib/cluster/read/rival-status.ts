@@ -1,8 +1,8 @@
 import type { Because } from "../../model/decision.ts";
 import { foreignReason, foreignWords } from "../../model/foreign-words.ts";
 import type { Rival } from "../../model/rival-state.ts";
-import { asCount, asList, asName, asObject, asText, type Json } from "./json.ts";
-import { readTime } from "./time.ts";
+import { asCount, asList, asName, asObject, asText, type Json } from "../../model/read/json.ts";
+import { readTime } from "../../model/read/time.ts";
 
 /** Another autoscaler as its LIST shows it, from JSON or protobuf. The HPA that KEDA makes of a ScaledObject counts as that ScaledObject. */
 export const readRival = (raw: Json, kind: string): Rival => {

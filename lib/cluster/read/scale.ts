@@ -3,7 +3,7 @@ import type { ApiFailure, ScaleRead, ScaleReading } from "../../model/observatio
 import { canonicalSelector, type LabelSelector, selectorOf } from "../../model/selector.ts";
 import { lastScaledBy } from "../field-manager.ts";
 import { MAX_SELECTOR_CHARACTERS } from "../request-limits.ts";
-import { asCount, asList, asObject, asText, asTexts, type Json } from "./json.ts";
+import { asCount, asList, asObject, asText, asTexts, type Json } from "../../model/read/json.ts";
 
 /** An autoscaling/v1 Scale, the answer to a GET of the scale subresource. Its spec may omit a count of zero. */
 export const readScale = (raw: unknown): ScaleReading => {

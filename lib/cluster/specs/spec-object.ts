@@ -2,8 +2,8 @@ import { isObject } from "../../model/is-object.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import type { SpecKind } from "../../model/spec-kinds.ts";
 import { fieldManagerOf } from "../field-manager.ts";
-import { asCount, asList, asName, asObject, asText, type Json } from "../read/json.ts";
-import { readTime } from "../read/time.ts";
+import { asCount, asList, asName, asObject, asText, type Json } from "../../model/read/json.ts";
+import { readTime } from "../../model/read/time.ts";
 import type { SeenObject, SpecObject } from "./spec-listing.ts";
 
 const STATUS = "status";

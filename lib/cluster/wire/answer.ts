@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { foreignWords } from "../../model/foreign-words.ts";
-import { asObject, asText, type Json } from "../read/json.ts";
+import { asObject, asText, type Json } from "../../model/read/json.ts";
 import { decodeMessage } from "./decode-message.ts";
 import { type Receiver, TooManyParts } from "./kept-parts.ts";
 import type { WireKind } from "./message.ts";

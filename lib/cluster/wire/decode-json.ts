@@ -1,7 +1,7 @@
 import type { Buffer } from "node:buffer";
 import { setImmediate } from "node:timers/promises";
 import { foreignWords } from "../../model/foreign-words.ts";
-import type { Json } from "../read/json.ts";
+import type { Json } from "../../model/read/json.ts";
 import {
   DECODE_BYTES_AT_ONCE,
   MAX_ANSWER_PARTS,

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from "node:v8";
-import type { Json } from "../read/json.ts";
+import type { Json } from "../../model/read/json.ts";
 import { PART_BYTES } from "../request-limits.ts";
 import { message, one } from "./message.ts";
 

@@ -1,6 +1,6 @@
 import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
-import { invalid, type Problem, type Warning } from "../problem.ts";
-import { int32, objectOf, type ReadAs, type ReadContext } from "../shape.ts";
+import { invalid, type Problem, type Warning } from "../../fields/problem.ts";
+import { int32, objectOf, type ReadAs, type ReadContext } from "../../fields/shape.ts";
 import { type Constraint, CONSTRAINTS_PATH, DEFAULT_DOWN, DEFAULT_UP, type GivenConstraint } from "./constraint-defaults.ts";
 
 const RATE = { percent: int32, pods: int32, periodSeconds: int32 } as const;

@@ -1,5 +1,5 @@
-import { invalid, notSupported, type Problem } from "../problem.ts";
-import { anything, int32, objectOf, type ReadContext, text } from "../shape.ts";
+import { invalid, notSupported, type Problem } from "../../fields/problem.ts";
+import { anything, int32, objectOf, type ReadContext, text } from "../../fields/shape.ts";
 import { cpuMetric } from "./defaults.ts";
 import type { HpaDraft, ReadForm } from "./hpa-draft.ts";
 import { HEAD } from "./read-v2.ts";

@@ -1,4 +1,4 @@
-import { anything, int32, newReadContext, objectOf, type ReadContext, type Shape } from "../shape.ts";
+import { anything, int32, newReadContext, objectOf, type ReadContext, type Shape } from "../../fields/shape.ts";
 import { cpuMetric } from "./defaults.ts";
 import type { ReadForm } from "./hpa-draft.ts";
 import { convertedMetric, LEGACY_METRICS, legacySource } from "./legacy-metrics.ts";

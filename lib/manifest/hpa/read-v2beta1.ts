@@ -1,4 +1,4 @@
-import { anything, int32, objectOf } from "../shape.ts";
+import { anything, int32, objectOf } from "../../fields/shape.ts";
 import type { ReadForm } from "./hpa-draft.ts";
 import { convertedMetric, LEGACY_METRICS, legacySource } from "./legacy-metrics.ts";
 import { annotatedBehavior, behaviorSource } from "./read-v1.ts";

@@ -1,4 +1,4 @@
-import { anything, int32, listOf, objectOf, quantity, type ReadAs, text, textMap } from "../shape.ts";
+import { anything, int32, listOf, objectOf, quantity, type ReadAs, text, textMap } from "../../fields/shape.ts";
 
 /** The fields of autoscaling/v2 as written (hpa.md 1.1); v2beta2 has the same without tolerance. */
 

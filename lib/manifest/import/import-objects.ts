@@ -1,6 +1,6 @@
 import { isObject } from "../../model/is-object.ts";
 import { admit } from "../admit.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../../fields/json.ts";
 import { convert } from "../native/convert.ts";
 import { cleanObject } from "./clean-object.ts";
 import type { Detail, Finding } from "./finding.ts";

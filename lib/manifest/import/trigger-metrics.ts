@@ -1,5 +1,5 @@
 import { isObject } from "../../model/is-object.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../../fields/json.ts";
 import type { Detail } from "./finding.ts";
 
 const object = (value: unknown): Json => (isObject(value) ? value : {});

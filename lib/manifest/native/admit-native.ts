@@ -4,11 +4,11 @@ import { canonicalOf, milliOf, type Quantity, signOf } from "../../model/quantit
 import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
 import { amountText, withQuantityText } from "../hpa/stored.ts";
-import { type Json, present } from "../json.ts";
+import { type Json, present } from "../../fields/json.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
-import { invalid, notSupported, type Problem, required } from "../problem.ts";
-import { objectOf } from "../shape.ts";
-import type { FieldDescription } from "./field-types.ts";
+import { invalid, notSupported, type Problem, required } from "../../fields/problem.ts";
+import { objectOf } from "../../fields/shape.ts";
+import type { FieldDescription } from "../../fields/field-types.ts";
 import { admitForeignRules } from "./foreign-rules.ts";
 import { METRIC_FIELDS } from "./metric-fields.ts";
 import { measureOf, nameOf } from "./read-metric.ts";

@@ -1,4 +1,4 @@
-import { amount, choice, flag, group, integer, list, texts, words } from "./field-types.ts";
+import { amount, choice, flag, group, integer, list, texts, words } from "../../fields/field-types.ts";
 
 const LABELS = group("Labels that the series of the metric must have.", {
   matchLabels: texts("The value of each label."),

@@ -1,6 +1,6 @@
 import { groupOf } from "../../model/api-group.ts";
 import { isWhole, milliOf, type Quantity } from "../../model/quantity.ts";
-import { forbidden, invalid, type Problem, required } from "../problem.ts";
+import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
 import { notAbove } from "./cel-amounts.ts";
 import type { Rule } from "./paired-rule.ts";
 import { measureOf, SOURCES, type SourceName, sourcesOf } from "./read-metric.ts";

@@ -1,4 +1,4 @@
-import { type Json, present } from "../json.ts";
+import { type Json, present } from "../../fields/json.ts";
 
 /** Conditions between fields of one object in JSON Schema. Null means absent, as everywhere. */
 export const isSet = (name: string): Json => ({ required: [name], properties: { [name]: { not: { type: "null" } } } });

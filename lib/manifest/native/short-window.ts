@@ -1,4 +1,4 @@
-import type { Warning } from "../problem.ts";
+import type { Warning } from "../../fields/problem.ts";
 
 /** Warns of a time shorter than a sync period, because a sync can only measure in periods. */
 export const shortWindow = (field: string, seconds: number | undefined, syncPeriodSeconds: number): readonly Warning[] =>

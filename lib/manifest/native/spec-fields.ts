@@ -1,4 +1,4 @@
-import { amount, choice, flag, group, integer, list, type ReadOf, time, words } from "./field-types.ts";
+import { amount, choice, flag, group, integer, list, type ReadOf, time, words } from "../../fields/field-types.ts";
 import { HPA_BLOCK } from "./hpa-block.ts";
 import { METRIC_FIELDS } from "./metric-fields.ts";
 import { WATERMARK_BLOCK } from "./watermark-block.ts";

@@ -1,7 +1,7 @@
 import { groupOf } from "../../model/api-group.ts";
 import { isObject } from "../../model/is-object.ts";
-import type { Json } from "../json.ts";
-import { forbidden, invalid, type Problem, required } from "../problem.ts";
+import type { Json } from "../../fields/json.ts";
+import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
 import { fieldsOf } from "./explain-field.ts";
 import type { Rule } from "./paired-rule.ts";
 import { nameOf } from "./read-metric.ts";

@@ -1,6 +1,6 @@
 import { clientFor, type ConnectOptions } from "../../../lib/cluster/connect.ts";
 import type { ClusterClient, ObservedCluster, ObserveLimits, Watched } from "../../../lib/cluster/port.ts";
-import { newReadContext } from "../../../lib/manifest/shape.ts";
+import { newReadContext } from "../../../lib/fields/shape.ts";
 import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";

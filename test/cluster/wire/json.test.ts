@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asList, asObject, type Json } from "../../../lib/cluster/read/json.ts";
+import { asList, asObject, type Json } from "../../../lib/model/read/json.ts";
 import { readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { readRival } from "../../../lib/cluster/read/rival-status.ts";

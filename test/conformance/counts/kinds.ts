@@ -1,5 +1,5 @@
 import { admit } from "../../../lib/manifest/admit.ts";
-import { clauseOf } from "../../../lib/manifest/problem.ts";
+import { clauseOf } from "../../../lib/fields/problem.ts";
 import type { Decision } from "../../../lib/model/decision.ts";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";

@@ -1,5 +1,5 @@
 import { readPods } from "../../../lib/cluster/read/pods.ts";
-import { newReadContext } from "../../../lib/manifest/shape.ts";
+import { newReadContext } from "../../../lib/fields/shape.ts";
 import { milli } from "../../../lib/manifest/watermark/defaults.ts";
 import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { factorOf, metricOf, watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";

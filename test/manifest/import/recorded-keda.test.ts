@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { RIVAL_KINDS } from "../../../lib/cluster/observe/rival-kinds.ts";
 import { readRival } from "../../../lib/cluster/read/rival-status.ts";
 import { importObjects } from "../../../lib/manifest/import/import-objects.ts";
-import type { Json } from "../../../lib/manifest/json.ts";
+import type { Json } from "../../../lib/fields/json.ts";
 
 /** What KEDA 2.21.0 made of a ScaledObject on a real API server: its HPA, and the object after it was paused. */
 const { scaledObject, hpa, paused }: Readonly<Record<"scaledObject" | "hpa" | "paused", Json>> = JSON.parse(

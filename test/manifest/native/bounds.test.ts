@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { admit } from "../../../lib/manifest/admit.ts";
 import { fieldsOf } from "../../../lib/manifest/native/explain-field.ts";
-import type { FieldDescription } from "../../../lib/manifest/native/field-types.ts";
+import type { FieldDescription } from "../../../lib/fields/field-types.ts";
 import { podAutoscalerSchema } from "../../../lib/manifest/native/json-schema.ts";
 import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
 import { ajv } from "./outside.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { admit } from "../../../lib/manifest/admit.ts";
 import { convert } from "../../../lib/manifest/native/convert.ts";
 import { fieldsOf } from "../../../lib/manifest/native/explain-field.ts";
-import type { FieldDescription } from "../../../lib/manifest/native/field-types.ts";
+import type { FieldDescription } from "../../../lib/fields/field-types.ts";
 import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
 import { runs } from "../../policy/runs.ts";
 

@@ -1,5 +1,5 @@
 import { boundsText, defaultText, fieldsOf, typeText } from "../../../lib/manifest/native/explain-field.ts";
-import type { FieldDescription } from "../../../lib/manifest/native/field-types.ts";
+import type { FieldDescription } from "../../../lib/fields/field-types.ts";
 import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
 
 /** Blocks of other forms have pages of their own; the selector is told once. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { explainField } from "../../../lib/manifest/native/explain-field.ts";
-import type { FieldDescription } from "../../../lib/manifest/native/field-types.ts";
+import type { FieldDescription } from "../../../lib/fields/field-types.ts";
 import { schemaOf } from "../../../lib/manifest/native/json-schema.ts";
 import { RULE_TABLE } from "../../../lib/manifest/native/rule-table.ts";
 import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";

@@ -1,5 +1,5 @@
-import type { MilliByResource } from "../../model/observation.ts";
-import { milliOfText } from "../../model/quantity.ts";
+import type { MilliByResource } from "../observation.ts";
+import { milliOfText } from "../quantity.ts";
 import { asObject } from "./json.ts";
 
 const NOTHING: MilliByResource = {};

@@ -1,5 +1,5 @@
-import { foreignWords } from "../../model/foreign-words.ts";
-import { isObject } from "../../model/is-object.ts";
+import { foreignWords } from "../foreign-words.ts";
+import { isObject } from "../is-object.ts";
 
 /** A JSON object of the Kubernetes API. Only the fields that rules use are read, because a list of ten thousand pods is read every few seconds. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import { readDuration as durationOf } from "../../model/duration.ts";
-import { EARLIEST_MS, LATEST_MS, readInstant } from "../../model/instant.ts";
+import { readDuration as durationOf } from "../duration.ts";
+import { EARLIEST_MS, LATEST_MS, readInstant } from "../instant.ts";
 import { asText } from "./json.ts";
 
 /** Milliseconds since 1970 of an RFC 3339 text, or of the BigInt seconds that protobuf gives; `undefined` when it is absent or none. */

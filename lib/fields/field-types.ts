@@ -1,7 +1,7 @@
-import { isObject } from "../../model/is-object.ts";
-import type { Quantity } from "../../model/quantity.ts";
-import type { Json } from "../json.ts";
-import { int32, listOf, objectOf, quantity, type ReadContext, type Shape, text, textMap } from "../shape.ts";
+import { isObject } from "../model/is-object.ts";
+import type { Quantity } from "../model/quantity.ts";
+import type { Json } from "./json.ts";
+import { int32, listOf, objectOf, quantity, type ReadContext, type Shape, text, textMap } from "./shape.ts";
 import type { ServerRule } from "./server-rule.ts";
 
 /** The description of a field: the one source of parsing, defaults, bounds, JSON Schema and `explain-schema`. */

@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json } from "./json.ts";
 
 /** A rule as the API server of a cluster checks it (`tidemark crd`). Without `cel` the expression is made from the condition of the JSON Schema. */
 export interface ServerRule {
