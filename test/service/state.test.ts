@@ -13,7 +13,7 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS, type Status } from "../../lib/model/windows.ts";
 import type { AutoscalerSnapshot } from "../../lib/service/snapshot.ts";
 import { autoscalerView } from "../../lib/service/views/autoscaler-of.ts";
-import { heldBy } from "../../lib/service/views/state.ts";
+import { heldBy } from "../../lib/report/evaluation-state.ts";
 import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
 import { NOON } from "../noon.ts";
 

@@ -1,3 +1,4 @@
+import { metricText, UNKNOWN } from "../../report/metric-reading.ts";
 import type { Printed, Word } from "../../report/printed.ts";
 import type { AutoscalerState, AutoscalerView, MetricView } from "../../service/views/autoscaler-view.ts";
 import { ageText } from "./age-text.ts";
@@ -35,7 +36,6 @@ export const autoscalerHeaders = (wide: boolean): readonly string[] =>
     wide,
   );
 
-const UNKNOWN = "<unknown>";
 const NONE = "<none>";
 /** Targets in one cell; the others are counted, as kubectl does. */
 const SHOWN_TARGETS = 2;
@@ -55,22 +55,6 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
 /** For example "held: monitor", with the cause of the hold. */
 export const stateText = ({ state, heldBy }: Pick<AutoscalerView, "state" | "heldBy">, paint: Paint): Printed =>
   paint(STATE_STYLES[state], state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state);
-
-/** For example "62% (310m)": a percentage and the amount per pod behind it. */
-export const valueText = ({ value, average }: Extract<MetricView, { readonly kind: "measured" }>): string =>
-  average === undefined ? value : `${value} (${average})`;
-
-/** Current value and target of a metric: "62% (310m)/60%". */
-export const metricText = (metric: MetricView): string => {
-  switch (metric.kind) {
-    case "measured":
-      return `${valueText(metric)}/${metric.target}`;
-    case "unmeasured":
-      return `${UNKNOWN}/${metric.target}`;
-    case "failed":
-      return metric.target === undefined ? UNKNOWN : `${UNKNOWN}/${metric.target}`;
-  }
-};
 
 export const referenceText = ({ target }: AutoscalerView): string => (target ? `${target.kind}/${target.name}` : UNKNOWN);
 

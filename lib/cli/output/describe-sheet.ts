@@ -1,7 +1,8 @@
 import type { Printed } from "../../report/printed.ts";
 import type { Description, FrozenView, OriginView, PauseView } from "../../service/views/autoscaler-view.ts";
 import { ageText } from "./age-text.ts";
-import { countText, currentText, metricText, referenceText, stateText } from "./autoscaler-rows.ts";
+import { metricText } from "../../report/metric-reading.ts";
+import { countText, currentText, referenceText, stateText } from "./autoscaler-rows.ts";
 import { yamlText } from "./document-text.ts";
 import { eventRow } from "./event-rows.ts";
 import { withoutHoldText } from "./explain-sheet.ts";

@@ -1,7 +1,7 @@
 import type { Printed, Word } from "../../report/printed.ts";
+import { valueText } from "../../report/metric-reading.ts";
 import type { DecisionView, Explanation, MetricView, StepView } from "../../service/views/autoscaler-view.ts";
 import { ageText, untilText } from "./age-text.ts";
-import { valueText } from "./autoscaler-rows.ts";
 import type { Paint } from "./paint.ts";
 import { type SheetRow, sheet } from "./sheet.ts";
 import { aligned, Table } from "./text-table.ts";

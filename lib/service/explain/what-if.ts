@@ -5,7 +5,7 @@ import type { ControllerSettings } from "../../model/settings.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { StoppingMetric } from "../../policy/explanations.ts";
-import { isHeld } from "../views/state.ts";
+import { isHeld } from "../../report/evaluation-state.ts";
 import { timeText } from "../views/time-text.ts";
 import type { Direction, WindowsView } from "../views/windows.ts";
 import { leadingMetric } from "./leading-metric.ts";

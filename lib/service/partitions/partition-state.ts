@@ -7,7 +7,7 @@ import { eachDone } from "../../store/table/all-done.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
 import type { QueryContext } from "../context.ts";
 import type { ClusterState } from "../views/cluster-state.ts";
-import { type PartitionTrouble, troubleOf } from "./trouble.ts";
+import { type PartitionTrouble, troubleOf } from "../../report/partition-trouble.ts";
 
 /** Periods without a completed sync after which a partition is late. */
 const LATE_PERIODS = 3;

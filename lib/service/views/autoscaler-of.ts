@@ -2,14 +2,14 @@ import type { StepOutcome } from "../../model/decision.ts";
 import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, WithoutHold } from "../../model/records.ts";
 import type { Status } from "../../model/windows.ts";
+import { countsOf, heldBy } from "../../report/evaluation-state.ts";
+import { metricReadings } from "../../sync/metric-readings.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import type { AutoscalerView, DecisionView, EventView, FrozenView, MetricView, StepView } from "./autoscaler-view.ts";
-import { withAverages } from "./metric-averages.ts";
-import { unmeasured } from "./metric-targets.ts";
+import type { AutoscalerView, DecisionView, EventView, FrozenView, StepView } from "./autoscaler-view.ts";
 import { pauseView } from "./pause-view.ts";
 import { rivalView } from "./rival-view.ts";
-import { heldBy, stateOf } from "./state.ts";
+import { stateOf } from "./state.ts";
 import { timeText } from "./time-text.ts";
 
 export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
@@ -27,7 +27,7 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
     ...heldByView(evaluated),
     ...rivalsView(evaluated),
     ...holdsView(known),
-    ...(status && countsOf(known, status)),
+    ...(status && replicasOf(known, status)),
     metrics: metricsOf(known),
     conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: timeText(transitionMs) })),
     ...(evaluated && { decision: decisionView(evaluated) }),
@@ -69,28 +69,19 @@ const specView = (
 /** The count comes from the journal, which is written at least as often as the page and has the observed count. */
 const statusOf = ({ evaluated, windows }: AutoscalerSnapshot): Status | undefined => evaluated?.evaluation.status ?? windows?.status;
 
-/** The last known count, and since when it cannot be read, when the newest sync could not read it. */
-const countsOf = (known: AutoscalerSnapshot, status: Status): Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
-  if (!isUnread(known)) return { currentReplicas: currentReplicas(known, status), desiredReplicas: desiredReplicas(known, status) };
-  const since = status.conditions.find((condition) => condition.type === "AbleToScale" && condition.status === "False")?.transitionMs;
-  const replicas = Math.max(status.currentReplicas, 0);
-  // A stored count of 0 may also mean that no count was ever read.
-  return replicas === 0 ? {} : { lastKnown: { replicas, ...(since !== undefined && { at: timeText(since) }) } };
+const replicasOf = (known: AutoscalerSnapshot, status: Status): Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
+  const { current, desired, lastKnown } = countsOf(known.evaluated?.evaluation, status);
+  if (lastKnown) {
+    const { replicas, sinceMs } = lastKnown;
+    return { lastKnown: { replicas, ...(sinceMs !== undefined && { at: timeText(sinceMs) }) } };
+  }
+  if (current === undefined || desired === undefined) return {};
+  return { currentReplicas: isReached(known) ? status.desiredReplicas : current, desiredReplicas: desired };
 };
-
-const isUnread = ({ evaluated }: AutoscalerSnapshot): boolean => evaluated?.evaluation.failed === true && evaluated.evaluation.from === undefined;
 
 /** The status has the count before a scale. After a later sync the desired count is reached. */
-const currentReplicas = ({ evaluated, syncedMs = 0 }: AutoscalerSnapshot, status: Status): number => {
-  if (!evaluated) return status.currentReplicas;
-  const { atMs, evaluation } = evaluated;
-  const reached = evaluation.kind === "scale" && syncedMs > atMs;
-  return reached ? status.desiredReplicas : (evaluation.from ?? status.currentReplicas);
-};
-
-/** The count that the rules want, when a freeze, a pause or a rival prevents it. */
-const desiredReplicas = ({ evaluated }: AutoscalerSnapshot, status: Status): number =>
-  evaluated?.evaluation.withoutHold?.to ?? status.desiredReplicas;
+const isReached = ({ evaluated, syncedMs = 0 }: AutoscalerSnapshot): boolean =>
+  evaluated !== undefined && evaluated.evaluation.kind === "scale" && syncedMs > evaluated.atMs;
 
 const heldByView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<AutoscalerView, "heldBy"> => {
   const holder = evaluated && heldBy(evaluated.evaluation);
@@ -102,22 +93,9 @@ const rivalsView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<Autoscaler
   return rivals === undefined ? {} : { rivals: rivals.map(rivalView) };
 };
 
-/**
- * Every metric of the spec, as the sync measured it. A workload outside its bounds measures nothing, and one at rest only its activation. A failed metric takes
- * its target from the spec, which has them in the same order. After a change of the spec the metrics are those of the evaluation.
- */
-export const metricsOf = ({ spec, evaluated }: Pick<AutoscalerSnapshot, "spec" | "evaluated">): AutoscalerView["metrics"] => {
-  const measured = evaluated ? withAverages(evaluated.evaluation) : [];
-  if (spec.kind === "problem") return measured;
-  const wanted = unmeasured(spec.spec);
-  const whole = measured.length === wanted.length ? measured : completed(measured, wanted);
-  return whole.map((metric, at) => (metric.kind === "failed" ? { ...metric, target: wanted[at]?.target ?? "none" } : metric));
-};
-
-const completed = (measured: readonly MetricView[], wanted: readonly MetricView[]): readonly MetricView[] =>
-  measured.every(({ name }) => wanted.some((metric) => metric.name === name))
-    ? wanted.map((metric) => measured.find(({ name }) => name === metric.name) ?? metric)
-    : measured;
+/** Every metric of the spec, as the newest sync measured it. */
+export const metricsOf = ({ spec, evaluated }: Pick<AutoscalerSnapshot, "spec" | "evaluated">): AutoscalerView["metrics"] =>
+  metricReadings(spec.kind === "spec" ? spec.spec : undefined, evaluated?.evaluation);
 
 const manifestOf = ({ manifest }: AutoscalerRecord): unknown => JSON.parse(manifest);
 

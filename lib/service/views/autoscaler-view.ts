@@ -1,8 +1,9 @@
-import type { Limit, MetricOutcome } from "../../model/decision.ts";
+import type { Limit } from "../../model/decision.ts";
 import type { Connection } from "../../model/records.ts";
 import type { TargetRef } from "../../model/spec-governed.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { Condition } from "../../model/windows.ts";
+import type { MetricReading } from "../../report/metric-reading.ts";
 import type { StateView } from "./cluster-state.ts";
 import type { WindowsView } from "./windows.ts";
 
@@ -89,12 +90,7 @@ export interface PauseView {
   readonly until?: string;
 }
 
-/** A metric in the newest sync; `unmeasured` before the first evaluation. */
-export type MetricView =
-  /** `average`: for a percentage, the amount per pod behind it. */
-  | (Exclude<MetricOutcome, { readonly kind: "failed" }> & { readonly average?: string })
-  | (Extract<MetricOutcome, { readonly kind: "failed" }> & { readonly target?: string })
-  | { readonly kind: "unmeasured"; readonly name: string; readonly type: string; readonly target: string };
+export type MetricView = MetricReading;
 
 export interface ConditionView {
   readonly type: string;

@@ -1,11 +1,10 @@
-import type { Because } from "../../model/decision.ts";
-import { foreignWords } from "../../model/foreign-words.ts";
-import type { Evaluation } from "../../model/records.ts";
-import type { ClusterState } from "../views/cluster-state.ts";
+import type { Because } from "../model/decision.ts";
+import { foreignWords } from "../model/foreign-words.ts";
+import type { Evaluation } from "../model/records.ts";
 
 /** The state of a cluster by its evaluations. `silent`: there are none, or none of them asked the cluster. */
 export interface PartitionTrouble {
-  readonly state: Extract<ClusterState, "forbidden" | "ok" | "partly failing" | "unreachable">;
+  readonly state: "forbidden" | "ok" | "partly failing" | "unreachable";
   readonly silent: boolean;
   readonly sinceMs?: number;
   readonly error?: string;

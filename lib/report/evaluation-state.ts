@@ -1,0 +1,79 @@
+import type { Evaluation } from "../model/records.ts";
+import type { Status } from "../model/windows.ts";
+
+/** The state of an autoscaler by its newest evaluation. What stops it from outside (a freeze, a pause) and a manifest that cannot be read come before it. */
+export type EvaluatedState = "active" | "failing" | "held" | "limited" | "shadow" | "waiting";
+
+/** The first state that applies. */
+export const evaluatedState = (evaluation: Evaluation): EvaluatedState => {
+  // The newest evaluation is from before the resume.
+  if (PAUSES.has(evaluation.because.reason)) return "waiting";
+  if (evaluation.failed) return "failing";
+  const holder = heldBy(evaluation);
+  if (holder === RIVAL) return "shadow";
+  if (holder !== undefined) return "held";
+  return evaluation.steps.some(({ limit }) => limit) ? "limited" : "active";
+};
+
+/** Reasons of holds.ts for a pause or a freeze. */
+const PAUSES: ReadonlySet<string> = new Set(["FleetFrozen", "ClusterPaused", "AutoscalerPaused"]);
+
+const RIVAL = "rival";
+
+/** What holds the count beside metrics and limits, by the reason of the decision, in one or two words. */
+const HOLDERS: Readonly<Record<string, string>> = {
+  DatadogMonitorNotOK: "monitor",
+  DryRun: "dry run",
+  EarlierCluster: "earlier cluster",
+  FailedGetDatadogMonitor: "monitor",
+  IntentTooLarge: "intent too large",
+  NameShared: "shared name",
+  ObjectGone: "object gone",
+  OtherStack: "other stack",
+  Paused: "manifest pause",
+  RivalController: RIVAL,
+  RivalsUnknown: "rivals unknown",
+  ScaleSettled: "unsettled scale",
+  ScaleUnsettled: "unsettled scale",
+  SpecNotStored: "spec not stored",
+  SpecOutdated: "outdated spec",
+  SpecOverBudget: "over budget",
+  SpecTooLarge: "spec too large",
+  SpecUnknown: "spec unread",
+  SpecWaits: "spec waits",
+  TargetShared: "shared target",
+  TenantOverShare: "over its share",
+  TooManyScales: "too many scales",
+  UnreadableIntent: "unreadable intent",
+};
+
+/** What holds an autoscaler beside its metrics; undefined when nothing does. */
+export const heldBy = (evaluation: Evaluation): string | undefined => {
+  if (evaluation.kind !== "hold") return undefined;
+  return HOLDERS[evaluation.because.reason] ?? (isHeld(evaluation) ? evaluation.because.reason : undefined);
+};
+
+/** True when a hold beside the rules prevented another count. */
+export const isHeld = ({ kind, from, steps, withoutHold }: Evaluation): boolean => {
+  const wanted = steps.at(-1)?.after;
+  return kind === "hold" && (withoutHold !== undefined || (wanted !== undefined && wanted !== from));
+};
+
+/** The counts of an autoscaler as its newest evaluation has them. Both counts are absent where the evaluation could not read the workload. */
+export interface EvaluatedCounts {
+  readonly current?: number;
+  readonly desired?: number;
+  /** The last known count, and since when it cannot be read. Absent where the count was read, and where none is known. */
+  readonly lastKnown?: { readonly replicas: number; readonly sinceMs?: number };
+}
+
+/** `status` is the one after the evaluation; without an evaluation, the stored one. */
+export const countsOf = (evaluation: Evaluation | undefined, status: Status): EvaluatedCounts => {
+  const isUnread = evaluation?.failed === true && evaluation.from === undefined;
+  // The count that the rules want, where a freeze, a pause or a rival prevents it.
+  if (!isUnread) return { current: evaluation?.from ?? status.currentReplicas, desired: evaluation?.withoutHold?.to ?? status.desiredReplicas };
+  const sinceMs = status.conditions.find((condition) => condition.type === "AbleToScale" && condition.status === "False")?.transitionMs;
+  const replicas = Math.max(status.currentReplicas, 0);
+  // A stored count of 0 may also mean that no count was ever read.
+  return replicas === 0 ? {} : { lastKnown: { replicas, ...(sinceMs !== undefined && { sinceMs }) } };
+};
