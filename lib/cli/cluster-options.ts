@@ -1,8 +1,8 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Connection } from "../model/records.ts";
-import type { ClusterChange, NewCluster } from "../service/service.ts";
 import { SPEC_KIND_NAMES, type SpecKindName } from "../model/spec-kinds.ts";
+import type { ClusterChange, NewCluster } from "../service/service.ts";
 import { lengthMs } from "./time-options.ts";
 import { usage } from "./usage-error.ts";
 

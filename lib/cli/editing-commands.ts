@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { validateOption } from "../local/run/validate-option.ts";
+import { validateOption } from "../local/run/options.ts";
 import { passedOverText } from "../manifest/passed-over.ts";
 import type { ChoiceOptions, Chosen } from "./chosen-autoscalers.ts";
 import type { ApplyCommandOptions, DeleteOptions } from "./commands/edit.ts";
@@ -8,7 +8,7 @@ import { example } from "./example.ts";
 import { withFiles, withOptionalFiles } from "./file-options.ts";
 import type { CommandIo, Printer, Session } from "./io.ts";
 import type { Run } from "./run-command.ts";
-import { filterOf, NAMES, type ScopeOptions, withScope, withEditScopes, withSelector } from "./scope-options.ts";
+import { filterOf, NAMES, type ScopeOptions, withEditScopes, withScope, withSelector } from "./scope-options.ts";
 import { usage } from "./usage-error.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */

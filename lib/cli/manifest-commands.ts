@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { validateOption } from "../local/run/validate-option.ts";
+import { validateOption } from "../local/run/options.ts";
 import type { ConvertOptions } from "./commands/convert.ts";
 import { withFiles } from "./file-options.ts";
 import type { CommandIo, Printer } from "./io.ts";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { validateOption } from "../local/run/validate-option.ts";
+import { validateOption } from "../local/run/options.ts";
 import type { AutoscaleOptions } from "./commands/autoscale.ts";
 import type { DiffOptions } from "./commands/diff.ts";
 import { dryRun } from "./dry-run-option.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { failureText } from "../local/folder/failure-text.ts";
-import { userName } from "../local/run/user-name.ts";
+import { userName } from "../local/run/terminal.ts";
 import { errorLines } from "../report/printed.ts";
 import { EXIT, main } from "./main.ts";
 

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import Table from "cli-table3";
 import { asksOf } from "../../lib/policy/dialects.ts";
 import { eachDone } from "../../lib/store/table/all-done.ts";
-import { type Engine, ENGINES, startDynalite } from "../contracts/engines.ts";
+import { ENGINES, type Engine, startDynalite } from "../contracts/engines.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { type App, appsOf, fillCluster } from "../control-plane/fill.ts";
 import { type MetricsAdapter, startMetricsAdapter } from "../control-plane/metrics-adapter.ts";
 import { type ControlPlane, startControlPlane } from "../control-plane/start.ts";
-import { CPU, type Load, play, type Played, recordOf, type Subject, subjectOf } from "./burst-subject.ts";
+import { CPU, type Load, type Played, play, recordOf, type Subject, subjectOf } from "./burst-subject.ts";
 
 /**
  * All workloads of a real API server want three times as many pods at once, and then a third: how many syncs that takes, and how long. `BURST_AGAINST=FOLDER` measures another checkout

@@ -8,7 +8,7 @@ import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
 import { eachDone } from "../../lib/store/table/all-done.ts";
-import { WRITE_BACK_MS_MAX, UPDATES_MAX } from "../../lib/sync/objects/write-back-objects.ts";
+import { UPDATES_MAX, WRITE_BACK_MS_MAX } from "../../lib/sync/objects/write-back-objects.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { kubeconfigText } from "../control-plane/kubeconfig.ts";
 import { type ControlPlane, startControlPlane } from "../control-plane/start.ts";

@@ -7,8 +7,8 @@ import { documentText } from "../../lib/cli/output/document-text.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
 import { sheet } from "../../lib/cli/output/sheet.ts";
 import { aligned, Table } from "../../lib/cli/output/text-table.ts";
-import type { Printed } from "../../lib/report/printed.ts";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
+import type { Printed } from "../../lib/report/printed.ts";
 
 const written = (text: Printed): string => text.written();
 

@@ -7,7 +7,7 @@ import { autoscalerName, namespace } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { decide, type DecideInput } from "../../lib/policy/decide.ts";
+import { type DecideInput, decide } from "../../lib/policy/decide.ts";
 import { afterWrite } from "../../lib/policy/dialects.ts";
 import type { Difference } from "./differences.ts";
 import { runSequence as runHpaSequence } from "./hpa/sync-sequence.ts";

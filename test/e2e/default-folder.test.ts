@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { demonstrationWorkloads } from "../../lib/local/cluster/demonstration.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
+import { demonstrationWorkloads } from "../../lib/local/run/world.ts";
 import { startRunIn, tidemarkIn } from "./start-process.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../examples/checkout.yaml", import.meta.url));

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { demonstrationWorkloads } from "../../lib/local/cluster/demonstration.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
+import { demonstrationWorkloads } from "../../lib/local/run/world.ts";
 import { exportedEvents, startRun, tidemark } from "./start-process.ts";
 
 const CROWD = fileURLToPath(new URL("../../examples/crowd.yaml", import.meta.url));

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { workloadModel } from "../../lib/local/cluster/definition.ts";
 import { spread } from "../../lib/local/cluster/load.ts";
 import { deploymentsOf } from "../../lib/local/run/manifest-files.ts";
-import { workloadsOf } from "../../lib/local/run/workloads.ts";
+import { workloadsOf } from "../../lib/local/run/world.ts";
 import { demandAt } from "../../lib/local/traces/trace.ts";
 import { admitOrThrow } from "../../lib/manifest/admit.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";

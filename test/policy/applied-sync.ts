@@ -4,7 +4,7 @@ import type { Observation } from "../../lib/model/observation.ts";
 import { type ControllerSettings, DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { decide, type DecideInput } from "../../lib/policy/decide.ts";
+import { type DecideInput, decide } from "../../lib/policy/decide.ts";
 import { afterWrite } from "../../lib/policy/dialects.ts";
 import { NOON } from "../noon.ts";
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import type { Decision } from "../../lib/model/decision.ts";
-import { decide, type DecideInput } from "../../lib/policy/decide.ts";
+import { type DecideInput, decide } from "../../lib/policy/decide.ts";
 import { afterWrite } from "../../lib/policy/dialects.ts";
 import { MAX_I32 } from "../../lib/policy/shared/arithmetic.ts";
 import { averageReplicas, type PerPodInput, utilizationReplicas } from "../../lib/policy/shared/metrics/per-pod.ts";

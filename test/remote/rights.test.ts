@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Session } from "../../lib/cli/io.ts";
-import { openStack } from "../../lib/cli/stack-session.ts";
 import { METRICS_PATH, QUERY_PATHS } from "../../lib/api/paths.ts";
 import { ROUTE_SCOPES } from "../../lib/api/route-scopes.ts";
+import type { Session } from "../../lib/cli/io.ts";
+import { openStack } from "../../lib/cli/stack-session.ts";
 import { isTidemarkError } from "../../lib/model/errors.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewGrant, Service } from "../../lib/service/service.ts";

@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { line } from "../../lib/report/printed.ts";
-import { painter } from "../../lib/cli/output/paint.ts";
 import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
 import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
+import { painter } from "../../lib/cli/output/paint.ts";
 import { metricText } from "../../lib/local/view/words.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
 import type { ClusterRecord, Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS, type Status } from "../../lib/model/windows.ts";
+import { line } from "../../lib/report/printed.ts";
 import type { AutoscalerSnapshot } from "../../lib/service/snapshot.ts";
 import { autoscalerView } from "../../lib/service/views/autoscaler-of.ts";
 import { heldBy } from "../../lib/report/evaluation-state.ts";

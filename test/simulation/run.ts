@@ -2,8 +2,8 @@ import { rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
-import { type Coverage, coverageText, joinedCoverage } from "./coverage.ts";
 import { olderCommit, olderTree } from "./beside/older-tree.ts";
+import { type Coverage, coverageText, joinedCoverage } from "./coverage.ts";
 import type { SeedOutcome } from "./seed.ts";
 
 /**

@@ -2,7 +2,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Message, newMessageId } from "../../lib/local/queue/message.ts";
 import type { Draft, Queue } from "../../lib/local/queue/queue.ts";
-import { sqsFailure } from "../../lib/local/queue/sqs-failure.ts";
+import { sqsFailure } from "../../lib/local/queue/sqs-limits.ts";
 import { type SqsServer, startSqsServer } from "../../lib/local/queue/sqs-server.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import { clusterName, namespace, partitionName } from "../../lib/model/ids.ts";

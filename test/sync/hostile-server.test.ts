@@ -10,7 +10,7 @@ import { RULES } from "../../lib/sync/rules.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
-import { type IssueOptions, authority } from "../cluster/stand-in/certificates.ts";
+import { authority, type IssueOptions } from "../cluster/stand-in/certificates.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, type Raw, workload } from "../cluster/stand-in/kubernetes.ts";
 import { type Answer, json, status } from "../cluster/stand-in/server.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";

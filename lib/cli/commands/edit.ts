@@ -8,9 +8,9 @@ import type { Chosen } from "../chosen-autoscalers.ts";
 import { forEachResource } from "../each-resource.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import type { FileOptions } from "../read-sources.ts";
-import type { PruneOptions } from "./prune.ts";
 import { mustHaveKind, queryFor } from "../selected-names.ts";
 import { futureMs } from "../time-options.ts";
+import type { PruneOptions } from "./prune.ts";
 
 export interface ApplyCommandOptions extends FileOptions, PruneOptions {
   readonly namespace?: string;

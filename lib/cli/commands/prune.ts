@@ -1,7 +1,7 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
-import { readInputs } from "../../service/apply/manifest-inputs.ts";
 import { text } from "../../report/printed.ts";
+import { readInputs } from "../../service/apply/manifest-inputs.ts";
 import type { ManifestSource, Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { forEachResource } from "../each-resource.ts";

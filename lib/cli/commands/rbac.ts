@@ -1,8 +1,8 @@
 import { type AccessEntry, accessEntryText } from "../../cluster/rights/access-entry.ts";
 import { type RbacOptions, rbacText } from "../../cluster/rights/rbac-text.ts";
 import { readScalableKind } from "../../cluster/rights/scalable-kind.ts";
-import { block } from "../../report/printed.ts";
 import { eksFault } from "../../model/eks.ts";
+import { block } from "../../report/printed.ts";
 import { chooseTarget, type TargetOptions } from "../command-target.ts";
 import type { Printer, Session } from "../io.ts";
 import { usage } from "../usage-error.ts";

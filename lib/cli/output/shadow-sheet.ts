@@ -1,4 +1,4 @@
-import { sparkline } from "../../local/view/sparkline.ts";
+import { sparkline } from "../../local/view/picture.ts";
 import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { ShadowReaction, ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
 import { aligned } from "./text-table.ts";

@@ -1,3 +1,4 @@
+import { isObject } from "../../model/is-object.ts";
 import { type Located, resolvePath } from "./api-path.ts";
 import { discover } from "./discovery.ts";
 import { scale } from "./kube-objects.ts";
@@ -6,16 +7,14 @@ import { customMetrics, externalMetrics } from "./metrics-api.ts";
 import type { ClusterEvents } from "./objects/events.ts";
 import type { ObjectStore } from "./objects/object-requests.ts";
 import { isWatch, watchObjects } from "./objects/watch.ts";
-import { writeKept } from "./objects/write-kept.ts";
-import { openApi } from "./openapi/openapi.ts";
+import { replicasToPatch, replicasToPut, writeKept } from "./objects/write-kept.ts";
+import { openApi } from "./openapi.ts";
 import { inKeyOrder, Pages } from "./pages.ts";
 import { table, wantsTable } from "./printed-table.ts";
-import { review } from "./reviews.ts";
 import { type ApiRequest, asksForDryRun, parseJson } from "./request-parts.ts";
-import { replicasToPatch, replicasToPut } from "./scale-write.ts";
 import { groupVersion, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
-import { methodNotAllowed, notFound, unsupportedMediaType } from "./status.ts";
+import { badRequest, methodNotAllowed, notFound, unsupportedMediaType } from "./status.ts";
 
 /** Answers one request with the object to send, or throws a Refusal. `undefined`: no such path. */
 export type KubeApi = (request: ApiRequest) => Promise<unknown>;
@@ -127,4 +126,37 @@ const wantedReplicas = (workload: SimulatedWorkload, request: ApiRequest): numbe
   if (request.method !== "PATCH") throw methodNotAllowed();
   if (request.contentType !== MERGE_PATCH) throw unsupportedMediaType([MERGE_PATCH]);
   return replicasToPatch(workload, parseJson(request.body));
+};
+
+interface PostedReview {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+/** The user of the one token that the server accepts. */
+const USER = { username: "tidemark", groups: ["tidemark", "system:authenticated"] };
+
+const REVIEWS: Readonly<Record<string, { readonly kind: string; readonly status: object }>> = {
+  "/apis/authentication.k8s.io/v1/selfsubjectreviews": { kind: "SelfSubjectReview", status: { userInfo: USER } },
+  "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": { kind: "SelfSubjectAccessReview", status: { allowed: true } },
+};
+
+/** The answer to a client that asks for its user or for a right: the only user may do everything. Undefined for every other path. */
+export const review = ({ method, path, body }: PostedReview): unknown => {
+  const known = Object.hasOwn(REVIEWS, path) ? REVIEWS[path] : undefined;
+  if (!known) return undefined;
+  if (method !== "POST") throw methodNotAllowed();
+  const posted = parsed(body);
+  if (!isObject(posted) || posted["kind"] !== known.kind) throw badRequest(`the object provided is unrecognized: wanted a ${known.kind}`);
+  return { ...posted, status: known.status };
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // No JSON is refused like an object of another kind.
+    return undefined;
+  }
 };

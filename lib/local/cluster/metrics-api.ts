@@ -1,13 +1,10 @@
 import { matches } from "../../model/selector.ts";
 import { podLabels } from "./kube-objects.ts";
 import { parseLabelSelector } from "./list-selectors.ts";
-import { customMetricList, DEMAND_METRIC, externalMetric, podDemand, workloadDemand } from "./metrics-objects.ts";
+import { customMetricList, DEMAND_METRIC, DEPLOYMENTS, externalMetric, podDemand, workloadDemand } from "./metrics-objects.ts";
 import { isDark, lastScrapeMs } from "./scrape.ts";
 import { type World, within } from "./served-resources.ts";
 import { metricNotFound } from "./status.ts";
-
-/** With its group, as the controller asks. */
-const DEPLOYMENTS = "deployments.apps";
 
 /** `GET /apis/custom.metrics.k8s.io/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/METRIC`; a name of "*" asks for all that the labelSelector selects. */
 export const customMetrics = (world: World, version: string, path: readonly string[], query: URLSearchParams): unknown => {

@@ -61,3 +61,6 @@ export const externalMetric = ({ model, state }: SimulatedWorkload, nowMs: numbe
   window: RESOLUTION_MS / 1000,
   value: `${Math.round(openSegment(state).demand * 1000)}m`,
 });
+
+/** With its group, as the controller asks. */
+export const DEPLOYMENTS = "deployments.apps";

@@ -26,7 +26,7 @@ export interface WorkloadFigures {
 export interface Statistics extends Totals {
   readonly namespace: string;
   readonly name: string;
-  /** Of the trace: usually a rate, of which the totals are no amount (lib/local/traces/amount.ts). */
+  /** Of the trace: usually a rate, of which the totals are no amount (lib/local/view/summary.ts). */
   readonly unit: string;
   /** Distance of two samples of the trace. */
   readonly stepMs: number;

@@ -3,20 +3,20 @@ import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import type { Server } from "node:https";
 import { join } from "node:path";
+import { stringify } from "yaml";
+import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
-import type { SpecKind } from "../../model/spec-kinds.ts";
+import { SPEC_KIND_NAMES, type SpecKind } from "../../model/spec-kinds.ts";
 import { CLUSTER_KUBECONFIG, CLUSTER_OBJECTS, CLUSTER_WRITES } from "../folder/layout.ts";
-import { writeDurably } from "../folder/whole-file.ts";
-import { serverCredentials } from "../run/certificates.ts";
+import { readJsonIfThere, writeDurably } from "../folder/whole-file.ts";
+import { type ServerCredentials, serverCredentials } from "../run/certificates.ts";
 import { refuseForeignHosts } from "../run/loopback.ts";
 import { kubeApi } from "./api.ts";
 import { type WorkloadDefinition, workloadModel } from "./definition.ts";
 import { type Faults, faultSwitches } from "./faults.ts";
 import type { Rival } from "./kube-objects.ts";
-import { kubeconfig } from "./kubeconfig.ts";
-import { CustomObjects } from "./objects/custom-objects.ts";
+import { CustomObjects, type KeptObjects } from "./objects/custom-objects.ts";
 import { ClusterEvents } from "./objects/events.ts";
-import { readObjectFile, writeObjectFile } from "./objects/object-file.ts";
 import { putObject } from "./objects/object-requests.ts";
 import { reading, type Statistics, statistics, type WorkloadFigures } from "./reading.ts";
 import { apiServer } from "./server.ts";
@@ -165,4 +165,32 @@ const closeAll = async (server: Server, journal: WriteJournal, save: () => void)
   await closed;
   save();
   await journal.close();
+};
+
+const NAME = "tidemark-local";
+
+/** A kubeconfig for the simulated cluster, self-contained: any Kubernetes client connects with it. */
+const kubeconfig = (url: string, { caPem, token }: ServerCredentials): string =>
+  stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: NAME, cluster: { server: url, "certificate-authority-data": Buffer.from(caPem).toString("base64") } }],
+    users: [{ name: NAME, user: { token } }],
+    contexts: [{ name: NAME, context: { cluster: NAME, user: NAME, namespace: "default" } }],
+    "current-context": NAME,
+  });
+
+const Metadata = z.looseObject({ name: z.string(), namespace: z.string(), uid: z.string(), resourceVersion: z.string() });
+const Kept = z.object({
+  format: z.literal(1),
+  version: z.int(),
+  objects: z.array(z.looseObject({ kind: z.enum(SPEC_KIND_NAMES), metadata: Metadata })),
+});
+
+/** The objects of an earlier start; undefined where people have put none into the cluster. Throws `local.unreadable`. */
+const readObjectFile = (path: string): KeptObjects | undefined => readJsonIfThere(path, Kept);
+
+/** Writes all objects durably. There are few, and people edit them seldom. */
+const writeObjectFile = (path: string, objects: CustomObjects): void => {
+  if (objects.version > 0) writeDurably(path, `${JSON.stringify({ format: 1, ...objects.kept() })}\n`);
 };

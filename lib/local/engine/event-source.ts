@@ -1,7 +1,6 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import { type Message, md5OfBody } from "../queue/message.ts";
+import { LOCAL_ACCOUNT, type Message, md5OfBody, queueArn, systemAttributes } from "../queue/message.ts";
 import type { Queue } from "../queue/queue.ts";
-import { LOCAL_ACCOUNT, queueArn, systemAttributes } from "../queue/system-attributes.ts";
 import type { Activity } from "./drive.ts";
 import { type Handler, invocationContext } from "./invocation.ts";
 

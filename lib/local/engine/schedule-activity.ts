@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { readJsonIfThere, writeWhole } from "../folder/whole-file.ts";
-import { LOCAL_ACCOUNT } from "../queue/system-attributes.ts";
+import { LOCAL_ACCOUNT } from "../queue/message.ts";
 import type { Activity } from "./drive.ts";
 import { type Handler, invocationContext } from "./invocation.ts";
 

@@ -8,6 +8,7 @@ export interface Watchdog {
 
 /** One slot of shared memory for each piece of work. Further work would not be watched; the concurrency is lower than this number. */
 const SLOTS = 64;
+
 const CHECK_MS = 250;
 
 /**

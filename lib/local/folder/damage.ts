@@ -1,11 +1,10 @@
-import { statSync } from "node:fs";
-import { relative } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
 import { isTidemarkError } from "../../model/errors.ts";
 import { readSchedule } from "../engine/schedule-activity.ts";
 import { readQueueJournal } from "../queue/journal.ts";
 import type { FolderIdentity } from "./identity.ts";
 import type { FolderLayout } from "./layout.ts";
-import { levelDbProblems } from "./leveldb-files.ts";
 import { neededFiles } from "./own-files.ts";
 import { damaged } from "./refused-folder.ts";
 import { readSavedClock } from "./saved-clock.ts";
@@ -42,8 +41,11 @@ const missingFiles = (layout: FolderLayout, identity: FolderIdentity, use: Seale
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
     .map((path) => `${relative(layout.dir, path)} is missing`);
 
-/** A seal says more than the files themselves do. */
+/**
+ * The seal names each file of the tables. After a `kill -9` there is no seal: the engine itself then refuses files that it cannot read. It would begin an empty database where CURRENT is
+ * missing, so that is looked at here.
+ */
 const tablesProblems = (layout: FolderLayout): readonly string[] => {
   if (statSync(layout.tables, { throwIfNoEntry: false })?.isDirectory() !== true) return ["tables is missing"];
-  return hasSealedTables(layout) ? [] : levelDbProblems(layout.tables);
+  return hasSealedTables(layout) || existsSync(join(layout.tables, "CURRENT")) ? [] : ["tables/CURRENT is missing"];
 };

@@ -1,11 +1,14 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { tableDefinitions } from "../../store/table/tables.ts";
+import { TABLE_NAMES } from "../run/names.ts";
+import { ensureTables, startTables, type Tables } from "../tables/embedded-tables.ts";
 import { tablesClient } from "../tables/tables-client.ts";
 import { refuseDamaged } from "./damage.ts";
 import { type Holder, holdFolder, livingRun } from "./folder-lock.ts";
 import { DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./layout.ts";
-import { openTables } from "./open-tables.ts";
+import { damaged } from "./refused-folder.ts";
 import { flowingNowMs, readSavedClock, restingNowMs } from "./saved-clock.ts";
 import { breakSeal, sealFolder } from "./seal.ts";
 import { type FolderState, folderState, refuseOthersFolder } from "./state.ts";
@@ -101,3 +104,25 @@ const noData = (folder: string): TidemarkError => new TidemarkError("local.no-da
 
 const notReady = (layout: FolderLayout, pid: number | undefined): TidemarkError =>
   new TidemarkError("local.not-ready", `Cannot open "${layout.dir}": the run with pid ${pid} has no tables yet`, { dir: layout.dir, pid });
+
+/** Starts the embedded tables of a folder. In a folder that was used before none is made anew: it would be empty. Throws `local.damaged` when one is gone. */
+export const openTables = async (layout: FolderLayout, usedBefore: boolean): Promise<Tables> => {
+  const tables = await startTables(layout.tables);
+  const client = tables.client();
+  try {
+    if (usedBefore) await refuseLost(layout, client);
+    else await ensureTables(client, tableDefinitions(TABLE_NAMES));
+    return tables;
+  } catch (error) {
+    await tables.close().catch(() => undefined);
+    throw error;
+  } finally {
+    client.destroy();
+  }
+};
+
+const refuseLost = async (layout: FolderLayout, client: DynamoDBClient): Promise<void> => {
+  const { TableNames = [] } = await client.send(new ListTablesCommand({}));
+  const lost = Object.values(TABLE_NAMES).filter((name) => !TableNames.includes(name));
+  if (lost.length > 0) throw damaged(layout, [`tables does not hold the table "${lost.join('" and the table "')}"`]);
+};

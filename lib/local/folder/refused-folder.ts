@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { TidemarkError } from "../../model/errors.ts";
-import { shellWord } from "../run/shell-word.ts";
+import { shellWord } from "../run/names.ts";
 import type { FolderLayout } from "./layout.ts";
 
 /** Further problems are only counted. A few are enough to show that the folder needs a look. */

@@ -1,5 +1,4 @@
 import type { Draft } from "./queue.ts";
-import { invalidValue, missingParameter, SqsFailure, sqsFailure } from "./sqs-failure.ts";
 
 /** The limits of SQS (quotas page of its developer guide). */
 const MAX_DELAY_SECONDS = 900;
@@ -64,3 +63,30 @@ export const checkBatch = (entries: readonly Entry[]): void => {
     throw sqsFailure("BatchRequestTooLong", `Batch requests cannot be longer than ${MAX_MESSAGE_BYTES} bytes. You have sent ${bytes} bytes.`);
   }
 };
+
+/** A refusal as SQS words it: `shape` is the error's name in the model, `query` its older code, which the SDK shows where the two differ. */
+export class SqsFailure extends Error {
+  readonly shape: string;
+  readonly query: string;
+
+  constructor(shape: string, message: string, query: string = shape) {
+    super(message);
+    this.name = "SqsFailure";
+    this.shape = shape;
+    this.query = query;
+  }
+}
+
+const QUERY_PREFIX = "AWS.SimpleQueueService.";
+
+/** One of the errors whose older code has the prefix of the service. */
+export const sqsFailure = (shape: string, message: string): SqsFailure => new SqsFailure(shape, message, `${QUERY_PREFIX}${shape}`);
+
+export const noSuchQueue = (): SqsFailure =>
+  new SqsFailure("QueueDoesNotExist", "The specified queue does not exist.", `${QUERY_PREFIX}NonExistentQueue`);
+
+const invalidValue = (parameter: string, value: unknown, reason: string): SqsFailure =>
+  new SqsFailure("InvalidParameterValue", `Value ${String(value)} for parameter ${parameter} is invalid. Reason: ${reason}.`);
+
+const missingParameter = (parameter: string): SqsFailure =>
+  new SqsFailure("MissingParameter", `The request must contain the parameter ${parameter}.`);

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+import * as z from "zod";
 import { closeServer, listenForOwnUser } from "../run/loopback.ts";
+import { LOCAL_ACCOUNT, md5OfBody } from "./message.ts";
 import type { Queue } from "./queue.ts";
-import { readSendBatch, sendBatch } from "./send-batch.ts";
-import { noSuchQueue, SqsFailure } from "./sqs-failure.ts";
-import { LOCAL_ACCOUNT } from "./system-attributes.ts";
+import { checkBatch, draftOf, noSuchQueue, SqsFailure } from "./sqs-limits.ts";
 
 /** The only operation that our functions call. The event source mapping takes messages from the queue itself. */
 const TARGET = "AmazonSQS.SendMessageBatch";
@@ -54,4 +54,43 @@ const refuse = (response: ServerResponse, error: unknown): void => {
   }
   // A fault of our own. The SDK repeats a request after a 500, as it does with SQS.
   respond(response, 500, { __type: "com.amazonaws.sqs#InternalFailure", message: error instanceof Error ? error.message : String(error) });
+};
+
+/** A request of `SendMessageBatch` in the JSON protocol of SQS, as far as our functions send it. Other members are ignored. */
+const requestSchema = z.object({
+  QueueUrl: z.string(),
+  Entries: z.array(
+    z.object({
+      Id: z.string(),
+      MessageBody: z.string().optional(),
+      DelaySeconds: z.number().optional(),
+      MessageGroupId: z.string().optional(),
+    }),
+  ),
+});
+
+type SendBatchRequest = z.infer<typeof requestSchema>;
+
+/** Throws SqsFailure for a body of another shape. */
+const readSendBatch = (body: string): SendBatchRequest => {
+  const parsed = requestSchema.safeParse(JSON.parse(body === "" ? "{}" : body));
+  if (parsed.success) return parsed.data;
+  throw new SqsFailure("SerializationException", parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "));
+};
+
+/** Sends the entries to the queue. Each one succeeds or fails alone. Throws SqsFailure for a batch that SQS refuses as a whole. */
+const sendBatch = (queue: Queue, { Entries }: SendBatchRequest): object => {
+  checkBatch(Entries);
+  const Successful: object[] = [];
+  const Failed: object[] = [];
+  for (const entry of Entries) {
+    try {
+      const { id, body } = queue.send(draftOf(entry));
+      Successful.push({ Id: entry.Id, MessageId: id, MD5OfMessageBody: md5OfBody(body) });
+    } catch (error) {
+      if (!(error instanceof SqsFailure)) throw error;
+      Failed.push({ Id: entry.Id, SenderFault: true, Code: error.query, Message: error.message });
+    }
+  }
+  return { Successful, Failed };
 };

@@ -1,7 +1,8 @@
+import { resolve } from "node:path";
 import type { Applied } from "../../service/views/autoscaler-view.ts";
-import type { FolderLayout } from "../folder/layout.ts";
+import { DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
 import { durationText, speedText } from "../view/words.ts";
-import { dataOption } from "./hint.ts";
+import { shellWord } from "./names.ts";
 import type { Unfinished } from "./recover.ts";
 import type { Setup } from "./setup.ts";
 
@@ -45,3 +46,6 @@ const resumed = ({ layout, setup: { identity }, nowMs, recovered, unfinished, cl
 };
 
 const plural = (count: number, singular: string, many: string): string => `${count} ${count === 1 ? singular : many}`;
+
+/** ` --data DIR` as a person must type it for this folder, or empty where the commands find the folder by themselves. */
+export const dataOption = (data: string): string => (resolve(data) === resolve(DEFAULT_DATA_FOLDER) ? "" : ` --data ${shellWord(data)}`);

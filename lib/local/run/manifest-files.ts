@@ -7,7 +7,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import { MAX_REPLICAS } from "../cluster/definition.ts";
 import type { Deployment } from "../folder/identity.ts";
-import { SHIPPED_TRACES, type ShippedTrace } from "../traces/shipped.ts";
+import { SHIPPED_TRACES, type ShippedTrace } from "../traces/read-trace.ts";
 import { textOfFile } from "./text-file.ts";
 
 /** A file of manifests and its text. */

@@ -1,34 +1,37 @@
+import { Console } from "node:console";
 import { randomUUID } from "node:crypto";
+import { createWriteStream, renameSync, statSync, type WriteStream } from "node:fs";
+import { Metrics } from "@aws-lambda-powertools/metrics";
 import { clusterName } from "../../model/ids.ts";
 import { openMetricsText } from "../../report/open-metrics.ts";
+import { newLogger, powertoolsReporter, type Reporter } from "../../report/reporter.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
 import { insertByStatement } from "../../store/history/insert.ts";
-import type { RunClock } from "../engine/clock.ts";
+import { type RunClock, realClock, virtualClock } from "../engine/clock.ts";
 import type { Activity } from "../engine/drive.ts";
 import { beginSchedule } from "../engine/schedule-activity.ts";
-import { writeIdentity } from "../folder/identity.ts";
+import { openTables } from "../folder/data-folder.ts";
+import { type FolderIdentity, readIdentity, writeIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
-import { openTables } from "../folder/open-tables.ts";
+import { readSavedClock, type SavedClock, saveClock } from "../folder/saved-clock.ts";
+import { breakSeal, sealFolder } from "../folder/seal.ts";
+import { isMissing } from "../folder/whole-file.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
-import { applyFiles, applyFirst } from "./apply-first.ts";
-import { runClock } from "./clock.ts";
 import type { Closing } from "./closing.ts";
 import { ensureCluster } from "./cluster-record.ts";
 import { greetingLines } from "./greeting.ts";
 import { hpaStandIn } from "./hpa-stand-in.ts";
-import { openLogFile } from "./log-file.ts";
 import type { RunOptions } from "./options.ts";
-import { putObjects } from "./put-objects.ts";
+import { applyFiles, applyFirst, putObjects } from "./put-objects.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
 import { type Queues, startQueues } from "./run-queues.ts";
-import { sealAtEnd } from "./seal-at-end.ts";
 import { type SeriesReader, type SeriesServer, startSeriesServer } from "./series-server.ts";
 import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
 import { type Counter, runCounter } from "./tally.ts";
-import { userName } from "./user-name.ts";
+import { userName } from "./terminal.ts";
 import { type World, worldOf } from "./world.ts";
 
 /** The open parts of a run. */
@@ -133,5 +136,76 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
       cluster: world.name,
       seriesUrl: series.url,
     }),
+  };
+};
+
+/** Breaks the seal of a folder for a run, and seals it again after everything that is opened from here on was closed, if it was allowed by then. */
+const sealAtEnd = (layout: FolderLayout, closer: Closing): { readonly break: () => void; readonly allow: () => void } => {
+  let allowed = false;
+  let before: ReturnType<typeof breakSeal> = {};
+  closer.add(() => {
+    // A folder that never became ready is removed, not sealed.
+    if (allowed && readIdentity(layout) !== "beginning") sealFolder(layout, "run", before);
+  });
+  return {
+    break: () => {
+      before = breakSeal(layout, "run");
+    },
+    allow: () => {
+      allowed = true;
+    },
+  };
+};
+
+interface LogFile {
+  readonly reporter: Reporter;
+  readonly close: () => Promise<void>;
+}
+
+/** Above this size a run begins a new file and keeps the previous one. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/**
+ * The functions' own lines and embedded metrics, as CloudWatch would receive them, in a file of the data folder: the terminal belongs to the view. Powertools prints to a
+ * console of its own that it keeps private, so it is replaced from outside.
+ */
+const openLogFile = (path: string): LogFile => {
+  if (sizeOf(path) > MAX_BYTES) renameSync(path, `${path}.1`);
+  const stream: WriteStream = createWriteStream(path, { flags: "a" });
+  const console = new Console({ stdout: stream, stderr: stream });
+  const logger = newLogger({ serviceName: "tidemark", logLevel: "DEBUG" });
+  const metrics = new Metrics({ namespace: "Tidemark", serviceName: "tidemark" });
+  for (const tool of [logger, metrics]) Reflect.set(tool, "console", console);
+  return {
+    reporter: powertoolsReporter({ logger, metrics, extent: "all" }),
+    close: () => new Promise((resolve, reject) => stream.end((error: unknown) => (error ? reject(error) : resolve()))),
+  };
+};
+
+const sizeOf = (path: string): number => {
+  try {
+    return statSync(path).size;
+  } catch (error) {
+    if (isMissing(error)) return 0;
+    throw error;
+  }
+};
+
+/** The clock of a run, which continues at the time of the folder. It is saved from `beginSaving` on, because a start that is refused before that must not change the folder. */
+const runClock = (layout: FolderLayout, identity: FolderIdentity, speed: number): { readonly clock: RunClock; readonly beginSaving: () => void } => {
+  let last: SavedClock | undefined;
+  let saving = false;
+  const save = (state: SavedClock) => {
+    last = state;
+    if (saving) saveClock(layout, state);
+  };
+  const clock =
+    identity.kind === "kubeconfig" ? realClock() : virtualClock({ startMs: readSavedClock(layout)?.nowMs ?? identity.startMs, speed, save });
+  return {
+    clock,
+    beginSaving: () => {
+      saving = true;
+      saveClock(layout, last ?? { kind: "real", nowMs: clock.now() });
+    },
   };
 };

@@ -1,9 +1,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { Validation } from "../../manifest/validation.ts";
+import { VALIDATION_WORDS, type Validation, validationOf } from "../../manifest/validation.ts";
 import { readDuration } from "../../model/duration.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { START_WORDS } from "./start-words.ts";
-import { validateOption } from "./validate-option.ts";
+import { START_WORDS } from "./names.ts";
 
 /** The options of `npm start`. */
 export interface RunOptions {
@@ -131,3 +130,17 @@ const duration = (text: string): number => {
 
 const withoutData = (args: readonly string[]): readonly string[] =>
   args.filter((arg, at) => arg !== "--data" && args[at - 1] !== "--data" && !arg.startsWith("--data="));
+
+/** `--validate`, with the words of kubectl. */
+export const validateOption = (): Option =>
+  new Option(
+    "--validate [mode]",
+    "unknown fields and fields that are written twice: strict refuses them, warn names them, ignore drops them silently",
+  )
+    .preset("strict")
+    .default("strict")
+    .argParser((word: string) => {
+      const validation = validationOf(word);
+      if (validation === undefined) throw new InvalidArgumentError(`Wanted one of ${VALIDATION_WORDS}`);
+      return validation;
+    });

@@ -1,4 +1,4 @@
-import { openQueueJournal } from "../queue/journal.ts";
+import { openQueueJournal, readQueueJournal } from "../queue/journal.ts";
 import { openQueue, type Queue } from "../queue/queue.ts";
 import { startSqsServer } from "../queue/sqs-server.ts";
 import { DEAD_LETTERS, SYNC_QUEUE } from "./names.ts";
@@ -33,3 +33,7 @@ export const startQueues = async (path: string, clock: () => number): Promise<Qu
   };
   return { sync, dead, endpoint: server.endpoint, syncUrl: server.urlOf(sync), recovered, close };
 };
+
+/** Messages in the dead-letter queue of a data folder, also while a run writes its journal. Throws `local.queue-unreadable`. */
+export const deadLettersIn = (journal: string): number =>
+  [...readQueueJournal(journal).values()].filter(({ queue }) => queue === DEAD_LETTERS).length;

@@ -6,18 +6,18 @@ import { lines } from "../../report/printed.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
 import { drive } from "../engine/drive.ts";
 import { refuseDamaged } from "../folder/damage.ts";
-import { folderNameFor } from "../folder/folder-name.ts";
 import { type FolderLayout, folderLayout } from "../folder/layout.ts";
 import { beginFolder, refuseFolder, takeFolder } from "../folder/take-folder.ts";
+import { liveView } from "../view/live.ts";
+import { plainView } from "../view/plain-view.ts";
 import { type SummaryInput, summaryLines } from "../view/summary.ts";
 import type { View } from "../view/view.ts";
-import { viewOf } from "../view/view-of.ts";
 import { type Closing, closing } from "./closing.ts";
-import { dataOption } from "./hint.ts";
+import { dataOption } from "./greeting.ts";
 import { openRun, type Run } from "./open-run.ts";
 import type { RunOptions } from "./options.ts";
 import { runActivities } from "./run-activities.ts";
-import { type Setup, setupOf } from "./setup.ts";
+import { folderNameFor, type Setup, setupOf } from "./setup.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Between two refreshes of the view. A real cluster changes once per sync, and the picture of its time once a second. */
@@ -135,3 +135,13 @@ const watched = async (
     await refreshing;
   }
 };
+
+/** The view that fits the terminal. */
+const viewOf = (
+  terminal: Terminal,
+  { reader, world, clock }: Pick<Run, "reader" | "world" | "clock">,
+  shown: { readonly startMs: number; readonly endMs?: number; readonly dataOption: string },
+): View =>
+  terminal.live
+    ? liveView({ stream: terminal.stream, reader, readings: world.readings, clock, ...shown })
+    : plainView({ write: terminal.write, reader, clock, ...shown });

@@ -1,11 +1,14 @@
-import { basename, resolve } from "node:path";
-import { type Deployment, type FolderIdentity, readIdentity } from "../folder/identity.ts";
-import type { FolderLayout } from "../folder/layout.ts";
-import { contextOf } from "./kubeconfig-file.ts";
-import { labelOf } from "./label.ts";
+import { basename, extname, resolve } from "node:path";
+import { parse } from "yaml";
+import * as z from "zod";
+import { TidemarkError } from "../../model/errors.ts";
+import { type Deployment, type FolderIdentity, type RealIdentity, readIdentity, type SimulatedIdentity } from "../folder/identity.ts";
+import { DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
+import { newFolderBeside } from "../folder/refused-folder.ts";
 import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
+import { labelOf, START_WORDS, shellWord } from "./names.ts";
 import type { RunOptions } from "./options.ts";
-import { type RequestedRun, refuseOther } from "./same-run.ts";
+import { textOfFile } from "./text-file.ts";
 
 /** What this run does, computed from its options and its folder. */
 export interface Setup {
@@ -68,3 +71,93 @@ const askedOf = (
 
 const sorted = (deployments: readonly Deployment[]): Deployment[] =>
   deployments.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
+
+/** The options of this start, as far as the folder has fixed them. */
+interface RequestedRun {
+  readonly kind: FolderIdentity["kind"];
+  readonly seed?: number;
+  readonly trace?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** The targets of the manifests of the command line. */
+  readonly targets: readonly Deployment[];
+  /** The arguments without `--data`, for the command that begins anew. */
+  readonly args: readonly string[];
+}
+
+/** Throws `local.folder-differs`, with the command to run instead, when the folder belongs to a run with other options. */
+const refuseOther = (layout: FolderLayout, identity: FolderIdentity, requested: RequestedRun): void => {
+  const differs = difference(identity, requested);
+  if (differs === undefined) return;
+  const command = [START_WORDS, ...requested.args.map(shellWord), "--data", shellWord(newFolderBeside(layout.dir))].join(" ");
+  throw new TidemarkError("local.folder-differs", `Cannot continue in "${layout.dir}": ${differs}; for a run of its own: ${command}`, {
+    dir: layout.dir,
+  });
+};
+
+const WHAT = { simulated: "a simulated cluster", kubeconfig: "a real cluster" } as const;
+
+const difference = (identity: FolderIdentity, requested: RequestedRun): string | undefined => {
+  if (identity.kind !== requested.kind) return `it belongs to ${WHAT[identity.kind]}, not to ${WHAT[requested.kind]}`;
+  return identity.kind === "simulated" ? otherSimulation(identity, requested) : otherCluster(identity, requested);
+};
+
+/** Autoscalers of one cluster are never written to another because its kubeconfig has changed. Folders of earlier versions do not say which they are of. */
+const otherCluster = (identity: RealIdentity, { kubeconfig, context }: RequestedRun): string | undefined => {
+  if (identity.kubeconfig === undefined) return undefined;
+  if (kubeconfig !== identity.kubeconfig) return `it belongs to the cluster of "${identity.kubeconfig}", not of "${kubeconfig}"`;
+  return context === identity.context ? undefined : `it belongs to the context "${identity.context}" of its kubeconfig, not to "${context}"`;
+};
+
+const otherSimulation = (identity: SimulatedIdentity, { seed, trace, targets }: RequestedRun): string | undefined => {
+  if (seed !== undefined && seed !== identity.seed) return `its seed is ${identity.seed}, not ${seed}`;
+  if (trace !== undefined && trace !== identity.trace) return `it plays ${identity.trace ?? "the recorded workloads of the demonstration"}`;
+  return targets.map((target) => otherTarget(identity, target)).find((differs) => differs !== undefined);
+};
+
+const otherTarget = ({ deployments }: SimulatedIdentity, { namespace, name, trace, replicas }: Deployment): string | undefined => {
+  const known = deployments.find((deployment) => deployment.namespace === namespace && deployment.name === name);
+  if (!known) return `its cluster has no Deployment "${namespace}/${name}"`;
+  if (trace !== undefined && trace !== known.trace) return `"${namespace}/${name}" plays ${known.trace ?? "another load"} there, not ${trace}`;
+  if (replicas === undefined || replicas === known.replicas) return undefined;
+  return `"${namespace}/${name}" began with ${known.replicas ?? "another number of"} pods there, not with ${replicas}`;
+};
+
+/** No ordinary kubeconfig is larger. */
+const MAX_BYTES = 4 * 2 ** 20;
+
+const currentSchema = z.object({ "current-context": z.string().min(1).optional() });
+
+/**
+ * The context that a run uses: the one named, or the file's current one, fixed when the run first starts, so that `kubectl config use-context` never moves autoscalers to another
+ * cluster. Undefined where the file has none. Throws `local.unreadable`; what the file holds is never quoted, for it holds secrets.
+ */
+export const contextOf = (file: string, context: string | undefined): string | undefined => {
+  const text = textOfFile(file, MAX_BYTES);
+  if (context !== undefined) return context;
+  try {
+    return currentSchema.parse(parse(text))["current-context"];
+  } catch {
+    throw unreadable(file, "it is not a kubeconfig in YAML or JSON");
+  }
+};
+
+const unreadable = (file: string, why: string): TidemarkError =>
+  new TidemarkError("local.unreadable", `Cannot read kubeconfig "${file}": ${why}`, { file });
+
+/** Longest name of what is played that a folder's name carries. */
+const MAX_NAME = 63;
+
+/**
+ * The data folder of a start without `--data`: one for each thing that can be run, so that none goes on in the folder of another. The demonstration has `.tidemark`, a cluster
+ * `.tidemark-CONTEXT`, a run under a trace, manifests or a seed of its own `.tidemark-` and their names. Throws `local.unreadable` for a kubeconfig that cannot be read.
+ */
+export const folderNameFor = (options: RunOptions): string => {
+  const { kubeconfig, context, manifest, trace, seed } = options;
+  if (kubeconfig !== undefined) return named([contextOf(kubeconfig, context) ?? basename(kubeconfig)]);
+  const files = [...(trace === undefined ? [] : [trace]), ...manifest].map((file) => basename(file, extname(file)));
+  return named([...files, ...(seed === undefined ? [] : [`seed-${seed}`])]);
+};
+
+export const named = (parts: readonly string[]): string =>
+  parts.length === 0 ? DEFAULT_DATA_FOLDER : `${DEFAULT_DATA_FOLDER}-${labelOf(parts.join("-")).slice(0, MAX_NAME)}`;

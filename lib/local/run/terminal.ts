@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import type { Printed } from "../../report/printed.ts";
 
 /** The terminal of a run. */
@@ -17,3 +18,12 @@ export const terminalOf = (stream: NodeJS.WriteStream, environment: Readonly<Rec
 
 /** A terminal without a size, as some programs open, cannot be drawn over. */
 const isScreen = ({ isTTY, columns, rows }: NodeJS.WriteStream): boolean => isTTY === true && columns > 0 && rows > 0;
+
+/** The name of the system user, with which edits are recorded. A container may know its user only by number. */
+export const userName = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
+};

@@ -1,14 +1,16 @@
 import { basename, resolve } from "node:path";
 import type { Connection } from "../../model/records.ts";
+import type { WorkloadDefinition } from "../cluster/definition.ts";
 import type { Rival } from "../cluster/kube-objects.ts";
 import type { Statistics, WorkloadFigures } from "../cluster/reading.ts";
 import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
-import type { FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
+import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
-import { labelOf } from "./label.ts";
+import { readShippedTrace, readTrace } from "../traces/read-trace.ts";
+import type { Trace } from "../traces/trace.ts";
+import { labelOf } from "./names.ts";
 import type { RunOptions } from "./options.ts";
 import type { PutObject } from "./put-objects.ts";
-import { workloadsOf } from "./workloads.ts";
 
 /** The cluster of a run, as far as the run itself is concerned. */
 export interface World {
@@ -64,3 +66,103 @@ const realWorld = (name: string, kubeconfig: string, context: string | undefined
   statistics: () => undefined,
   close: async () => {},
 });
+
+const MEBIBYTE = 2 ** 20;
+const POD = {
+  requests: { cpuMillicores: 500, memoryBytes: 256 * MEBIBYTE },
+  limits: { cpuMillicores: 600, memoryBytes: 512 * MEBIBYTE },
+} as const;
+/** What a pod uses at 60 % of its request. */
+const TARGET_MILLICORES = 300;
+/** Pods that an ordinary peak of an unknown trace needs at that use: enough to show scaling, few enough to read. */
+const PODS_AT_HIGH = 12;
+const HIGH_QUANTILE = 0.95;
+const INITIAL_REPLICAS = 2;
+
+/** The deployments of a simulated cluster: those of the demonstration, or others, under a trace of the command line or a shipped one. */
+export const workloadsOf = async (identity: SimulatedIdentity): Promise<readonly WorkloadDefinition[]> => {
+  const shipped = await demonstrationWorkloads();
+  const ownTrace = identity.trace === undefined ? undefined : await readTrace(identity.trace);
+  const shippedTraces = await askedTraces(identity);
+  return identity.deployments.map((deployment, at) => {
+    const own = shipped.find(({ namespace, name }) => namespace === deployment.namespace && name === deployment.name);
+    if (own && !ownTrace && deployment.trace === undefined) return withTarget(own, deployment);
+    // A deployment that the demonstration does not know plays one of its traces in turn.
+    const model = shipped[at % shipped.length];
+    const trace = ownTrace ?? shippedTraces.get(deployment.trace);
+    if (trace) return withTarget(playing(trace, deployment), deployment);
+    if (!model) throw new RangeError("The demonstration has no workloads to borrow a trace from");
+    return withTarget({ ...model, namespace: deployment.namespace, name: deployment.name }, deployment);
+  });
+};
+
+/** The shipped traces that manifests ask for, each read once. */
+const askedTraces = async ({ deployments }: SimulatedIdentity): Promise<ReadonlyMap<string | undefined, Trace>> => {
+  const names = new Set(deployments.flatMap(({ trace }) => trace ?? []));
+  return new Map(await Promise.all([...names].map(async (name) => [name, await readShippedTrace(name)] as const)));
+};
+
+const playing = (trace: Trace, { namespace, name, replicas = INITIAL_REPLICAS }: Deployment): WorkloadDefinition => ({
+  ...POD,
+  namespace,
+  name,
+  trace,
+  initialReplicas: replicas,
+  cpuMillicoresPerUnit: (TARGET_MILLICORES * PODS_AT_HIGH) / ordinaryHigh(trace),
+});
+
+/** The value that the trace exceeds in one sample of twenty; of a trace that is nearly all zeros its highest. */
+const ordinaryHigh = ({ points }: Trace): number => {
+  const values = points.map(({ value }) => value).sort((a, b) => a - b);
+  return values[Math.floor(values.length * HIGH_QUANTILE)] || values.at(-1) || 1;
+};
+
+const withTarget = (definition: WorkloadDefinition, { targetCpuPercent }: Deployment): WorkloadDefinition =>
+  targetCpuPercent === undefined ? definition : { ...definition, targetCpuPercent };
+
+const MINUTE_MS = 60_000;
+const DEMONSTRATION_NAMESPACE = "shop";
+/** Percent of the request; the costs below are chosen for it. */
+const TARGET_CPU_PERCENT = 60;
+/** 60 % of the request are 300m; a pod serves twice the load of its target before its limit throttles it. */
+const DEMONSTRATION_POD = {
+  requests: { cpuMillicores: 500, memoryBytes: 256 * MEBIBYTE },
+  limits: { cpuMillicores: 600, memoryBytes: 512 * MEBIBYTE },
+  targetCpuPercent: TARGET_CPU_PERCENT,
+} as const;
+
+/** From 13:00 on the trace climbs from a score of calls per minute to more than 400. */
+export const DAILY_OFFSET_MS = 780 * MINUTE_MS;
+/** Five minutes before the recorded drop-out, 100 before the first step. */
+export const STEPS_OFFSET_MS = 270 * MINUTE_MS;
+/** The drop-out itself, at 04:35 for five minutes: the recorder lost its samples, and so do the metrics. */
+const STEPS_OUTAGE = { fromMs: 5 * MINUTE_MS, toMs: 10 * MINUTE_MS };
+/** One hour before 13 July, 09:44 local time, when within five minutes 114 requests per minute become 405. */
+export const CROWD_OFFSET_MS = 4844 * MINUTE_MS;
+
+/**
+ * The three workloads of the demonstration. What one unit costs is chosen so that a pod at its target carries 15, 8 and 20 units; the first pods are too few for the load
+ * that they meet, so that the first scales come within minutes.
+ */
+export const demonstrationWorkloads = async (): Promise<readonly WorkloadDefinition[]> => {
+  const [daily, steps, crowd] = await Promise.all([
+    readShippedTrace("azurefn-diurnal-1m"),
+    readShippedTrace("azurefn-steps-1m"),
+    readShippedTrace("nasa-http-launch-week-1m"),
+  ]);
+  const namespace = DEMONSTRATION_NAMESPACE;
+  return [
+    { ...DEMONSTRATION_POD, namespace, name: "daily", trace: daily, traceOffsetMs: DAILY_OFFSET_MS, initialReplicas: 2, cpuMillicoresPerUnit: 20 },
+    {
+      ...DEMONSTRATION_POD,
+      namespace,
+      name: "steps",
+      trace: steps,
+      traceOffsetMs: STEPS_OFFSET_MS,
+      initialReplicas: 6,
+      cpuMillicoresPerUnit: 37,
+      outages: [STEPS_OUTAGE],
+    },
+    { ...DEMONSTRATION_POD, namespace, name: "crowd", trace: crowd, traceOffsetMs: CROWD_OFFSET_MS, initialReplicas: 8, cpuMillicoresPerUnit: 15 },
+  ];
+};

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import * as z from "zod";
-import { callListener } from "./call-listener.ts";
+import { callListener } from "./tables-client.ts";
 
 /** The limit of DynamoDB. */
 const STATEMENTS_MAX = 25;

@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
 import { type Info, parse } from "csv-parse";
 import { TidemarkError } from "../../model/errors.ts";
 import { reasonOf } from "../folder/failure-text.ts";
@@ -85,3 +86,19 @@ const usualStepMs = (points: readonly TracePoint[]): number => {
   const [usual] = [...counts].sort(([a, often], [b, seldom]) => seldom - often || a - b);
   return usual?.[0] ?? DEFAULT_STEP_MS;
 };
+
+/** The recorded workloads of Tidemark. NOTICE in this folder names their authors and licences. */
+export const SHIPPED_TRACES = [
+  "azurefn-diurnal-1m",
+  "azurefn-ramps-zero-1m",
+  "azurefn-squarewave-1m",
+  "azurefn-steps-1m",
+  "nab-ec2-cpu-noisy-5m",
+  "nasa-http-launch-week-1m",
+] as const;
+
+export type ShippedTrace = (typeof SHIPPED_TRACES)[number];
+
+export const shippedTracePath = (name: ShippedTrace): string => fileURLToPath(new URL(`./${name}.csv`, import.meta.url));
+
+export const readShippedTrace = (name: ShippedTrace): Promise<Trace> => readTrace(shippedTracePath(name));

@@ -1,11 +1,10 @@
+import { line, type Word } from "../../report/printed.ts";
 import type { AutoscalerView, EventView } from "../../service/views/autoscaler-view.ts";
 import type { WorkloadFigures } from "../cluster/reading.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { Row } from "./frame.ts";
-import { type SampleHistory, sampleHistory } from "./history.ts";
 import { picture, rowsMax } from "./picture.ts";
 import type { StackReader } from "./reader.ts";
-import { screen } from "./screen.ts";
 import type { View } from "./view.ts";
 import { decisionText, lastKnownText, metricText, stateWords } from "./words.ts";
 
@@ -96,3 +95,84 @@ const rowOf = (autoscaler: AutoscalerView, history: SampleHistory, loads: Loads,
     ...history.of(uid),
   };
 };
+
+/** The last samples of load and replicas of each autoscaler, for the sparklines. */
+interface SampleHistory {
+  /** Takes one sample per completed sync; `atText` tells one sync from the next. The load is absent where it is not known. */
+  readonly take: (key: string, atText: string, sample: { readonly load: number | undefined; readonly replicas: number }) => void;
+  readonly of: (key: string) => Samples;
+}
+
+interface Samples {
+  readonly load: readonly number[];
+  readonly replicas: readonly number[];
+}
+
+/** Two hours of 15-second syncs. */
+const MAX_SAMPLES = 480;
+const NO_SAMPLES: Samples = { load: [], replicas: [] };
+
+const sampleHistory = (): SampleHistory => {
+  const kept = new Map<string, Samples & { readonly atText: string }>();
+  return {
+    take: (key, atText, { load, replicas }) => {
+      const known = kept.get(key);
+      if (known?.atText === atText) return;
+      const before = known ?? NO_SAMPLES;
+      kept.set(key, {
+        atText,
+        load: load === undefined ? before.load : [...before.load, load].slice(-MAX_SAMPLES),
+        replicas: [...before.replicas, replicas].slice(-MAX_SAMPLES),
+      });
+    },
+    of: (key) => kept.get(key) ?? NO_SAMPLES,
+  };
+};
+
+/** A picture that is drawn over itself, below what the terminal shows already. */
+interface Screen {
+  readonly draw: (lines: readonly Word[]) => void;
+}
+
+type Stream = Pick<NodeJS.WriteStream, "write" | "columns" | "rows">;
+
+const ESCAPE = "\u001b[";
+const up = (lines: number): string => (lines > 0 ? `${ESCAPE}${lines}A` : "");
+const down = (lines: number): string => (lines > 0 ? `${ESCAPE}${lines}B` : "");
+const CLEAR_LINE_END = `${ESCAPE}K`;
+const CLEAR_BELOW = `${ESCAPE}J`;
+const CLEAR_ALL = `${ESCAPE}2J${ESCAPE}H`;
+/** Terminals that know these show the whole change at once; others ignore them. */
+const BEGIN = `${ESCAPE}?2026h`;
+const END = `${ESCAPE}?2026l`;
+
+/** Writes the lines that changed and no others, so that a slow connection carries little and nothing flickers. The cursor rests below the picture. */
+export const screen = (stream: Stream): Screen => {
+  let before: readonly string[] = [];
+  let size = sizeOf(stream);
+  return {
+    draw: (picture) => {
+      const lines = picture.map((each) => line(each).written());
+      const resized = size !== sizeOf(stream);
+      size = sizeOf(stream);
+      const text = resized ? CLEAR_ALL + whole(lines) : lines.length === before.length ? changes(before, lines) : again(before, lines);
+      before = lines;
+      if (text !== "") stream.write(`${BEGIN}${text}${END}`);
+    },
+  };
+};
+
+/** A resized terminal has moved its lines, so the whole picture is drawn again. */
+const sizeOf = ({ columns, rows }: Stream): string => `${columns}x${rows}`;
+
+const whole = (lines: readonly string[]): string => lines.map((each) => `${each}${CLEAR_LINE_END}\r\n`).join("");
+
+const again = (before: readonly string[], lines: readonly string[]): string => `\r${up(before.length)}${CLEAR_BELOW}${whole(lines)}`;
+
+const changes = (before: readonly string[], lines: readonly string[]): string =>
+  lines
+    .map((each, at) => {
+      const height = lines.length - at;
+      return each === before[at] ? "" : `\r${up(height)}${each}${CLEAR_LINE_END}\r${down(height)}`;
+    })
+    .join("");

@@ -1,8 +1,6 @@
-import { joined, type Printed, styled, type Word } from "../../report/printed.ts";
-import type { Frame } from "./frame.ts";
-import { rowHeight, rowLines } from "./row-lines.ts";
-import { clockText, durationText, eventText, speedText } from "./words.ts";
-import { cut, wrapped } from "./wrapped.ts";
+import { joined, type Printed, styled, text, type Word } from "../../report/printed.ts";
+import type { Frame, Row } from "./frame.ts";
+import { clockText, cut, durationText, eventText, speedText, wrapped } from "./words.ts";
 
 export interface Canvas {
   readonly columns: number;
@@ -86,3 +84,82 @@ const newestEvents = ({ events }: Frame, { columns, startMs }: Canvas, room: num
   }
   return lines;
 };
+
+const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
+
+/** A series as bars, newest last, scaled from zero to its highest value. Where more samples than cells come, the highest of each cell counts: a peak must not vanish. With `top`, several series have one scale. */
+export const sparkline = (values: readonly number[], width: number, top?: number): string => {
+  if (values.length === 0 || width <= 0) return "";
+  const perCell = Math.max(1, Math.ceil(values.length / width));
+  const cells: number[] = [];
+  // Cells are filled from the newest sample backwards, so that the newest cell is full and the others do not flicker.
+  for (let end = values.length; end > 0; end -= perCell) cells.unshift(Math.max(...values.slice(Math.max(0, end - perCell), end)));
+  const highest = top ?? Math.max(...cells);
+  return cells.map((value) => BARS[highest > 0 ? Math.min(BARS.length - 1, Math.floor((value / highest) * BARS.length)) : 0]).join("");
+};
+
+const INDENT = "  ";
+const GAP = "   ";
+/** From this width on load and replicas stand side by side. */
+const WIDE_FROM = 100;
+const SPARK_MAX = 40;
+
+/** Lines that one autoscaler takes: the same for all of them and at all times, so that nothing below moves when a sentence becomes longer. */
+const rowHeight = (columns: number, reasonLines: number): number => (columns >= WIDE_FROM ? 2 : 3) + reasonLines;
+
+/** One autoscaler: name, counts, state and metrics; load and replicas over time with their scale; the last decision in words. */
+const rowLines = (row: Row, columns: number, reasonLines: number): readonly Word[] => {
+  const reason = wrapped(row.decision, columns - INDENT.length, reasonLines).map((line) => text`${INDENT}${painted(row.state, line)}`);
+  return [head(row, columns), ...sparks(row, columns), ...reason, ...Array.from({ length: reasonLines - reason.length }, () => "")];
+};
+
+/** The amount per pod behind a percentage: "cpu 72% (362m) of 60%". */
+const RAW_AMOUNT = / \([^)]*\)/g;
+
+/** All of it where there is room, else without the amounts per pod, which `describe` shows too. */
+const shortMetrics = (metrics: string, room: number): string => (metrics.length <= room ? metrics : cut(metrics.replaceAll(RAW_AMOUNT, ""), room));
+
+/** The metrics come last and are cut before the name is. */
+const head = (row: Row, columns: number): Printed => {
+  const { name, state, metrics } = row;
+  const plain = [name, counts(row), state].join(GAP);
+  const room = columns - plain.length - GAP.length;
+  const metricsText = room > 0 ? shortMetrics(metrics.join(", "), room) : "";
+  if (plain.length > columns) return styled("bold", cut(plain, columns));
+  const shown = isMoving(row) ? styled("cyan", counts(row)) : counts(row);
+  return joined([styled("bold", name), shown, painted(state, state), metricsText], GAP).trimEnd();
+};
+
+const isMoving = ({ current, desired }: Row): boolean => current !== undefined && desired !== undefined && current !== desired;
+
+const counts = (row: Row): string => {
+  const { current, desired, lastKnown, min, max } = row;
+  const now = current === undefined ? (lastKnown ?? "?") : isMoving(row) ? `${current} → ${desired}` : String(current);
+  return `${now} pods${min === undefined || max === undefined ? "" : ` (${min} to ${max})`}`;
+};
+
+const sparks = (row: Row, columns: number): readonly Word[] => {
+  const wide = columns >= WIDE_FROM;
+  const width = wide ? Math.floor((columns - GAP.length) / 2) : columns;
+  const load = spark("load", row.load, row.loadUnit, { width, colour: "blue" });
+  const replicas = spark("pods", row.replicas, "", { width, colour: "green" });
+  return wide ? [text`${load}${" ".repeat(Math.max(0, width - load.length) + GAP.length)}${replicas}`] : [load, replicas];
+};
+
+/** "load 345 ▁▂▃▅▇ 0 to 412 calls per minute": bars begin at zero, and the scale says where they end. */
+const spark = (
+  label: string,
+  values: readonly number[],
+  unit: string,
+  { width, colour }: { readonly width: number; readonly colour: "blue" | "green" },
+): Printed => {
+  if (values.length === 0) return text``;
+  const before = `${INDENT}${label} ${String(Math.round(values.at(-1) ?? 0)).padStart(5)} `;
+  const scale = ` 0 to ${Math.round(Math.max(...values))}`;
+  const cells = Math.max(1, Math.min(SPARK_MAX, width - before.length - scale.length - unit.length - 1));
+  const after = cut(`${scale}${unit === "" ? "" : ` ${unit}`}`, Math.max(0, width - before.length - cells));
+  const bars = sparkline(values, cells).padStart(cells);
+  return text`${before}${styled(colour, bars)}${after}`;
+};
+
+const painted = (state: string, words: string): Word => (/^(failing|invalid)/.test(state) ? styled("yellow", words) : words);

@@ -2,9 +2,7 @@ import type { EventView } from "../../service/views/autoscaler-view.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import type { Pace } from "../engine/clock.ts";
 import { quantile, type Tally } from "../run/tally.ts";
-import { amountText } from "../traces/amount.ts";
-import { durationText, speedText } from "./words.ts";
-import { wrapped } from "./wrapped.ts";
+import { durationText, speedText, wrapped } from "./words.ts";
 
 export interface SummaryInput {
   /** Virtual time that this run played. */
@@ -18,8 +16,6 @@ export interface SummaryInput {
   /** Messages in the dead-letter queue: syncs that failed several times. */
   readonly deadLetters: number;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** Lines that one value takes at most in a narrow terminal. */
 const VALUE_LINES_MAX = 8;
@@ -83,3 +79,30 @@ const plural = (count: number, noun: string): string => `${count} ${noun}${count
 
 const percent = (part: number, whole: number): string => (whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : "0 %");
 const msText = (value: number | undefined): string => (value === undefined ? "-" : `${value.toFixed(1)} ms`);
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const PERIODS_MS: Readonly<Record<string, number>> = {
+  s: SECOND_MS,
+  sec: SECOND_MS,
+  second: SECOND_MS,
+  m: MINUTE_MS,
+  min: MINUTE_MS,
+  minute: MINUTE_MS,
+  h: HOUR_MS,
+  hour: HOUR_MS,
+};
+const RATE = /^(.+?) per (?:(\d+) )?(s|sec|second|m|min|minute|h|hour)s?\b/;
+
+/**
+ * What a load was over a time, as people count it: of "HTTP requests per minute (sum)" so many HTTP requests. A unit that is no rate ("percent CPU") cannot be counted: there it is so many hours
+ * at one of it. `samples`: values × time ÷ distance of two samples, as the simulated workloads sum it up.
+ */
+export const amountText = (samples: number, unit: string, stepMs: number): string => {
+  const [, noun, times = "1", period = ""] = RATE.exec(unit) ?? [];
+  const periodMs = (PERIODS_MS[period] ?? 0) * Number(times);
+  if (noun === undefined || periodMs === 0) return `${((samples * stepMs) / HOUR_MS).toFixed(1)} hours × ${unit}`;
+  return `${Math.round((samples * stepMs) / periodMs)} ${noun}`;
+};

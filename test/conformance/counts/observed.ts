@@ -2,9 +2,9 @@ import { readExternalValues, readPodMetrics } from "../../../lib/cluster/read/me
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { MetricAnswers, Observation } from "../../../lib/model/observation.ts";
-import { queryKey, type Questions } from "../../../lib/model/query.ts";
-import type { TargetRef } from "../../../lib/model/spec-governed.ts";
+import { type Questions, queryKey } from "../../../lib/model/query.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
+import type { TargetRef } from "../../../lib/model/spec-governed.ts";
 import { questions } from "../../../lib/policy/dialects.ts";
 import { observationOf, scaleRead } from "../../observation.ts";
 import type { CountsStep } from "./case.ts";

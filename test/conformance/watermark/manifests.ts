@@ -1,5 +1,5 @@
-import { defaulted, isDefaulted } from "../../../lib/manifest/watermark/defaults.ts";
 import { logAttributes } from "../../../lib/manifest/watermark/admit-watermark.ts";
+import { defaulted, isDefaulted } from "../../../lib/manifest/watermark/defaults.ts";
 import { metricOf } from "../../../lib/manifest/watermark/spec.ts";
 import { breaches } from "../../../lib/manifest/watermark/validity.ts";
 import { canonicalOf, milliOf, parseQuantity, wholeOf } from "../../../lib/model/quantity.ts";

@@ -11,9 +11,9 @@ import { combine, type ProposalSource, sourcesOf } from "../../../lib/policy/wat
 import type { Deviations } from "../../../lib/policy/watermark/steps/deviations.ts";
 import { shouldScale } from "../../../lib/policy/watermark/steps/gates.ts";
 import { newestFirst } from "../../../lib/policy/watermark/steps/newest-first.ts";
-import { normalise } from "../../../lib/policy/watermark/steps/velocity.ts";
 import { limitSentence } from "../../../lib/policy/watermark/steps/sentences.ts";
 import { started } from "../../../lib/policy/watermark/steps/sync.ts";
+import { normalise } from "../../../lib/policy/watermark/steps/velocity.ts";
 import { observationOf } from "../../observation.ts";
 import { said } from "../../policy/watermark/world.ts";
 import { differences } from "../differences.ts";

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { ON_THIS_MACHINE } from "../../../lib/cluster/access/on-this-machine.ts";
 import { connect } from "../../../lib/cluster/connect.ts";
 import type { ObservedCluster, Watched } from "../../../lib/cluster/port.ts";
-import { demonstrationWorkloads } from "../../../lib/local/cluster/demonstration.ts";
+import { demonstrationWorkloads } from "../../../lib/local/run/world.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { decide } from "../../../lib/policy/decide.ts";
 import { afterWrite, asksOf } from "../../../lib/policy/dialects.ts";
-import { runCluster, type RunningCluster, START_MS } from "./running-cluster.ts";
+import { type RunningCluster, runCluster, START_MS } from "./running-cluster.ts";
 
 const SYNC_PERIOD_MS = 15_000;
 const LIMITS = { budgetMs: 10_000, namespaces: "all" } as const;

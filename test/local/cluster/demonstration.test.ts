@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { workloadModel } from "../../../lib/local/cluster/definition.ts";
-import { CROWD_OFFSET_MS, DAILY_OFFSET_MS, demonstrationWorkloads, STEPS_OFFSET_MS } from "../../../lib/local/cluster/demonstration.ts";
 import { reading } from "../../../lib/local/cluster/reading.ts";
 import { Simulation } from "../../../lib/local/cluster/simulation.ts";
+import { CROWD_OFFSET_MS, DAILY_OFFSET_MS, demonstrationWorkloads, STEPS_OFFSET_MS } from "../../../lib/local/run/world.ts";
 import { demandAt } from "../../../lib/local/traces/trace.ts";
 import { START_MS } from "./running-cluster.ts";
 

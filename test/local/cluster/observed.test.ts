@@ -5,7 +5,7 @@ import type { ClusterClient, Watched } from "../../../lib/cluster/port.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
 import { asksOf } from "../../../lib/policy/dialects.ts";
-import { runCluster, type RunningCluster, START_MS, workload } from "./running-cluster.ts";
+import { type RunningCluster, runCluster, START_MS, workload } from "./running-cluster.ts";
 
 const WEB = { apiVersion: "apps/v1", kind: "Deployment", name: "web" } as const;
 

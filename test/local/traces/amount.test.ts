@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { amountText } from "../../../lib/local/traces/amount.ts";
-import { readShippedTrace, SHIPPED_TRACES } from "../../../lib/local/traces/shipped.ts";
+import { readShippedTrace, SHIPPED_TRACES } from "../../../lib/local/traces/read-trace.ts";
+import { amountText } from "../../../lib/local/view/summary.ts";
 
 describe("amountText()", () => {
   it.each([

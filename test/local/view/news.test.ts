@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { onNews } from "../../../lib/local/view/news.ts";
+import { onNews } from "../../../lib/local/view/reader.ts";
 
 const world = () => {
   const state = { writes: 0, syncing: false, nowMs: 0, reads: 0 };

@@ -8,7 +8,7 @@ import { breach } from "../../../lib/policy/native/steps/sentences.ts";
 import { NOON } from "../../noon.ts";
 import { scaleRead } from "../../observation.ts";
 import { told } from "./told.ts";
-import { counts, LOAD, native, pod, scaledBefore, type Seen, sync } from "./world.ts";
+import { counts, LOAD, native, pod, type Seen, scaledBefore, sync } from "./world.ts";
 
 const lines = (spec: Readonly<Record<string, unknown>>, seen: Seen): readonly string[] => told(sync(native(spec), seen).decision);
 const metricLine = (spec: Readonly<Record<string, unknown>>, seen: Seen): string | undefined =>

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NEW_WINDOWS, type RecommendationRun, type ScaleChange } from "../../../lib/model/windows.ts";
-import { collapsed, condensed } from "../../../lib/policy/shared/recommendations.ts";
-import { highest, lowest, recalled, recorded } from "../../../lib/policy/shared/recommendations.ts";
+import { collapsed, condensed, highest, lowest, recalled, recorded } from "../../../lib/policy/shared/recommendations.ts";
 import { changedWithin, withScaleEvent } from "../../../lib/policy/shared/recorded-scales.ts";
 import { throughStore } from "../../conformance/hpa/through-store.ts";
 import { runs as runsOf } from "../runs.ts";

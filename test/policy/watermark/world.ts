@@ -1,8 +1,8 @@
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { Observation } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
-import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
+import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { type Condition, NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { questions } from "../../../lib/policy/dialects.ts";
 import { lastWrites } from "../../../lib/policy/watermark/steps/conclude.ts";

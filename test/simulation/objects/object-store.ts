@@ -1,5 +1,5 @@
-import { during } from "../during.ts";
 import { SPEC_KINDS, type SpecKind, type SpecKindName } from "../../../lib/model/spec-kinds.ts";
+import { during } from "../during.ts";
 
 /** An object that holds the spec of an autoscaler, as an API server keeps it. */
 export interface ClusterObject {

@@ -11,10 +11,10 @@ import { siteOf } from "../sites.ts";
 import type { Stage } from "../stage.ts";
 import type { PlannedCluster } from "../timetable.ts";
 import { CLOCK_ALLOWANCE_MS } from "./clocks.ts";
-import { sentIntent } from "./sent-intent.ts";
 import type { Item } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
 import type { Copy } from "./object-ledger.ts";
+import { sentIntent } from "./sent-intent.ts";
 
 const ACTS = "an autoscaler of an object acts by what the same sync has read of it";
 const STORED = "no autoscaler of an object acts by a spec that is not stored";

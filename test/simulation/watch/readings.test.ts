@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { ScaleReading } from "../../../lib/model/observation.ts";
 import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec-kinds.ts";
 import type { Invocation } from "../invocation.ts";
-import { newWorld, SHOP, WEB } from "../sockets/socket-world.ts";
 import { listNow } from "../objects/list-objects.ts";
+import { newWorld, SHOP, WEB } from "../sockets/socket-world.ts";
 import { newLedger } from "./ledger.ts";
 import { watchListings, watchReading } from "./readings.ts";
 

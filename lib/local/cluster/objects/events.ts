@@ -3,7 +3,7 @@ import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
 import { drawUid } from "../random-draws.ts";
 import { conflict, invalidObject, methodNotAllowed, notFound, unsupportedMediaType } from "../status.ts";
-import { mergePatched } from "./merge-patch.ts";
+import { mergePatched } from "./object-requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

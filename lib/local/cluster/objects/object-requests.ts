@@ -3,7 +3,6 @@ import { isObject } from "../../../model/is-object.ts";
 import type { SpecKind } from "../../../model/spec-kinds.ts";
 import { badRequest, conflict, invalidObject, methodNotAllowed, notFound, unsupportedMediaType } from "../status.ts";
 import type { CustomObject, CustomObjects, ObjectWrite } from "./custom-objects.ts";
-import { mergePatched } from "./merge-patch.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -160,4 +159,15 @@ const refuseInvalid = (of: SpecKind, document: Fields): void => {
   if (of.kind !== "PodAutoscaler") return;
   const admission = admit(document, { validation: "strict" });
   if (!admission.ok) throw invalidObject({ ...of, name: String((document["metadata"] as Fields)["name"]) }, admission.problems);
+};
+
+/** Applies a JSON merge patch (RFC 7386): null removes a member, and a list is replaced whole. */
+export const mergePatched = (target: unknown, patch: unknown): unknown => {
+  if (!isObject(patch)) return patch;
+  const merged = new Map(Object.entries(isObject(target) ? target : {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, mergePatched(merged.get(name), value));
+  }
+  return Object.fromEntries(merged);
 };

@@ -1,12 +1,12 @@
 import type { Located } from "../api-path.ts";
+import { EventStream } from "../event-stream.ts";
+import { selectObjects } from "../list-selectors.ts";
 import { inKeyOrder } from "../pages.ts";
 import { table, wantsTable } from "../printed-table.ts";
 import type { ApiRequest } from "../request-parts.ts";
 import { groupVersion } from "../served-resources.ts";
 import type { Simulation } from "../simulation.ts";
 import { expiredVersion, methodNotAllowed, tooManyWatches } from "../status.ts";
-import { selectObjects } from "../list-selectors.ts";
-import { EventStream } from "../event-stream.ts";
 import type { CustomObject } from "./custom-objects.ts";
 import type { ObjectChange } from "./object-changes.ts";
 import type { ObjectStore } from "./object-requests.ts";

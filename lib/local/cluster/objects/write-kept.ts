@@ -1,8 +1,12 @@
+import * as z from "zod";
 import { isObject } from "../../../model/is-object.ts";
 import type { Target } from "../api-path.ts";
+import { MAX_REPLICAS } from "../definition.ts";
+import { scale } from "../kube-objects.ts";
 import { type ApiRequest, asksForDryRun, parseJson } from "../request-parts.ts";
 import type { World } from "../served-resources.ts";
-import { badRequest, notFound } from "../status.ts";
+import type { SimulatedWorkload } from "../simulation.ts";
+import { badRequest, conflict, invalidScale, notFound } from "../status.ts";
 import type { ClusterEvents } from "./events.ts";
 import { type ObjectStore, writeObject } from "./object-requests.ts";
 
@@ -34,4 +38,50 @@ const bodyOf = ({ method, query, body }: ApiRequest): { readonly body: unknown; 
   const options = body === "" ? {} : parseJson(body);
   if (!isObject(options)) throw badRequest("the options of a delete are unrecognized: wanted a JSON object");
   return { body: { metadata: options["preconditions"] }, isDryRun: asksForDryRun(query, options["dryRun"]) };
+};
+
+const DEPLOYMENTS = { group: "apps", resource: "deployments" } as const;
+
+/** As sent by a client: whatever is left out is its zero value, so that a Scale without `spec.replicas` asks for none. */
+const Scale = z.object({
+  apiVersion: z.literal("autoscaling/v1").default("autoscaling/v1"),
+  kind: z.literal("Scale").default("Scale"),
+  metadata: z
+    .object({ name: z.string().default(""), namespace: z.string().default(""), uid: z.string().default(""), resourceVersion: z.string().default("") })
+    .prefault({}),
+  spec: z.object({ replicas: z.int32().default(0) }).prefault({}),
+});
+
+/** The count that a PUT of a Scale asks for, after every check of the real API server in its order. Throws the refusal. */
+export const replicasToPut = (workload: SimulatedWorkload, body: unknown): number => {
+  const parsed = Scale.safeParse(body);
+  if (!parsed.success) throw badRequest(`Scale in version "v1" cannot be handled as a Scale: ${z.prettifyError(parsed.error)}`);
+  const { metadata, spec } = parsed.data;
+  const { model, state } = workload;
+  if (metadata.name !== "" && metadata.name !== model.name)
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${model.name})`);
+  if (metadata.namespace !== "" && metadata.namespace !== model.namespace)
+    throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${model.namespace})`);
+  checkCount(model.name, spec.replicas);
+  const uid = model.deploymentUid;
+  if (metadata.uid !== "" && metadata.uid !== uid)
+    throw conflict(DEPLOYMENTS, model.name, `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`);
+  if (metadata.resourceVersion !== "" && metadata.resourceVersion !== String(state.version))
+    throw conflict(DEPLOYMENTS, model.name, "the object has been modified; please apply your changes to the latest version and try again");
+  return spec.replicas;
+};
+
+/** The count that a merge patch asks for: the patch is laid over the Scale as it is, which is then written under the version it has, unless the patch names one. */
+export const replicasToPatch = (workload: SimulatedWorkload, patch: unknown): number => {
+  const current = scale(workload);
+  const Patch = z.object({ metadata: z.record(z.string(), z.unknown()).default({}), spec: z.record(z.string(), z.unknown()).default({}) });
+  const parsed = Patch.safeParse(patch);
+  if (!parsed.success) throw badRequest(`error decoding patch: ${z.prettifyError(parsed.error)}`);
+  return replicasToPut(workload, { metadata: { ...current.metadata, ...parsed.data.metadata }, spec: { ...current.spec, ...parsed.data.spec } });
+};
+
+const checkCount = (name: string, replicas: number): void => {
+  if (replicas < 0) throw invalidScale(name, "spec.replicas", `Invalid value: ${replicas}: must be greater than or equal to 0`);
+  // A real server takes any number and never finds room for the pods; this one would hold them all in memory.
+  if (replicas > MAX_REPLICAS) throw invalidScale(name, "spec.replicas", `Invalid value: ${replicas}: must be less than or equal to ${MAX_REPLICAS}`);
 };
