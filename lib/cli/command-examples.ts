@@ -16,6 +16,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   resume: ["tidemark resume shop/web"],
   convert: ["tidemark convert -f hpa.yaml > web.yaml", "tidemark convert -R -f manifests/ -o json"],
   crd: ["tidemark crd | kubectl apply --server-side -f -"],
+  "explain-reason": ["tidemark explain-reason ScaleDownStabilized", "tidemark explain-reason"],
   "explain-schema": ["tidemark explain-schema scaleUp", "tidemark explain-schema -o json > podautoscaler.schema.json"],
   "cluster list": ["tidemark cluster list", "tidemark cluster list -o jsonpath='{.items[*].name}'"],
   "cluster describe": ["tidemark cluster describe eu-1"],

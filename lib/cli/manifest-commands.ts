@@ -6,7 +6,7 @@ import type { CommandIo, Printer } from "./io.ts";
 import type { DocumentFormat } from "./output/document-text.ts";
 import { output } from "./output-option.ts";
 
-/** Commands that only read manifests and open no data folder. */
+/** Commands that only read manifests, or explain words, and open no data folder. */
 export const manifestCommands = (root: Command, io: CommandIo, printer: Printer): void => {
   withFiles(root.command("convert"))
     .description("convert manifests of any accepted form to PodAutoscalers with the same decisions")
@@ -25,5 +25,13 @@ export const manifestCommands = (root: Command, io: CommandIo, printer: Printer)
     .addOption(output(["text", "json", "yaml"]))
     .action(async (field: string | undefined, { output }: { readonly output: "text" | DocumentFormat }) =>
       (await import("./commands/explain-schema.ts")).explainSchema(printer, field, output),
+    );
+  root
+    .command("explain-reason")
+    .description("show what a reason of an event, decision or condition means, and what to do")
+    .argument("[reason]", "a reason such as ScaleDownStabilized (default: all of them)")
+    .addOption(output(["text", "json", "yaml"]))
+    .action(async (reason: string | undefined, { output }: { readonly output: "text" | DocumentFormat }) =>
+      (await import("./commands/explain-reason.ts")).explainReason(printer, reason, output),
     );
 };

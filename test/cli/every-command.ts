@@ -20,6 +20,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   "cluster/partition": ["eu-1/default"],
   shell: ["bash"],
   field: ["spec"],
+  reason: ["ScaleUpLimit"],
   command: ["get"],
   words: ["get", ""],
   workload: ["deployment/web"],

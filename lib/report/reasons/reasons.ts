@@ -1,0 +1,74 @@
+import { nearestName } from "../../model/nearest-name.ts";
+import { CONDITIONS } from "./conditions.ts";
+import { LIMITS, type ReasonTexts, SCALES, STEADY } from "./decided.ts";
+import { FAILURES, HOLDS, OBJECTS } from "./held.ts";
+
+interface ReasonGroup {
+  readonly title: string;
+  /** Where such a reason is found. */
+  readonly about: string;
+  readonly texts: ReasonTexts;
+}
+
+/** Every reason that Tidemark gives, by what it is about. docs/reasons.md is written from this list, and a test compares it with the words in the code. */
+export const REASON_GROUPS: readonly ReasonGroup[] = [
+  { title: "Why it scaled", about: "The reason of a scale event. What limited its size is in the message and in the steps.", texts: SCALES },
+  { title: "Why the count stays", about: "The reason of a hold that nothing prevents.", texts: STEADY },
+  {
+    title: "What limits",
+    about: "A window, a rate or a bound that cut what the metrics ask for. It is the reason of a hold, and a limit in the steps of a scale.",
+    texts: LIMITS,
+  },
+  { title: "What holds", about: "Something beside the rules holds the count.", texts: HOLDS },
+  { title: "What holds the autoscaler of an object", about: "For autoscalers that are read from their cluster (`--specs cluster`).", texts: OBJECTS },
+  { title: "What fails", about: "Nothing is decided, and the workload keeps its count.", texts: FAILURES },
+  {
+    title: "Conditions and Events",
+    about: "In the words of the HPA controller and of the Watermark Pod Autoscaler, which dashboards and alerts know.",
+    texts: CONDITIONS,
+  },
+];
+
+export interface ReasonText {
+  readonly name: string;
+  readonly group: string;
+  readonly means: string;
+  readonly todo: string;
+}
+
+/** All reasons, group by group. */
+export const reasonTexts = (): readonly ReasonText[] =>
+  REASON_GROUPS.flatMap(({ title, texts }) => Object.entries(texts).map(([name, [means, todo]]) => ({ name, group: title, means, todo })));
+
+/** The text of a reason, whatever its case; else the nearest name that exists. */
+export const reasonText = (
+  name: string,
+): { readonly kind: "known"; readonly reason: ReasonText } | { readonly kind: "unknown"; readonly nearest?: string } => {
+  const all = reasonTexts();
+  const reason = all.find((known) => known.name.toLowerCase() === name.toLowerCase());
+  if (reason) return { kind: "known", reason };
+  const nearest = nearestName(
+    name,
+    all.map((known) => known.name),
+  );
+  return { kind: "unknown", ...(nearest !== undefined && { nearest }) };
+};
+
+/** docs/reasons.md. */
+export const reasonsPage = (): string =>
+  [
+    "# Reasons",
+    "",
+    "Every reason that Tidemark gives in events, decisions, conditions and steps, with what it means and what to do. `npm run reasons` writes this page from the code; `tidemark explain-reason NAME` prints one of them.",
+    ...REASON_GROUPS.flatMap(({ title, about, texts }) => [
+      "",
+      `## ${title}`,
+      "",
+      about,
+      "",
+      "| reason | means | what to do |",
+      "|---|---|---|",
+      ...Object.entries(texts).map(([name, [means, todo]]) => `| \`${name}\` | ${means} | ${todo} |`),
+    ]),
+    "",
+  ].join("\n");
