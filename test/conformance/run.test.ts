@@ -100,7 +100,9 @@ describe("npm run conformance", () => {
     expect({ status, last }).toEqual({ status: 1, last: "0 passed, 2 failed" });
     // Nine would be enough, but the twelve of 30 seconds ago still count.
     expect(stdout).toContain('counts.json as JSON\n  steps[2] at 30 s\n    expected 9\n    actual   "12, because');
-    expect(stdout).toContain('counts.json as YAML\n  steps[0] at 0 s\n    expected 12\n    actual   "4, because ScaleUpLimit');
+    expect(stdout).toContain(
+      'counts.json as YAML\n  steps[0] at 0 s\n    expected 12\n    actual   "4, because MetricAboveTarget: load 120 of 10 asks for 12; the rate limit allowed 4',
+    );
   });
 
   it("tells of a case of counts that cannot be read what is wrong with it", () => {

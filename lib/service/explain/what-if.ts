@@ -5,6 +5,7 @@ import type { ControllerSettings } from "../../model/settings.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { StoppingMetric } from "../../policy/explanations.ts";
+import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
 import { isHeld } from "../../report/evaluation-state.ts";
 import { timeText } from "../views/time-text.ts";
 import type { Direction, WindowsView } from "../views/windows.ts";
@@ -26,7 +27,7 @@ export const whatIf = (seen: WhatIfInput): readonly string[] => {
     ...leadingMetric(seen),
     ...seen.evaluation.steps.flatMap((step) => limitSentence(step, seen)),
   ];
-  return sentences.length > 0 ? sentences : ["No metric was measured, and no limit applied"];
+  return sentences.length > 0 ? sentences.map(withReadableSelectors) : ["No metric was measured, and no limit applied"];
 };
 
 /** A hold that prevented another count comes first, because nothing else matters until it ends. */

@@ -2,11 +2,12 @@ import type { StepOutcome } from "../../model/decision.ts";
 import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, WithoutHold } from "../../model/records.ts";
 import type { Status } from "../../model/windows.ts";
+import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
 import { countsOf, heldBy } from "../../report/evaluation-state.ts";
 import { metricReadings } from "../../sync/metric-readings.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import type { AutoscalerView, DecisionView, EventView, FrozenView, StepView } from "./autoscaler-view.ts";
+import type { AutoscalerView, DecisionView, EventView, FrozenView, MetricView, StepView } from "./autoscaler-view.ts";
 import { pauseView } from "./pause-view.ts";
 import { rivalView } from "./rival-view.ts";
 import { stateOf } from "./state.ts";
@@ -95,7 +96,13 @@ const rivalsView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<Autoscaler
 
 /** Every metric of the spec, as the newest sync measured it. */
 export const metricsOf = ({ spec, evaluated }: Pick<AutoscalerSnapshot, "spec" | "evaluated">): AutoscalerView["metrics"] =>
-  metricReadings(spec.kind === "spec" ? spec.spec : undefined, evaluated?.evaluation);
+  metricReadings(spec.kind === "spec" ? spec.spec : undefined, evaluated?.evaluation).map(readable);
+
+/** The name of a metric, and why it failed, with selectors as people write them. */
+const readable = (metric: MetricView): MetricView => {
+  const name = withReadableSelectors(metric.name);
+  return metric.kind === "failed" ? { ...metric, name, message: withReadableSelectors(metric.message) } : { ...metric, name };
+};
 
 const manifestOf = ({ manifest }: AutoscalerRecord): unknown => JSON.parse(manifest);
 
@@ -105,7 +112,7 @@ export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => (
   ...(evaluation.from !== undefined && { from: evaluation.from }),
   ...(evaluation.to !== undefined && { to: evaluation.to }),
   reason: evaluation.because.reason,
-  message: evaluation.because.message,
+  message: withReadableSelectors(evaluation.because.message),
   failed: evaluation.failed,
   ...(evaluation.withoutHold && { withoutHold: withoutHoldView(evaluation.withoutHold) }),
 });
@@ -131,12 +138,12 @@ export const eventView = (event: ScaleEventRecord): EventView => ({
   from: event.from,
   to: event.to,
   reason: event.reason,
-  message: event.message,
+  message: withReadableSelectors(event.message),
   outcome: event.outcome,
   ...(event.detail !== undefined && { detail: event.detail }),
   partition: event.partition,
   uid: event.uid,
   specGeneration: event.specGeneration,
-  metrics: event.metrics,
+  metrics: event.metrics.map(readable),
   steps: stepViews(event.steps),
 });

@@ -73,7 +73,7 @@ describe("decide()", () => {
   it("scales up with the metric as the reason", () => {
     const decision = decided({ load: 6 });
     expect(decision).toMatchObject({ kind: "scale", from: 4, to: 6, trigger: "external metric load(nil) above target" });
-    expect(decision.because).toEqual({ reason: "MetricAboveTarget", message: "external metric load(nil) above target" });
+    expect(decision.because).toEqual({ reason: "MetricAboveTarget", message: "load 1500m of 1 asks for 6" });
     expect(decision.steps).toStrictEqual([
       { step: "propose", before: 4, after: 6 },
       { step: "stabilize", before: 6, after: 6 },
@@ -85,23 +85,21 @@ describe("decide()", () => {
     expect(decided({ load: 2, windows: remembered({}) })).toMatchObject({
       kind: "scale",
       to: 2,
-      because: { reason: "AllMetricsBelowTarget", message: "All metrics below target" },
+      because: { reason: "AllMetricsBelowTarget", message: "load 500m of 1 asks for 2" },
     });
   });
 
-  it("names the limit that bit: the growth of one sync", () => {
+  it("says why it scales, and then what limited it: the growth of one sync", () => {
     const decision = decided({ load: 19 });
-    expect(decision).toMatchObject({ kind: "scale", to: 8, because: { reason: "ScaleUpLimit" } });
-    expect(decision.because.message).toBe(
-      "external metric load(nil) above target: the desired replica count is increasing faster than the maximum scale rate",
-    );
+    expect(decision).toMatchObject({ kind: "scale", to: 8, trigger: "external metric load(nil) above target" });
+    expect(decision.because).toEqual({ reason: "MetricAboveTarget", message: "load 4750m of 1 asks for 19; the rate limit allowed 8" });
     expect(decision.steps.at(-1)).toMatchObject({ step: "limit", before: 19, after: 8, limit: { reason: "ScaleUpLimit", value: 8 } });
   });
 
   it("names the window that holds a count, and until when", () => {
     const recommendations = [{ replicas: 6, firstMs: NOON - 200_000, lastMs: NOON - 100_000 }];
     const { steps, because } = decided({ load: 2, windows: remembered({ recommendations }) });
-    expect(because.reason).toBe("ScaleDownStabilized");
+    expect(because).toEqual({ reason: "ScaleDownStabilized", message: "load 500m of 1 asks for 2; stabilization allowed 6" });
     expect(steps[1]).toMatchObject({
       step: "stabilize",
       before: 2,
@@ -112,7 +110,7 @@ describe("decide()", () => {
 
   it("names the window that holds a higher count than the current one, though the metrics want this one", () => {
     const recommendations = [{ replicas: 6, firstMs: NOON - 100_000, lastMs: NOON - 100_000 }];
-    const message = "recent recommendations were higher than current one, applying the highest recent recommendation";
+    const message = "load 1 of 1 asks for 4; stabilization allowed 6";
     expect(decided({ load: 4, windows: remembered({ recommendations }) })).toMatchObject({
       kind: "scale",
       to: 6,
@@ -150,7 +148,11 @@ describe("decide()", () => {
   it("names the rate of a behavior", () => {
     expect(decided({ load: 9, spec: { behavior } }).steps[1]).toMatchObject({ limit: { reason: "ScaleUpStabilized" } });
     const fast = decided({ load: 9, spec: { behavior }, windows: remembered({ scaleUps: [{ change: 1, atMs: NOON - 1000 }] }) });
-    expect(fast).toMatchObject({ kind: "scale", to: 5, because: { reason: "ScaleUpLimit" } });
+    expect(fast).toMatchObject({
+      kind: "scale",
+      to: 5,
+      because: { reason: "MetricAboveTarget", message: expect.stringMatching(/; the rate limit allowed 5$/) },
+    });
   });
 
   it.each([

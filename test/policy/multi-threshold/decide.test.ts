@@ -135,8 +135,8 @@ describe("marks together with constraints or behavior", () => {
   ])("of rate, factor and bound the narrowest counts, and is named: %s", (_, constraints, more, count, reason, step) => {
     const spec = specOf(hpa({ metrics: external(), constraints, ...NO_WINDOWS, ...more }));
     const decision = decisionOf(spec, 10, { at: 0, value: 100 }, { windows: LONG_AGO });
-    expect(decision).toMatchObject({ kind: "scale", to: count, because: { reason } });
-    expect(decision.steps.findLast(({ limit }) => limit)).toMatchObject({ step, after: count });
+    expect(decision).toMatchObject({ kind: "scale", to: count, because: { reason: "MetricAboveTarget" } });
+    expect(decision.steps.findLast(({ limit }) => limit)).toMatchObject({ step, after: count, limit: { reason } });
   });
 
   it.each([

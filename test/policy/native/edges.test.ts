@@ -184,8 +184,8 @@ describe("the steps of the native rules at their edges", () => {
   it("a count at the maximum is inside", () => expect(counts(native({ maxReplicas: 5 }), 5, [[0, { load: 20 }]])).toEqual([2]));
 
   it.each([
-    ["up", { scaleUp: { policies: [{ type: "Pods", value: 4, periodSeconds: 60 }] } }, 90, "because MetricAboveTarget: load above target"],
-    ["down", { scaleDown: { policies: [{ type: "Pods", value: 3, periodSeconds: 60 }] } }, 20, "because MetricsBelowTarget: load below target"],
+    ["up", { scaleUp: { policies: [{ type: "Pods", value: 4, periodSeconds: 60 }] } }, 90, "because MetricAboveTarget: load 18 of 10 asks for 9"],
+    ["down", { scaleDown: { policies: [{ type: "Pods", value: 3, periodSeconds: 60 }] } }, 20, "because MetricsBelowTarget: load 4 of 10 asks for 2"],
   ])("what the policies just allow is not limited: %s", (_, spec, load, because) =>
     expect(lines(spec, { replicas: 5, values: { load } })[1]).toBe(because),
   );

@@ -33,7 +33,7 @@ describe("a whole decision of the native rules", () => {
   it("grows on a value above the target", () =>
     expect(linesOf({}, { replicas: 5, values: { load: 90 } })).toEqual([
       "scale 5 to 9, load above target",
-      "because MetricAboveTarget: load above target",
+      "because MetricAboveTarget: load 18 of 10 asks for 9",
       "metric load External 18 against 10, ratio 1.8 gives 9",
       ...passed(5, 9),
       READ,
@@ -46,7 +46,7 @@ describe("a whole decision of the native rules", () => {
   it("shrinks on a value below the target", () =>
     expect(linesOf({}, { replicas: 5, values: { load: 20 } })).toEqual([
       "scale 5 to 2, load below target",
-      "because MetricsBelowTarget: load below target",
+      "because MetricsBelowTarget: load 4 of 10 asks for 2",
       "metric load External 4 against 10, ratio 0.4 gives 2",
       ...passed(5, 2),
       READ,
@@ -116,7 +116,7 @@ describe("a whole decision of the native rules", () => {
   it("grows on another metric while one is missing that leaves the way up open", () =>
     expect(linesOf(upOnly, { replicas: 5, values: { b: 90 } })).toEqual([
       "scale 5 to 9, b above target",
-      "because MetricAboveTarget: b above target",
+      "because MetricAboveTarget: b 18 of 10 asks for 9",
       `metric a External failed, ${GONE("a")}`,
       "metric b External 18 against 10, ratio 1.8 gives 9",
       ...passed(5, 9),
@@ -170,6 +170,13 @@ const cool = { scaleUp: { forbiddenAfterEventSeconds: 60 }, scaleDown: { forbidd
 const pods = [{ type: "Pods", value: 2, periodSeconds: 60 }];
 const UP = "load above target";
 const DOWN = "load below target";
+const LIMITED_BY: Readonly<Record<string, string>> = {
+  ReplicaModulo: "the modulo made it",
+  ScaleUpLimit: "the rate limit allowed",
+  ScaleDownLimit: "the rate limit allowed",
+  TooManyReplicas: "maxReplicas allowed",
+  TooFewReplicas: "minReplicas allowed",
+};
 
 describe("a limit of the native rules", () => {
   it.each([
@@ -218,8 +225,13 @@ describe("a limit of the native rules", () => {
     ],
     [{ dryRun: true }, 5, 90, "hold 5", UP, "override 9 to 5 [DryRun 5: dry run, the count would be 9]"],
   ])("says what it is, and its step, with %j from %d at a load of %d", (spec, replicas, load, moved, trigger, step) => {
-    const [, reason, message] = /\[(\w+) .*?: (.*)\]/.exec(step) ?? [];
-    expect(limitsOf(native(spec), { replicas, values: { load } })).toEqual([moved, `because ${reason}: ${trigger}: ${message}`, `step ${step}`]);
+    const [, reason = "", message] = /\[(\w+) .*?: (.*)\]/.exec(step) ?? [];
+    const after = /^[a-z]+ \d+ to (\d+)/.exec(step)?.[1];
+    const scaled = trigger === UP ? "MetricAboveTarget: load" : "MetricsBelowTarget: load";
+    const [, because = ""] = limitsOf(native(spec), { replicas, values: { load } });
+    if (moved.startsWith("hold")) expect(because).toBe(`because ${reason}: ${trigger}: ${message}`);
+    else expect(because).toMatch(new RegExp(`^because ${scaled} \\S+ of 10 asks for \\d+; ${LIMITED_BY[reason]} ${after}$`));
+    expect(limitsOf(native(spec), { replicas, values: { load } })).toEqual([moved, because, `step ${step}`]);
   });
 
   it.each([

@@ -89,8 +89,16 @@ describe("the rules of the first design (proposals.md §1)", () => {
   });
 
   it("stay within min and max, and go straight to the bound from outside", () => {
-    expect(one(3, loadsOf(900, 900, 900), { maxReplicas: 7 })).toMatchObject({ kind: "scale", to: 7, because: { reason: "TooManyReplicas" } });
-    expect(one(3, loadsOf(1, 1, 1), { minReplicas: 2 })).toMatchObject({ kind: "scale", to: 2, because: { reason: "TooFewReplicas" } });
+    expect(one(3, loadsOf(900, 900, 900), { maxReplicas: 7 })).toMatchObject({
+      kind: "scale",
+      to: 7,
+      because: { reason: "MetricAboveTarget", message: expect.stringContaining("; maxReplicas allowed 7") },
+    });
+    expect(one(3, loadsOf(1, 1, 1), { minReplicas: 2 })).toMatchObject({
+      kind: "scale",
+      to: 2,
+      because: { reason: "AllMetricsBelowTarget", message: expect.stringContaining("; minReplicas allowed 2") },
+    });
     expect(one(9, loadsOf(80), { maxReplicas: 7 })).toMatchObject({ kind: "scale", to: 7 });
   });
 

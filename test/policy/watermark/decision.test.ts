@@ -93,7 +93,7 @@ describe("a whole decision of the watermark dialect", () => {
       from: 6,
       to: 9,
       trigger: "lag{map[]} above target",
-      because: { reason: "Proposal", message: "lag{map[]} above target" },
+      because: { reason: "MetricAboveTarget", message: "lag 800 of 150..400 asks for 12; the rate limit allowed 9" },
       metrics: [MEASURED],
       steps: [
         { step: "propose", before: 6, after: 12 },

@@ -152,7 +152,11 @@ describe("an autoscaler with a recommender", () => {
   it("scales to its reply, and shows it", () => {
     const observed = answered({ ...NONE, recommender: { kind: "answered", items: { ...REPLY, lowerBoundReplicas: 7 } } });
     const { decision } = sync(spec(), { replicas: 6, windows: LONG_AGO, observed });
-    expect(decision).toMatchObject({ kind: "scale", to: 8, because: { reason: "Proposal", message: `${NAME} above target` } });
+    expect(decision).toMatchObject({
+      kind: "scale",
+      to: 8,
+      because: { reason: "MetricAboveTarget", message: `${NAME} 62500m of 150..400 asks for 8` },
+    });
     expect(decision.metrics).toEqual([{ name: NAME, type: "Resource", kind: "measured", value: "62500m", target: "150..400", proposal: 8 }]);
     expect(decision.windows.status.currentMetrics).toEqual([{ type: "Resource", external: { metricName: NAME, currentValue: "62500m" } }]);
     expect(decision.gauges).toContainEqual({ name: "value", labels: { metric_name: NAME }, value: 62_500 });

@@ -1,5 +1,6 @@
 import type { Because, Decision, GaugeWrite, StepOutcome } from "../../../model/decision.ts";
 import type { Windows } from "../../../model/windows.ts";
+import { scaleBecause } from "../../shared/scale-sentence.ts";
 import { runSteps } from "../../shared/steps.ts";
 import { type HpaInput, type HpaStep, type HpaSync, started } from "./sync.ts";
 
@@ -36,11 +37,11 @@ const windowsOf = (
   status: { ...input.windows.status, conditions, currentReplicas: current, currentMetrics, ...desired },
 });
 
-/** The limit that had the last word; else what the metrics said. */
-const reasonOf = ({ steps, trigger, current, count }: HpaSync): Because => {
+/** A scale says what the metrics ask for, and then what limited it; a hold names the limit that had the last word. */
+const reasonOf = (sync: HpaSync): Because => {
+  const { steps, trigger, current, count } = sync;
+  if (count !== current) return scaleBecause({ ...sync, from: current, to: count }, "AllMetricsBelowTarget");
   const limited = steps.findLast((step: StepOutcome) => step.limit !== undefined)?.limit;
   if (limited) return { reason: limited.reason, message: trigger === "" ? limited.message : `${trigger}: ${limited.message}` };
-  if (count > current) return { reason: "MetricAboveTarget", message: trigger };
-  if (count < current) return { reason: "AllMetricsBelowTarget", message: trigger };
   return { reason: "DesiredWithinRange", message: "recommended size matches current size" };
 };

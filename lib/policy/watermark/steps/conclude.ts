@@ -1,7 +1,9 @@
-import type { Decision, GaugeWrite } from "../../../model/decision.ts";
+import type { Because, Decision, GaugeWrite } from "../../../model/decision.ts";
 import type { Condition, Status, Windows } from "../../../model/windows.ts";
 import { isTrue } from "../../shared/conditions.ts";
 import { wholeSeconds } from "../../shared/forbidden.ts";
+import { scaleSentence } from "../../shared/scale-sentence.ts";
+import type { Verdict } from "./bounds.ts";
 import { condition, event, gauge, type Note } from "./notes.ts";
 import { notScaling, readyForScale } from "./sentences.ts";
 import { type Ending, noted, type WatermarkSync } from "./sync.ts";
@@ -37,7 +39,7 @@ const carriedOut = (sync: WatermarkSync, { verdict, currentMetrics }: Chosen): D
   const { spec, windows, nowMs } = sync.input;
   const { specReplicas: from, statusReplicas } = sync.scale;
   const status: Status = { ...windows.status, currentReplicas: statusReplicas, currentMetrics };
-  const because = { reason: verdict.reason, message: verdict.message };
+  const because = becauseOf(sync, verdict);
   if (!verdict.rescale) {
     const effective = noted(sync, notScalingNote(sync, verdict.wanted), gauge("replicas_scaling_effective", from));
     return { ...decided(effective, PERIOD, { ...status, desiredReplicas: from }), kind: "hold", from, because, failed: false };
@@ -48,6 +50,14 @@ const carriedOut = (sync: WatermarkSync, { verdict, currentMetrics }: Chosen): D
   const reported: Status = { ...status, desiredReplicas: verdict.to, lastScaleMs: wholeSeconds(nowMs) };
   const message = `Dry run: would scale to ${verdict.to}; ${verdict.message}`;
   return { ...decided(effective, PERIOD, reported), kind: "hold", from, because: { reason: "DryRun", message }, failed: false };
+};
+
+/** A scale by the metrics says what they ask for, and then what limited it. The message of the verdict is that of the controller's Event. */
+const becauseOf = ({ metrics, steps, wanted, scale: { specReplicas: from } }: WatermarkSync, { reason, message, to }: Verdict): Because => {
+  if (reason !== "Proposal") return { reason, message };
+  const sentence = scaleSentence({ metrics, steps, wanted, trigger: message });
+  if (to === from || wanted === from) return { reason, message: sentence };
+  return { reason: to > from ? "MetricAboveTarget" : "AllMetricsBelowTarget", message: sentence };
 };
 
 const notScalingNote = ({ input: { spec, namespace, windows } }: WatermarkSync, wanted: number): Note => {

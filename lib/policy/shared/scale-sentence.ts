@@ -1,0 +1,61 @@
+import type { Because, MetricOutcome, StepOutcome } from "../../model/decision.ts";
+import { shortMetricName } from "./metrics/readable-name.ts";
+
+/** What a limit did to a step, before the count that it left. Any other limit is named by its step. */
+const LIMIT_WORDS: Readonly<Record<string, string>> = {
+  ScaleUpStabilized: "stabilization allowed",
+  ScaleDownStabilized: "stabilization allowed",
+  ScaleUpLimit: "the rate limit allowed",
+  ScaleDownLimit: "the rate limit allowed",
+  TooManyReplicas: "maxReplicas allowed",
+  TooFewReplicas: "minReplicas allowed",
+  BelowMinReplicas: "minReplicas allowed",
+  ReplicaModulo: "the modulo made it",
+};
+
+interface Scaled {
+  readonly metrics: readonly MetricOutcome[];
+  readonly steps: readonly StepOutcome[];
+  /** The count that the metrics ask for together; absent where they were not asked. */
+  readonly wanted?: number;
+  /** Why it scales where no metric says so: "Current number of replicas below Spec.MinReplicas". */
+  readonly trigger: string;
+}
+
+/** Why a count changes, and then what limited the change: "cpu 13% of 60% asks for 3; stabilization allowed 15". */
+export const scaleSentence = ({ metrics, steps, wanted, trigger }: Scaled): string =>
+  [...(metricsSentence(metrics, wanted) ?? [trigger]), ...steps.flatMap(limitWords)].filter(Boolean).join("; ");
+
+const metricsSentence = (metrics: readonly MetricOutcome[], wanted: number | undefined): readonly string[] | undefined => {
+  if (wanted === undefined) return undefined;
+  const measured = metrics.filter((metric) => metric.kind === "measured");
+  const leading = measured.find(({ proposal }) => proposal === wanted);
+  // A mean is asked for by no metric of its own. Where one failed, its fallback may have decided, and the trigger says so.
+  const named = leading ? [leading] : measured.length === metrics.length ? measured : [];
+  if (named.length === 0) return undefined;
+  const asked = named.map(({ name, value, target, proposal }) => `${shortMetricName(name)} ${value} of ${target} asks for ${proposal}`).join(", ");
+  return [leading ? asked : `${asked}: together ${wanted}`];
+};
+
+const limitWords = ({ step, before, after, limit }: StepOutcome): readonly string[] =>
+  limit && before !== after ? [`${LIMIT_WORDS[limit.reason] ?? `${step} made it`} ${after}`] : [];
+
+interface Change {
+  readonly from: number;
+  readonly to: number;
+  readonly metrics: readonly MetricOutcome[];
+  readonly steps: readonly StepOutcome[];
+  readonly trigger: string;
+}
+
+/**
+ * Why a count changes: by the metrics, where they ask for that direction; else by the limit that moved it, such as a window that holds a higher count than the current one. `down` is the
+ * reason of these rules for a way down.
+ */
+export const scaleBecause = ({ from, to, steps, ...scaled }: Change, down: string): Because => {
+  const wanted = steps.find(({ step }) => step === "propose" || step === "combine")?.after;
+  const message = scaleSentence({ ...scaled, steps, ...(wanted !== undefined && { wanted }) });
+  const moved = steps.findLast(({ before, after, limit }) => limit !== undefined && before !== after)?.limit;
+  if (wanted !== undefined && Math.sign(wanted - from) !== Math.sign(to - from) && moved) return { reason: moved.reason, message };
+  return { reason: to > from ? "MetricAboveTarget" : down, message };
+};
