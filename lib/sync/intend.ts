@@ -77,11 +77,9 @@ export const fitting = async (
 };
 
 /** The verdict on a scale that this sync does not make. */
-export const heldBack = ({ autoscaler, input, decision }: ScaleVerdict, because: Because): HoldVerdict => ({
+export const heldBack = ({ read: _read, client: _client, ...verdict }: ScaleVerdict, because: Because): HoldVerdict => ({
+  ...verdict,
   kind: "hold",
-  autoscaler,
-  input,
-  decision,
   because,
-  withoutHold: { to: decision.to, because: decision.because },
+  withoutHold: { to: verdict.decision.to, because: verdict.decision.because },
 });

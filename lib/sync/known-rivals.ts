@@ -55,7 +55,13 @@ const connectionOf = ({ connectionVersion = 0 }: Pick<ClusterRecord, "connection
 const knownOf = (loaded: Loaded, uid: AutoscalerUid): KnownRivals | undefined => {
   const page = pageOfUid(loaded, uid);
   const entry: StoredWindows | undefined = page?.kind === "read" ? page.entries.get(uid) : undefined;
-  return entry?.rivals?.connection === connectionOf(loaded.cluster) ? entry.rivals : undefined;
+  return entry?.rivals?.connection === connectionOf(loaded.cluster) ? withoutKinds(entry.rivals, loaded.cluster.specsFromCluster) : undefined;
+};
+
+/** Objects of a kind that is read from the cluster are its autoscalers. They are other controllers no more, and nothing looks for them again. What was seen of the other kinds goes on. */
+const withoutKinds = (known: KnownRivals, own: readonly string[] = []): KnownRivals => {
+  const looks = known.looks.filter(([kind]) => !own.includes(kind));
+  return looks.length === known.looks.length ? known : { ...known, looks };
 };
 
 const kindsByNamespace = (loaded: Loaded): ReadonlyMap<Namespace, ReadonlySet<string>> => {

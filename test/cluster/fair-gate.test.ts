@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { MAX_FLOW_CALLS, MAX_PARALLEL_CALLS, SLOW_CALL_MS } from "../../lib/cluster/request-limits.ts";
@@ -35,6 +36,15 @@ const calls = (gate: ReturnType<typeof fairGate>) => {
 };
 
 describe("the gate of the reads", () => {
+  it("starts a call in the context of its caller, whoever gave the room", async () => {
+    const caller = new AsyncLocalStorage<number>();
+    const gate = fairGate(clock().after);
+    const seen = await Promise.all(
+      Array.from({ length: MAX_PARALLEL_CALLS * 3 }, (_, one) => caller.run(one, () => gate.run("shop", async () => [one, caller.getStore()]))),
+    );
+    expect(seen.map(([, store]) => store)).toEqual(seen.map(([one]) => one));
+  });
+
   it("gives each namespace a turn, though one has asked for everything first", async () => {
     const { begun, call } = calls(fairGate(clock().after));
     for (let asked = 0; asked < 50; asked++) void call("shop");

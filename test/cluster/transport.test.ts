@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -287,8 +288,10 @@ describe("get()", () => {
   });
 
   it("repeats on a new connection, not on another that lay idle as long", async () => {
+    const waiting: ServerResponse[] = [];
     server.answer = (_seen, response) => {
-      setTimeout(() => response.end("{}"), 20);
+      waiting.push(response);
+      if (waiting.length === 3) for (const one of waiting) one.end("{}");
     };
     await Promise.all([get(), get(), get()]);
     const old = server.connections();

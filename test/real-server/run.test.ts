@@ -27,6 +27,6 @@ onServer("npm start -- --kubeconfig on a real API server", (newScene) => {
     expect([code, err]).toEqual([0, ""]);
     expect(await exportedEvents(data)).toMatchObject([{ name: "web", from: 2, to: 3, outcome: "applied" }]);
     const { out } = await tidemark(["describe", "web", "--data", data]);
-    expect(out).toContain("cpu resource utilization (percentage of request) above target");
+    expect(out).toContain("MetricAboveTarget: cpu 150% of 100% asks for 3");
   });
 });

@@ -94,7 +94,7 @@ describe("a cluster", () => {
     await service.replaceCluster({ name: "stated", connection: CONNECTION });
     expect(await stated()).toBe(4);
     await service.replaceCluster({ name: "stated", specsFromCluster: ["PodAutoscaler"] });
-    expect(await stated()).toBe(5);
+    expect(await stated()).toBe(4);
     await service.removeCluster("stated");
   });
 

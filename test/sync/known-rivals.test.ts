@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { namespace } from "../../lib/model/ids.ts";
 import type { Evaluation } from "../../lib/model/records.ts";
+import type { SpecKindName } from "../../lib/model/spec-kinds.ts";
 import type { Rival, RivalLook } from "../../lib/model/rival-state.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { getCluster, putCluster } from "../../lib/store/records/clusters.ts";
@@ -104,6 +105,26 @@ describe("a 403 or 404 of the LIST of other controllers", () => {
     if (!record) throw new TypeError("there is no cluster");
     await putCluster(world.tables, { ...record, connectionVersion: record.version + 1, version: record.version + 1 }, record.version);
     show(world, REFUSED);
+    expect(await state(world)).toMatchObject({ rivals: undefined, replicas: 5 });
+  });
+
+  it("drops none that was seen when other kinds are read from the cluster; objects of a kind that is read are no other controllers", async () => {
+    const world = await worldOf();
+    const read = async (...kinds: readonly SpecKindName[]): Promise<void> => {
+      const record = await getCluster(world.tables, world.record.name);
+      if (!record) throw new TypeError("there is no cluster");
+      await putCluster(world.tables, { ...record, specsFromCluster: kinds, version: record.version + 1 }, record.version);
+    };
+    const WPA = { kind: "WatermarkPodAutoscaler", name: "web" } as const;
+    world.cluster.looks = () => [{ kind: WPA.kind, outcome: "answered", rivals: [WPA] }];
+    world.cluster.rivals.set("web", [WPA]);
+    expect(await state(world)).toMatchObject({ reason: "RivalController" });
+    world.cluster.looks = () => [{ ...REFUSED, kind: WPA.kind }];
+    world.cluster.rivals.clear();
+    await read("PodAutoscaler");
+    expect(await state(world)).toMatchObject({ reason: "RivalController", replicas: 2 });
+    world.cluster.looks = () => [];
+    await read("WatermarkPodAutoscaler");
     expect(await state(world)).toMatchObject({ rivals: undefined, replicas: 5 });
   });
 

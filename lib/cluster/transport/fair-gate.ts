@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import { MAX_FLOW_CALLS, MAX_PARALLEL_CALLS, SLOW_CALL_MS } from "../request-limits.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -79,9 +80,8 @@ export const fairGate = (after: Surroundings["after"]): FairGate => {
     run: (name, call) =>
       new Promise((resolve, reject) => {
         const flow = flowOf(name);
-        flow.waiting.push(() => {
-          perform(name, flow, call).then(resolve, reject);
-        });
+        // A call that waited is started by whoever gives the room. Its context stays that of its own caller.
+        flow.waiting.push(AsyncResource.bind(() => void perform(name, flow, call).then(resolve, reject)));
         startSoon();
       }),
   };

@@ -177,7 +177,6 @@ export const replaceCluster = async (context: ServiceContext, wanted: ClusterCha
     verb: "replace",
     change,
     ...(wanted.connection && { connection: wanted.connection }),
-    restated: wanted.connection !== undefined || wanted.specsFromCluster !== undefined,
   });
   return withChecks(stored, report);
 };
@@ -195,10 +194,8 @@ const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly st
 interface ClusterEdit {
   readonly verb: ScopeChangeRecord["verb"];
   readonly change: (record: ClusterRecord) => ClusterRecord;
-  /** The new connection, if there is one. */
+  /** The connection, where a person states it. What was read before says nothing about it. */
   readonly connection?: Connection;
-  /** What was read before says nothing about another connection; nor does it where the cluster's own objects are other controllers from now on, or no more. */
-  readonly restated?: boolean;
 }
 
 /*
@@ -208,7 +205,7 @@ interface ClusterEdit {
  */
 
 /** Reads, changes and writes a record under the version that was read, again while other editors win. */
-const edit = async (context: ServiceContext, name: string, { verb, change, connection, restated = false }: ClusterEdit): Promise<ClusterView> => {
+const edit = async (context: ServiceContext, name: string, { verb, change, connection }: ClusterEdit): Promise<ClusterView> => {
   let uid: string | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const before = await findCluster(context, name);
@@ -218,7 +215,7 @@ const edit = async (context: ServiceContext, name: string, { verb, change, conne
     const { removing: _ended, ...kept } = change(before);
     const connected = await getConnection(context.tables, before.name);
     const version = Math.max(before.version, connected?.version ?? 0) + 1;
-    const after: ClusterRecord = { ...kept, version, ...(restated && { connectionVersion: version }) };
+    const after: ClusterRecord = { ...kept, version, ...(connection && { connectionVersion: version }) };
     const isReplanned = changesDueTimes(before, kept);
     const write = async (): Promise<RecordWrite> => {
       // Read at the write. Moving windows may take minutes, and calls of the scheduler in that time have planned without this edit.
