@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { clientFor } from "../../../lib/cluster/connect.ts";
-import type { ClusterClient } from "../../../lib/cluster/port.ts";
+import type { ClusterClient, ObservedCluster } from "../../../lib/cluster/port.ts";
 import { decodeAnswer, STATUS_KIND } from "../../../lib/cluster/wire/answer.ts";
 import { clusterName } from "../../../lib/model/ids.ts";
 import type { ApiFailure } from "../../../lib/model/observation.ts";
@@ -71,7 +71,12 @@ export const clusterOverSockets = (world: World, site: SimulatedCluster, asked: 
   };
   const { writeBack } = client;
   return {
-    observe: (watched, limits) => during({ failing: caller.failing() }, () => client.observe(watched, limits)),
+    observe: async (watched, limits) => {
+      const troubles: Troubles = { failing: caller.failing() };
+      const observed = ({ later, ...part }: ObservedCluster): ObservedCluster =>
+        later ? { ...part, later: async () => observed(await during(troubles, later)) } : part;
+      return observed(await during(troubles, () => client.observe(watched, limits)));
+    },
     listSpecs: (request) => during({ listing: caller.listing() }, () => client.listSpecs(request)),
     putScale: (write, timeoutMs) => calling.run(caller, () => client.putScale(write, timeoutMs)),
     readScale: (namespace, target, timeoutMs) => calling.run(caller, () => client.readScale(namespace, target, timeoutMs)),
