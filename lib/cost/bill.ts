@@ -76,8 +76,8 @@ const lambda = (fleet: Fleet, syncs: number): number => {
 };
 
 const dynamoDb = (fleet: Fleet, syncs: number, scales: number): number => {
-  const { stateWriteUnits, journalWriteUnits, journalBytes, readUnits } = syncUnits(fleet);
-  const writes = syncs * (stateWriteUnits + journalWriteUnits) + scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1);
+  const { stateWriteUnits, summaryWriteUnits, journalWriteUnits, journalBytes, readUnits } = syncUnits(fleet);
+  const writes = syncs * (stateWriteUnits + summaryWriteUnits + journalWriteUnits) + scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1);
   const journalGb = (syncs * journalBytes * (UNITS.JOURNAL_DAYS / DAYS)) / GB;
   const planning = MINUTES * (UNITS.PLAN_UNITS.write * PRICES.writeUnit + UNITS.PLAN_UNITS.read * PRICES.readUnit);
   return writes * PRICES.writeUnit + syncs * readUnits * PRICES.readUnit + planning + journalGb * PRICES.storedGb;

@@ -15,6 +15,7 @@ export interface UnitsOfSync {
   readonly readUnits: number;
   /** Of the state table: the head, and the pages of windows that changed. */
   readonly stateWriteUnits: number;
+  readonly summaryWriteUnits: number;
   readonly journalWriteUnits: number;
   /** As the journal is stored, with what DynamoDB adds to an item. */
   readonly journalBytes: number;
@@ -61,8 +62,17 @@ export const unitsFor = (load: SyncLoad): UnitsOfSync => {
   return {
     readUnits: UNITS.STOP_READ_UNITS + reloads * ofSize(autoscalers, ({ reloadReadUnits }) => reloadReadUnits) + pageReads,
     stateWriteUnits: UNITS.HEAD_WRITE_UNITS + windows.changed * UNITS.WINDOWS_PAGE.writeUnits,
+    summaryWriteUnits: summaryUnits(load),
     ...journalUnits(load),
   };
+};
+
+/** The first sync of a minute writes the summary of the partition. Within it changes go into the head, and the summary is written again where they have no room there. */
+const summaryUnits = ({ autoscalers, changing, periodSeconds }: Omit<SyncLoad, "environments">): number => {
+  const opening = Math.min(1, periodSeconds / MINUTE_SECONDS);
+  const room = Math.max(UNITS.SUMMARY_ROOM.autoscalers, autoscalers * UNITS.SUMMARY_ROOM.share);
+  const again = Math.min(1 - opening, Math.max(0, ((1 - opening) * autoscalers * changing) / room - opening));
+  return (opening + again) * between(UNITS.SUMMARY_UNITS, autoscalers);
 };
 
 /**

@@ -29,6 +29,14 @@ export const JOURNAL_UNITS: readonly { readonly autoscalers: number; readonly di
 export const JOURNAL_WHOLE_SECONDS = 3_600;
 /** Bytes of an item of the journal beside what it tells: its keys, and what DynamoDB adds to an item that is stored. And bytes of each autoscaler in a difference, and in a page that is whole. */
 export const JOURNAL_BYTES = { item: 200, difference: 11, whole: 55 } as const;
+/** Write units of the summary for readers, once a minute, with every number of every autoscaler random: `test/store/summary.test.ts`. */
+export const SUMMARY_UNITS: readonly (readonly [autoscalers: number, writeUnits: number])[] = [
+  [10, 1],
+  [100, 3],
+  [1_000, 25],
+];
+/** Autoscalers whose changes have room in a head; and beside them, of a larger partition, this share of all. Where more change within a minute, the summary is written once more. */
+export const SUMMARY_ROOM = { autoscalers: 12, share: 0.1 } as const;
 /** Manifests that did not change are read again after this time, by each environment. */
 export const RELOAD_SECONDS = 300;
 /** The head is written twice by every sync. */

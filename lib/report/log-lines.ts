@@ -79,6 +79,7 @@ const completedLine = (report: CompletedSync): LogLine => ({
     bytes: report.bytes,
     pagesWritten: report.pagesWritten,
     journalPages: report.journalPages,
+    ...(report.summaryFailure !== undefined && { summaryFailure: report.summaryFailure }),
     phasesMs: report.phasesMs,
     ...(report.unreadable.length > 0 && { unreadable: report.unreadable.length, unreadableFirst: report.unreadable.slice(0, UNREADABLE_NAMED_MAX) }),
     ...(problemsOf(report).length > 0 && { specProblems: problemsOf(report) }),
@@ -116,7 +117,7 @@ const problemsOf = ({ specProblems = [] }: CompletedSync): readonly string[] => 
 /** A steady sync is at the level of debugging: CloudWatch charges for each byte, and its metrics say that it ran. */
 const levelOf = (report: CompletedSync): LogLine["level"] => {
   if (report.unreadable.length + report.ruleFailures.length > 0) return "error";
-  if (report.failed > 0 || report.overShare.length > 0 || problemsOf(report).length > 0) return "warn";
+  if (report.failed > 0 || report.summaryFailure !== undefined || report.overShare.length > 0 || problemsOf(report).length > 0) return "warn";
   const steady = report.events.length === 0 && report.changed.length === 0 && report.openIntents === 0 && !report.stopped;
   return steady ? "debug" : "info";
 };

@@ -1,30 +1,7 @@
 import type { Because } from "../model/decision.ts";
 import { foreignWords } from "../model/foreign-words.ts";
+import { type PartitionTrouble, TROUBLING, type TroublingHold } from "../model/partition-trouble.ts";
 import type { Evaluation } from "../model/records.ts";
-
-/** The state of a cluster by its evaluations. `silent`: there are none, or none of them asked the cluster. */
-export interface PartitionTrouble {
-  readonly state: "forbidden" | "ok" | "partly failing" | "unreachable";
-  readonly silent: boolean;
-  readonly sinceMs?: number;
-  readonly error?: string;
-  /** An autoscaler that holds because a stored item cannot be read, as NAMESPACE/NAME, and the reason. Absent when there is none. */
-  readonly unreadable?: { readonly autoscaler: string; readonly message: string };
-  /** Holds that a person must end: for each reason its first autoscaler, and how many there are. */
-  readonly holds: readonly TroublingHold[];
-}
-
-export interface TroublingHold {
-  readonly reason: TroublingReason;
-  /** NAMESPACE/NAME. */
-  readonly autoscaler: string;
-  readonly message: string;
-  readonly autoscalers: number;
-}
-
-/** Reasons of lib/report/holds.ts that do not end by themselves. */
-const TROUBLING = ["RivalsUnknown", "RuleFailed", "TenantOverShare"] as const;
-type TroublingReason = (typeof TROUBLING)[number];
 
 /** How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be evaluated. `unasked`: a stored item cannot be read, so the cluster was not asked. */
 type FailureKind = "fault" | "fine" | "forbidden" | "unasked" | "unreachable";

@@ -50,6 +50,8 @@ export interface CompletedSync extends SyncOutcome {
   readonly bytes: number;
   readonly pagesWritten: number;
   readonly journalPages: number;
+  /** Why the summary for readers was not written. The sync goes on without it. */
+  readonly summaryFailure?: string;
   /** Scales that the rules wanted and that a hold prevented. */
   readonly heldBack: number;
   /** Autoscalers that hold because their namespace has used its share of the sync. */

@@ -9,6 +9,8 @@ import type { Seen } from "./observe.ts";
 import type { Settled } from "./settle.ts";
 import { stopOf } from "./stop.ts";
 import type { StoredPages } from "./store-pages.ts";
+import type { WrittenSummary } from "./summary/write-summary.ts";
+import type { WrittenJournal } from "./write-journal.ts";
 
 /** The report of a completed sync, for its log line and its metrics. */
 export const completedReport = (
@@ -19,14 +21,15 @@ export const completedReport = (
     readonly verdicts: readonly Verdict[];
     readonly settled: Settled;
     readonly stored: StoredPages;
-    readonly journalPages: number;
+    readonly journal: WrittenJournal;
+    readonly summary: WrittenSummary;
     readonly writtenBack: WriteBackCounts | undefined;
     readonly startMs: number;
     readonly endMs: number;
     readonly phasesMs: Readonly<Record<string, number>>;
   },
 ): CompletedSync => {
-  const { loaded, seen, verdicts, settled, stored, journalPages, writtenBack, startMs, endMs, phasesMs } = context;
+  const { loaded, seen, verdicts, settled, stored, journal, summary, writtenBack, startMs, endMs, phasesMs } = context;
   const stopped = stopOf(loaded);
   return {
     kind: "completed",
@@ -50,7 +53,8 @@ export const completedReport = (
     calls: seen.observed.calls + (loaded.objects?.calls ?? 0),
     bytes: seen.observed.bytes + (loaded.objects?.bytes ?? 0),
     pagesWritten: stored.written,
-    journalPages,
+    journalPages: journal.pages,
+    ...(summary.failure !== undefined && { summaryFailure: summary.failure }),
     heldBack: verdicts.filter((verdict) => verdict.kind === "hold" && verdict.withoutHold?.to !== undefined).length,
     overShare: verdicts.filter(({ because }) => because.reason === TENANT_OVER_SHARE).map(reported),
     ...(stopped && { stopped }),

@@ -6,8 +6,8 @@ import type { ClusterRecord, FleetRecord } from "../model/records.ts";
 import type { ScaleChange } from "../model/windows.ts";
 import { followsCleanRelease, type Head } from "../store/head/head.ts";
 import { getCluster, getFleet } from "../store/records/clusters.ts";
-import { areRestored } from "../store/table/table-ids.ts";
 import { mustHaveRightClock } from "../store/table/server-clock.ts";
+import { areRestored } from "../store/table/table-ids.ts";
 import { type LoadedPages, loadPages } from "./load-pages.ts";
 import { type LoadedSpecs, readSpecs } from "./load-specs.ts";
 import type { SyncMessage } from "./message.ts";
@@ -92,7 +92,8 @@ const hasSameWindows = (remembered: Remembered | undefined, loaded: LoadedPages)
   return now.length === before.size && now.every((uid) => before.has(uid));
 };
 
-const both = async <One, Other>(one: Promise<One>, other: Promise<Other> | Other): Promise<readonly [One, Other]> => {
+/** Waits for both, also where one fails, and then throws the first failure. */
+export const both = async <One, Other>(one: Promise<One>, other: Promise<Other> | Other): Promise<readonly [One, Other]> => {
   const [first, second] = await Promise.allSettled([one, other]);
   if (first.status === "rejected") throw first.reason;
   if (second.status === "rejected") throw second.reason;

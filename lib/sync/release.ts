@@ -5,6 +5,7 @@ import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import type { Settled } from "./settle.ts";
 import type { StoredPages } from "./store-pages.ts";
+import type { WrittenSummary } from "./summary/write-summary.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 import type { WrittenJournal } from "./write-journal.ts";
 
@@ -18,9 +19,10 @@ export const releasePartition = async (
     readonly settled: Settled;
     readonly stored: StoredPages;
     readonly journal: WrittenJournal;
+    readonly summary: WrittenSummary;
   },
 ): Promise<void> => {
-  const { message, loaded, settled, stored, journal } = context;
+  const { message, loaded, settled, stored, journal, summary } = context;
   await release(ports.tables, lease, {
     dueMs: message.dueMs,
     nowMs: loaded.nowMs,
@@ -28,6 +30,7 @@ export const releasePartition = async (
     pageGeneration: stored.generation,
     pages: stored.pages.map(({ epoch }) => epoch),
     intents: intentBodies({ intents: settled.open, uncounted: settled.uncounted, unreadable: loaded.head.unreadable }),
+    summary: summary.body,
   });
   ports.cache.set(message, {
     tables: loaded.tables,
@@ -35,5 +38,6 @@ export const releasePartition = async (
     pages: stored.pages,
     pageGeneration: stored.generation,
     journalBases: journal.bases,
+    summary: summary.base,
   });
 };

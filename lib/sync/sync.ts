@@ -8,7 +8,7 @@ import type { Tables } from "../store/table/tables.ts";
 import { completedReport } from "./completed-report.ts";
 import { decideAll, type Verdict } from "./decide.ts";
 import { type LeaseHolder, leaseHolder } from "./holder.ts";
-import { load, type Unloaded } from "./load.ts";
+import { both, load, type Unloaded } from "./load.ts";
 import { isEarly, isStale, type SyncMessage } from "./message.ts";
 import { writeBackObjects } from "./objects/write-back-objects.ts";
 import { observe, seenTogether } from "./observe.ts";
@@ -17,6 +17,7 @@ import { releasePartition } from "./release.ts";
 import { settleEarlier } from "./settle.ts";
 import { readObjects } from "./specs/read-objects.ts";
 import { removeOldPages, storePages } from "./store-pages.ts";
+import { writeSummary } from "./summary/write-summary.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 import { makeWaves } from "./waves.ts";
 import { windowsAfter } from "./windows-after.ts";
@@ -82,14 +83,15 @@ const syncClaimed = async (
   const { settled, verdicts } = await makeWaves(ports, holder, { message, loaded, verdicts: decided, later, earlier, softUntilMs, timer });
   const after = await windowsAfter(ports.rules, loaded, { verdicts, settled, failures: seen.failures });
   const stored = await timer.phase("pages", storePages(ports, holder.lease.partition, loaded, after.entries));
-  const journal = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts, stored, after }));
-  await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored, journal }));
+  const told = { loaded, verdicts, settled, stored, after, failures: seen.failures };
+  const [journal, summary] = await timer.phase("journal", both(writeJournal(ports, message, told), writeSummary(ports, message, told)));
+  await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored, journal, summary }));
   await removeOldPages(ports, holder.lease.partition, loaded, stored);
   const writtenBack =
     loaded.objects && (await timer.phase("write-back", writeBackObjects(ports, message, { loaded, seen, verdicts, settled, after, softUntilMs })));
   const endMs = ports.tables.clock();
   const { phasesMs } = timer;
-  return completedReport(message, { loaded, seen, verdicts, settled, stored, journalPages: journal.pages, writtenBack, startMs, endMs, phasesMs });
+  return completedReport(message, { loaded, seen, verdicts, settled, stored, journal, summary, writtenBack, startMs, endMs, phasesMs });
 };
 
 /** Ends the lease of a failed sync. Where that fails too, the lease ends by its own time. The first failure stays the cause of the error. */

@@ -1,4 +1,5 @@
 import type { PartitionRef } from "../model/ids.ts";
+import type { SummaryBase } from "../model/summary.ts";
 import type { JournalBases } from "../store/history/journal.ts";
 import type { LoadedPage } from "./load-pages.ts";
 import type { LoadedSpecs } from "./load-specs.ts";
@@ -13,6 +14,8 @@ export interface Remembered {
   readonly pageGeneration: number;
   /** Journal pages that this environment inserted, and from which the next ones say the difference. */
   readonly journalBases: JournalBases;
+  /** The summary item that this environment wrote or read last. It counts while the head names it. */
+  readonly summary?: SummaryBase;
 }
 
 export interface WarmCache {

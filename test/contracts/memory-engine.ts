@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   BatchExecuteStatementCommand,
+  BatchGetItemCommand,
   DeleteItemCommand,
   type DynamoDBClient,
   GetItemCommand,
@@ -74,6 +75,15 @@ const get = ({ table }: Tables, { input }: GetItemCommand): object => {
   return item ? { Item: item } : {};
 };
 
+const batchGet = ({ table }: Tables, { input }: BatchGetItemCommand): object => ({
+  Responses: Object.fromEntries(
+    Object.entries(input.RequestItems ?? {}).map(([name, { Keys = [] }]) => [
+      name,
+      Keys.map((key) => found(table(name), key)).filter((item) => item !== undefined),
+    ]),
+  ),
+});
+
 const put = (tables: Tables, { input }: PutItemCommand): object => {
   const into = tables.table(input.TableName);
   guard(found(into, input.Item ?? {}), input.ConditionExpression, termsOf(input));
@@ -106,6 +116,7 @@ const remove = ({ table, onWrite }: Tables, { input }: DeleteItemCommand): objec
 
 const answer = (tables: Tables, command: unknown): object => {
   if (command instanceof GetItemCommand) return get(tables, command);
+  if (command instanceof BatchGetItemCommand) return batchGet(tables, command);
   if (command instanceof PutItemCommand) return put(tables, command);
   if (command instanceof UpdateItemCommand) return update(tables, command);
   if (command instanceof DeleteItemCommand) return remove(tables, command);

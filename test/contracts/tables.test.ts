@@ -5,6 +5,7 @@ import { historyContract } from "./history.contract.ts";
 import { movingContract } from "./moving.contract.ts";
 import { pagesContract } from "./pages.contract.ts";
 import { recordsContract } from "./records.contract.ts";
+import { summariesContract } from "./summaries.contract.ts";
 
 for (const { name, start, missing } of ENGINES) {
   const title = missing === undefined ? name : `${name} (left out here: it ${missing})`;
@@ -24,5 +25,6 @@ for (const { name, start, missing } of ENGINES) {
     pagesContract(running);
     historyContract(running);
     recordsContract(running);
+    summariesContract(running);
   });
 }

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { billOf, PARTS } from "../../lib/cost/bill.ts";
 import { costTable, fleetOf, TARGETS, targetTable } from "../../lib/cost/cost-tables.ts";
 import { PRICES } from "../../lib/cost/prices.ts";
+import { unitsFor } from "../../lib/cost/sync-units.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../../docs/cost.md"), "utf8");
 
@@ -20,6 +21,13 @@ describe("billOf()", () => {
     const { parts, firstMonth, afterYear } = billOf(fleetOf(10, 1_000));
     expect(PARTS.reduce((sum, part) => sum + parts[part], 0)).toBeCloseTo(afterYear);
     expect(afterYear - firstMonth).toBeCloseTo(parts.history);
+  });
+
+  it("charges at most $11 for the summaries of 10,000 autoscalers in 100 clusters, where 1 % change in a sync", () => {
+    const ofSummary =
+      unitsFor({ autoscalers: 100, changing: 0.01, periodSeconds: 15, environments: 1 }).summaryWriteUnits * 4 * 43_800 * 100 * PRICES.writeUnit;
+    expect(ofSummary).toBeGreaterThan(5);
+    expect(ofSummary).toBeLessThanOrEqual(11);
   });
 
   it("charges an empty stack its schedule, its queue, its alarms and its metrics", () => {

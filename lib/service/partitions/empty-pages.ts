@@ -1,5 +1,6 @@
 import { adoptPages } from "../../store/head/moving.ts";
 import { deleteLeftovers, MOST_DELETED } from "../../store/pages/leftover.ts";
+import { deleteDerived } from "../../store/summary/summary-items.ts";
 import type { ServiceContext } from "../context.ts";
 import type { LeasedPartition } from "./leases.ts";
 
@@ -18,5 +19,6 @@ export const emptyPages = async ({ tables }: ServiceContext, leased: LeasedParti
   // With a head that names no pages there may still be some that an earlier call did not come to delete.
   if (head.pages.length > 0) leased.lease = await adoptPages(tables, lease, { generation, pages: [], nowMs: head.nowMs });
   leased.head = { ...head, pageGeneration: generation, pages: [] };
+  await deleteDerived(tables, lease.partition);
   while ((await deleteLeftovers(tables, { partition: lease.partition, generation, count: 0 }, lease.epoch)) === MOST_DELETED);
 };

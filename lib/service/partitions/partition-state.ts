@@ -1,5 +1,7 @@
 import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
+import type { PartitionTrouble } from "../../model/partition-trouble.ts";
 import type { Evaluation } from "../../model/records.ts";
+import { troubleOf } from "../../report/partition-trouble.ts";
 import type { Head } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPages } from "../../store/pages/plan.ts";
@@ -7,7 +9,6 @@ import { eachDone } from "../../store/table/all-done.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
 import type { QueryContext } from "../context.ts";
 import type { ClusterState } from "../views/cluster-state.ts";
-import { type PartitionTrouble, troubleOf } from "../../report/partition-trouble.ts";
 
 /** Periods without a completed sync after which a partition is late. */
 const LATE_PERIODS = 3;

@@ -1,7 +1,7 @@
+import type { TroublingHold } from "../../model/partition-trouble.ts";
 import type { ClusterRecord, FleetRecord, TableIds } from "../../model/records.ts";
 import { areRestored } from "../../store/table/table-ids.ts";
 import { MINUTE_MS } from "../../sync/plan.ts";
-import type { TroublingHold } from "../../report/partition-trouble.ts";
 import { headAheadMs } from "../partitions/times-ahead.ts";
 import type { ClusterReading } from "../views/cluster-of.ts";
 import type { DeadLetters, StatusProblem } from "../views/status.ts";

@@ -32,6 +32,8 @@ export interface Head extends HeadIntents {
   readonly movingVersion?: number;
   /** The protocol version of the code that claimed last (protocol-version.ts). */
   readonly protocol: number;
+  /** What changed since the summary item (lib/store/summary/head-summary.ts); absent before the first release that wrote one. No decision reads it. */
+  readonly summary?: Uint8Array;
 }
 
 const count = z.number().int().nonnegative().default(0);
@@ -51,6 +53,8 @@ const stored = z.object({
   intents: z.record(z.string(), z.instanceof(Uint8Array)).default({}),
   movingVersion: z.number().int().exactOptional(),
   protocol: count,
+  // Damage here must not stop a partition: nothing rests on it.
+  summary: z.instanceof(Uint8Array).optional().catch(undefined),
 });
 
 /**
@@ -61,8 +65,8 @@ export const followsCleanRelease = ({ epoch, releasedEpoch }: Pick<Head, "epoch"
 
 /** The head in an item. Attributes that were never written are zero. */
 export const headOf = (item: Readonly<Record<string, AttributeValue>>): Head => {
-  const { intents: bodies, ...rest } = stored.parse(unmarshall(item));
-  return { ...rest, ...headIntentsOf(bodies) };
+  const { intents: bodies, summary, ...rest } = stored.parse(unmarshall(item));
+  return { ...rest, ...(summary && { summary }), ...headIntentsOf(bodies) };
 };
 
 export const readHeadParams = (stateTable: string, ref: PartitionRef): GetItemCommandInput => ({

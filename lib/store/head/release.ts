@@ -15,6 +15,8 @@ export interface Release {
   readonly pages: readonly number[];
   /** The entries that stay. The holder has seen every entry (write number), so that this removes exactly those that are settled and counted. */
   readonly intents: IntentBodies;
+  /** For readers (lib/store/summary/head-summary.ts). Absent: the one before stays, and says by its time that it is old. */
+  readonly summary?: Uint8Array;
 }
 
 /*
@@ -35,6 +37,7 @@ export const releaseParams = (stateTable: string, lease: Lease, release: Release
     "pageGeneration = :generation",
     "pages = :pages",
     "intents = :open",
+    ...(release.summary ? ["summary = :summary"] : []),
   ].join(", "),
   ConditionExpression: HOLDER_CONDITION,
   ExpressionAttributeNames: { "#token": "token" },
@@ -47,6 +50,7 @@ export const releaseParams = (stateTable: string, lease: Lease, release: Release
     ":generation": { N: String(release.pageGeneration) },
     ":pages": { L: release.pages.map((epoch) => ({ N: String(epoch) })) },
     ":open": intentsAttribute(release.intents),
+    ...(release.summary && { ":summary": { B: release.summary } }),
   },
 });
 

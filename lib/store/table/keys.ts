@@ -44,6 +44,11 @@ export const pageKey = (ref: PartitionRef, generation: number, index: number): K
   sk: `${PAGE_SK_PREFIX}${indexText(generation)}#${indexText(index)}`,
 });
 
+/** What readers of many autoscalers need (docs/protocol.md, "What only readers need"). */
+export const summaryKey = (ref: PartitionRef): Key => ({ pk: partitionPk(ref), sk: "summary" });
+/** The names of a partition's autoscalers, and what lists choose them by. */
+export const indexKey = (ref: PartitionRef): Key => ({ pk: partitionPk(ref), sk: "index" });
+
 /** What the objects of a namespace have used of the bytes that may be stored for them. */
 export const storedBytesKey = (ref: PartitionRef, namespace: string): Key => ({ pk: partitionPk(ref), sk: `stored#${namespace}` });
 

@@ -1,0 +1,82 @@
+/**
+ * What a reader of many autoscalers needs of each: one row of a partition's summary. A summary follows from what a sync found. It decides nothing, so that it may be lost or late
+ * (docs/protocol.md, "What only readers need").
+ */
+export interface SummaryRow {
+  /** Stands for the uid (`summaryKeyOf`). */
+  readonly key: string;
+  /** The state as of the sync, without a freeze or a pause, which readers know themselves. */
+  readonly state: string;
+  /** What holds it beside its metrics; absent where nothing does. */
+  readonly heldBy?: string;
+  /** The reason of the decision. */
+  readonly reason: string;
+  /** The observed count; the last known one where it could not be read. Absent where none is known. */
+  readonly current?: number;
+  /** Present where the count could not be read: since when, or 0 where that is not known. */
+  readonly unreadMs?: number;
+  /** The count that the rules want. */
+  readonly desired?: number;
+  /** Value and target of its first metrics, as tables show them: "62% (310m)/60%". */
+  readonly targets: readonly string[];
+  /** Metrics that `targets` leaves out. */
+  readonly moreTargets?: number;
+  readonly lastScaleMs?: number;
+  readonly totals?: SummaryTotals;
+  readonly since?: ProblemTimes;
+}
+
+/** What was scaled so far. The refused scales are counted by the summary itself: a summary that is lost begins them anew, as a restarted exporter does. */
+export interface SummaryTotals {
+  readonly ups: number;
+  readonly added: number;
+  readonly downs: number;
+  readonly removed: number;
+  readonly refusedUps: number;
+  readonly refusedDowns: number;
+}
+
+/**
+ * What a person must look at, where it lasts. `refused`: a scale was refused, and none was made since while one is wanted. `failing`: it could not be evaluated. `unmeasured`: a metric is
+ * missing. `atMax`: it wants more than its maxReplicas.
+ */
+export const PROBLEM_KINDS = ["refused", "failing", "unmeasured", "atMax"] as const;
+export type ProblemKind = (typeof PROBLEM_KINDS)[number];
+
+/** Since when an autoscaler has each problem; absent for one that it does not have. */
+export type ProblemTimes = Readonly<Partial<Record<ProblemKind, number>>>;
+
+/** How many autoscalers have a problem, and how many of them for long (`LASTING_MS`). */
+export interface ProblemCount {
+  readonly autoscalers: number;
+  readonly lasting: number;
+  readonly oldestMs: number;
+}
+export type ProblemCounts = Readonly<Partial<Record<ProblemKind, ProblemCount>>>;
+
+/** A problem of an autoscaler that a person need not be woken for may end by itself until then. */
+export const LASTING_MS = 15 * 60_000;
+
+/** Counts the problems of rows at an instant. */
+export const problemCounts = (rows: Iterable<Pick<SummaryRow, "since">>, nowMs: number): ProblemCounts => {
+  const counts: Partial<Record<ProblemKind, ProblemCount>> = {};
+  for (const { since = {} } of rows) {
+    for (const kind of PROBLEM_KINDS) {
+      const beganMs = since[kind];
+      if (beganMs === undefined) continue;
+      const { autoscalers = 0, lasting = 0, oldestMs = beganMs } = counts[kind] ?? {};
+      const lasts = nowMs - beganMs >= LASTING_MS ? 1 : 0;
+      counts[kind] = { autoscalers: autoscalers + 1, lasting: lasting + lasts, oldestMs: Math.min(oldestMs, beganMs) };
+    }
+  }
+  return counts;
+};
+
+/** The rows of a summary item, by key, as an environment of the sync remembers them. */
+export interface SummaryBase {
+  /** The epoch of its writer. */
+  readonly epoch: number;
+  readonly rows: ReadonlyMap<string, SummaryRow>;
+  /** Of the index that the specs in memory have. */
+  readonly indexHash: string;
+}

@@ -1,0 +1,83 @@
+import * as z from "zod";
+import { type PartitionTrouble, TROUBLING } from "../../model/partition-trouble.ts";
+import { PROBLEM_KINDS, type ProblemCounts, type SummaryRow } from "../../model/summary.ts";
+import { compress, decompress } from "../table/compressed.ts";
+import { rowsIn, rowsValue } from "./summary-codec.ts";
+
+const VERSION = 1;
+
+/** What the head of a partition says beside its summary item: each release stores it anew, so that it costs no write of its own. */
+export interface HeadSummary {
+  /** `nowMs` of the sync that wrote it. A head with a later `nowMs` was released by code that knows no summaries: then it does not count. */
+  readonly atMs: number;
+  /** Epoch of the newest summary item, 0 where there is none; and the instant of it. */
+  readonly baseEpoch: number;
+  readonly baseMs: number;
+  /** Epoch of the sync that last found a change in what a reader sees: the version of the partition for readers. */
+  readonly changedEpoch: number;
+  /** Which index of names is the newest (partition-index.ts). */
+  readonly index: { readonly epoch: number; readonly hash: string };
+  readonly autoscalers: number;
+  /** Autoscalers with a pause, also one that is over. */
+  readonly paused: number;
+  readonly problems: ProblemCounts;
+  readonly trouble: PartitionTrouble;
+  /** The rows that changed since the summary item. */
+  readonly rows: readonly SummaryRow[];
+}
+
+const trouble = z.object({
+  state: z.enum(["forbidden", "ok", "partly failing", "unreachable"]),
+  silent: z.boolean(),
+  sinceMs: z.number().exactOptional(),
+  error: z.string().exactOptional(),
+  unreadable: z.object({ autoscaler: z.string(), message: z.string() }).exactOptional(),
+  holds: z.array(z.object({ reason: z.enum(TROUBLING), autoscaler: z.string(), message: z.string(), autoscalers: z.number() })),
+});
+const problemCount = z.object({ autoscalers: z.number(), lasting: z.number(), oldestMs: z.number() });
+const stored = z.tuple([
+  z.number(),
+  z.number(),
+  z.number(),
+  z.number(),
+  z.tuple([z.number(), z.string()]),
+  z.tuple([z.number(), z.number()]),
+  z.partialRecord(z.enum(PROBLEM_KINDS), problemCount),
+  trouble.nullable(),
+  z.unknown(),
+]);
+
+const UNTROUBLED: PartitionTrouble = { state: "ok", silent: false, holds: [] };
+const isUntroubled = ({ state, silent, holds, error }: PartitionTrouble): boolean =>
+  state === "ok" && !silent && holds.length === 0 && error === undefined;
+
+/** Some sixty bytes while nothing changes and nothing is wrong. */
+export const encodeHeadSummary = (summary: HeadSummary): Uint8Array => {
+  const { atMs, baseEpoch, baseMs, changedEpoch, index, autoscalers, paused, problems, trouble: wrong, rows } = summary;
+  const lastly = [isUntroubled(wrong) ? null : wrong, rows.length === 0 ? null : rowsValue(rows, atMs)];
+  return compress(VERSION, [atMs, baseEpoch, atMs - baseMs, changedEpoch, [index.epoch, index.hash], [autoscalers, paused], problems, ...lastly]);
+};
+
+/** `undefined` for damage, or a later version: a reader then does without. */
+export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | undefined => {
+  try {
+    if (!body) return undefined;
+    const { version, value } = decompress(body);
+    if (version !== VERSION) return undefined;
+    const [atMs, baseEpoch, sinceBaseMs, changedEpoch, [epoch, hash], [autoscalers, paused], problems, wrong, rows] = stored.parse(value);
+    return {
+      atMs,
+      baseEpoch,
+      baseMs: atMs - sinceBaseMs,
+      changedEpoch,
+      index: { epoch, hash },
+      autoscalers,
+      paused,
+      problems,
+      trouble: wrong ?? UNTROUBLED,
+      rows: rows === null ? [] : rowsIn(rows, atMs),
+    };
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,68 @@
+import { type AttributeValue, DeleteItemCommand, GetItemCommand, PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
+import type { PartitionRef } from "../../model/ids.ts";
+import { itemKey } from "../table/item-key.ts";
+import { indexKey, type Key, summaryKey } from "../table/keys.ts";
+import { isRefusal, repeat } from "../table/repeat.ts";
+import type { Tables } from "../table/tables.ts";
+
+/** An item that follows from what a sync found, with the epoch of its writer. */
+export interface DerivedItem {
+  readonly epoch: number;
+  readonly body: Uint8Array;
+}
+
+/*
+ *  A (epoch 5)  ─────────(stalled)───────── writes @5 ✗     a later summary is there (NEWER)
+ *  B (epoch 6)        claims, writes @6
+ */
+export const NEWER = "attribute_not_exists(epoch) OR epoch <= :epoch";
+
+export const putDerivedParams = (stateTable: string, key: Key, { epoch, body }: DerivedItem): PutItemCommandInput => ({
+  TableName: stateTable,
+  Item: { ...itemKey(key), epoch: { N: String(epoch) }, body: { B: body } },
+  ConditionExpression: NEWER,
+  ExpressionAttributeValues: { ":epoch": { N: String(epoch) } },
+});
+
+/** True where it was stored, also by an earlier attempt. False where a later holder wrote one: the release of this sync will be refused. */
+const putDerived = async (tables: Tables, action: string, key: Key, item: DerivedItem): Promise<boolean> => {
+  try {
+    await repeat(tables, action, () => tables.client.send(new PutItemCommand(putDerivedParams(tables.stateTable, key, item))));
+    return true;
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
+};
+
+export const putSummary = (tables: Tables, partition: PartitionRef, item: DerivedItem): Promise<boolean> =>
+  putDerived(tables, `write the summary of "${partition.cluster}/${partition.partition}"`, summaryKey(partition), item);
+
+export const putIndex = (tables: Tables, partition: PartitionRef, item: DerivedItem): Promise<boolean> =>
+  putDerived(tables, `write the index of "${partition.cluster}/${partition.partition}"`, indexKey(partition), item);
+
+/** The item in an answer; `undefined` where it is damaged. */
+export const derivedItemOf = (item: Readonly<Record<string, AttributeValue>> | undefined): DerivedItem | undefined => {
+  const epoch = Number(item?.["epoch"]?.N);
+  const body = item?.["body"]?.B;
+  return Number.isInteger(epoch) && body ? { epoch, body } : undefined;
+};
+
+/** Reads the summary item of one partition strongly; absent where there is none. */
+export const readSummary = async (tables: Tables, partition: PartitionRef): Promise<DerivedItem | undefined> => {
+  const request = { TableName: tables.stateTable, Key: itemKey(summaryKey(partition)), ConsistentRead: true };
+  const { Item } = await repeat(tables, `read the summary of "${partition.cluster}/${partition.partition}"`, () =>
+    tables.client.send(new GetItemCommand(request)),
+  );
+  return derivedItemOf(Item);
+};
+
+/** Deletes summary and index of a partition that ends. A sync that outlives it may write them once more: they say nothing about another partition of the name. */
+export const deleteDerived = async (tables: Tables, partition: PartitionRef): Promise<void> => {
+  for (const key of [summaryKey(partition), indexKey(partition)]) {
+    const params = { TableName: tables.stateTable, Key: itemKey(key) };
+    await repeat(tables, `delete the summary of "${partition.cluster}/${partition.partition}"`, () =>
+      tables.client.send(new DeleteItemCommand(params)),
+    );
+  }
+};

@@ -1,0 +1,45 @@
+import { type AttributeValue, BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
+import { eachDone } from "./all-done.ts";
+import { itemKey } from "./item-key.ts";
+import type { Key } from "./keys.ts";
+import { pause, repeat } from "./repeat.ts";
+import type { Tables } from "./tables.ts";
+
+/** Most keys of one BatchGetItem (limit of DynamoDB). */
+export const KEYS_MAX = 100;
+/** Requests of one call that are under way together. */
+const PARALLEL = 16;
+
+type Item = Readonly<Record<string, AttributeValue>>;
+
+const textOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
+
+/** Many items of the state table by their keys, a hundred to a request, 16 requests at once. In the order of the keys; `undefined` where there is no item. */
+export const batchGet = async (
+  tables: Tables,
+  action: string,
+  keys: readonly Key[],
+  { consistent }: { readonly consistent: boolean },
+): Promise<readonly (Item | undefined)[]> => {
+  const batches = Array.from({ length: Math.ceil(keys.length / KEYS_MAX) }, (_, at) => keys.slice(at * KEYS_MAX, (at + 1) * KEYS_MAX));
+  const found = new Map<string, Item>();
+  await eachDone(batches, PARALLEL, (batch) => getBatch(tables, action, { keys: batch, consistent, found }));
+  return keys.map((key) => found.get(textOf(key)));
+};
+
+/** A throttled key comes back as unprocessed, and so does what does not fit 16 MB. Only these are asked for again. */
+const getBatch = async (
+  tables: Tables,
+  action: string,
+  { keys, consistent, found }: { readonly keys: readonly Key[]; readonly consistent: boolean; readonly found: Map<string, Item> },
+): Promise<void> => {
+  const name = tables.stateTable;
+  let left: readonly Record<string, AttributeValue>[] = keys.map(itemKey);
+  for (let attempt = 1; left.length > 0; attempt++) {
+    const request = { RequestItems: { [name]: { Keys: [...left], ConsistentRead: consistent } } };
+    const { Responses, UnprocessedKeys } = await repeat(tables, action, () => tables.client.send(new BatchGetItemCommand(request)));
+    for (const item of Responses?.[name] ?? []) found.set(textOf({ pk: item["pk"]?.S ?? "", sk: item["sk"]?.S ?? "" }), item);
+    left = UnprocessedKeys?.[name]?.Keys ?? [];
+    if (left.length > 0) await pause(tables, action, attempt, undefined);
+  }
+};

@@ -1,0 +1,41 @@
+import { isObject } from "../../model/is-object.ts";
+import type { IndexRow } from "../../model/partition-index.ts";
+import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
+import { converted, type LoadedSpec } from "../load-specs.ts";
+import type { Rules } from "../rules.ts";
+
+/** The row of an autoscaler as a sync or a reader has loaded it. */
+export const indexRowOf = (spec: LoadedSpec): IndexRow => {
+  if (spec.kind === "unreadable") {
+    const { namespace, name, uid = "", message } = spec;
+    return { namespace, name, uid, generation: 0, kind: "unknown kind", labels: {}, createdMs: 0, problem: message };
+  }
+  const { namespace, name, uid, generation, createdMs, paused, manifest } = spec.record;
+  const common = { namespace, name, uid, generation, createdMs, ...(paused && { paused }), ...namesIn(manifest) };
+  if (spec.kind === "invalid") return { ...common, problem: spec.message };
+  const { owner, target, minReplicas, maxReplicas } = spec.spec;
+  return { ...common, ...(owner !== undefined && { owner }), target, minReplicas, maxReplicas };
+};
+
+/** The row of a stored autoscaler, for a reader that finds no index. */
+export const indexRowOfItem = (rules: Rules, item: AutoscalerItem): IndexRow =>
+  indexRowOf(item.kind === "unreadable" ? item : converted(rules, item.record));
+
+/** Kind and labels of a manifest. A manifest is stored once it was read, so that it is JSON. */
+const namesIn = (manifest: string): Pick<IndexRow, "kind" | "labels"> => {
+  const document: unknown = parsed(manifest);
+  const kind = isObject(document) ? document["kind"] : undefined;
+  const metadata = isObject(document) ? document["metadata"] : undefined;
+  const labels = isObject(metadata) ? metadata["labels"] : undefined;
+  const texts = isObject(labels) ? Object.entries(labels).filter((entry): entry is [string, string] => typeof entry[1] === "string") : [];
+  return { kind: typeof kind === "string" ? kind : "unknown kind", labels: Object.fromEntries(texts) };
+};
+
+const parsed = (manifest: string): unknown => {
+  try {
+    return JSON.parse(manifest);
+  } catch {
+    // Its problem is told by the conversion.
+    return undefined;
+  }
+};

@@ -1,0 +1,123 @@
+import type { AutoscalerUid } from "../../model/ids.ts";
+import type { Evaluation, ScaleTotals, UncountedScale } from "../../model/records.ts";
+import type { ProblemTimes, SummaryRow, SummaryTotals } from "../../model/summary.ts";
+import { countsOf, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
+import { metricText } from "../../report/metric-reading.ts";
+import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
+import type { LoadedSpec } from "../load-specs.ts";
+import { metricReadings } from "../metric-readings.ts";
+import type { RuleFailures } from "../rule-failures.ts";
+
+/** How a scale of the autoscaler ended in this sync. */
+type Ended = Pick<UncountedScale, "from" | "to" | "outcome">;
+
+/** What the row of an autoscaler follows from. */
+export interface RowSource {
+  readonly autoscaler: Exclude<LoadedSpec, { kind: "unreadable" }>;
+  readonly evaluation: Evaluation;
+  /** Its row after the sync before; absent where none is known. */
+  readonly before: SummaryRow | undefined;
+  readonly ended: readonly Ended[];
+  readonly nowMs: number;
+  readonly failures: RuleFailures;
+}
+
+/** Targets that a table shows; the others are counted, as kubectl does. */
+const TARGETS_SHOWN = 2;
+
+export const summaryRowOf = (source: RowSource): SummaryRow => {
+  const { autoscaler, evaluation } = source;
+  const { status } = evaluation;
+  const counts = status ? countsOf(evaluation, status) : {};
+  const current = counts.current ?? counts.lastKnown?.replicas;
+  const holder = heldBy(evaluation);
+  const readings = source.failures.guarded(
+    evaluation.uid,
+    () => metricReadings(autoscaler.kind === "ready" ? autoscaler.spec : undefined, evaluation),
+    () => metricReadings(undefined, evaluation),
+  );
+  const totals = totalsOf(source);
+  const since = problemTimes(source);
+  return {
+    key: summaryKeyOf(evaluation.uid),
+    state: autoscaler.kind === "invalid" ? "invalid" : evaluatedState(evaluation),
+    ...(holder !== undefined && { heldBy: holder }),
+    reason: evaluation.because.reason,
+    ...(current !== undefined && { current }),
+    ...(counts.lastKnown && { unreadMs: counts.lastKnown.sinceMs ?? 0 }),
+    ...(counts.desired !== undefined && { desired: counts.desired }),
+    targets: readings.slice(0, TARGETS_SHOWN).map(metricText),
+    ...(readings.length > TARGETS_SHOWN && { moreTargets: readings.length - TARGETS_SHOWN }),
+    ...(status?.lastScaleMs !== undefined && { lastScaleMs: status.lastScaleMs }),
+    ...(totals && { totals }),
+    ...(since && { since }),
+  };
+};
+
+const NOTHING_SCALED: Omit<ScaleTotals, "epoch"> = { ups: 0, added: 0, downs: 0, removed: 0 };
+
+/** Scales that were made are counted by the windows page; those that were refused by the summary alone. */
+const totalsOf = ({ evaluation, before, ended }: RowSource): SummaryTotals | undefined => {
+  const { ups, added, downs, removed } = evaluation.totals ?? NOTHING_SCALED;
+  const refused = ended.filter(({ outcome }) => outcome === "refused");
+  const refusedUps = (before?.totals?.refusedUps ?? 0) + refused.filter(({ from, to }) => to > from).length;
+  const refusedDowns = (before?.totals?.refusedDowns ?? 0) + refused.filter(({ from, to }) => to < from).length;
+  return ups + downs + refusedUps + refusedDowns > 0 ? { ups, added, downs, removed, refusedUps, refusedDowns } : undefined;
+};
+
+/** A problem that goes on keeps its time. */
+const problemTimes = (source: RowSource): ProblemTimes | undefined => {
+  const { evaluation, before, nowMs } = source;
+  const began = (kind: keyof ProblemTimes, isThere: boolean): ProblemTimes => (isThere ? { [kind]: before?.since?.[kind] ?? nowMs } : {});
+  const since: ProblemTimes = {
+    ...began("refused", isRefused(source)),
+    ...began("failing", evaluation.failed),
+    ...began(
+      "unmeasured",
+      evaluation.metrics.some(({ kind }) => kind === "failed"),
+    ),
+    ...began("atMax", isAtMax(source)),
+  };
+  return Object.keys(since).length > 0 ? since : undefined;
+};
+
+/** A scale was refused, in this sync or before one that could not decide or wants another count still. */
+const isRefused = ({ evaluation, before, ended }: RowSource): boolean => {
+  const newest = ended.at(-1);
+  if (newest) return newest.outcome === "refused";
+  return before?.since?.refused !== undefined && (evaluation.failed || wantsAnother(evaluation));
+};
+
+const wantsAnother = ({ kind, from, steps, withoutHold }: Evaluation): boolean =>
+  kind === "scale" || withoutHold?.to !== undefined || (steps.at(-1)?.after ?? from) !== from;
+
+/** True where a limit at maxReplicas cuts what it wants, and it has as many. */
+const isAtMax = ({ autoscaler, evaluation: { from, steps } }: RowSource): boolean => {
+  if (autoscaler.kind !== "ready" || from === undefined) return false;
+  const { maxReplicas } = autoscaler.spec;
+  return from >= maxReplicas && steps.some(({ before, after, limit }) => limit !== undefined && after === maxReplicas && before > after);
+};
+
+/** True where a reader of tables sees the same. The targets move in every sync, and are told once a minute. */
+export const isSameRow = (one: SummaryRow, other: SummaryRow | undefined): boolean => other !== undefined && shownIn(one) === shownIn(other);
+
+/** What a table shows of a row, without what moves in every sync. */
+export const shownIn = ({ lastScaleMs = 0, since = {}, ...row }: SummaryRow): string =>
+  JSON.stringify([
+    row.key,
+    row.state,
+    row.heldBy,
+    row.reason,
+    row.current,
+    row.unreadMs,
+    row.desired,
+    seconds(lastScaleMs),
+    row.totals,
+    Object.keys(since),
+  ]);
+
+const seconds = (ms: number): number => Math.floor(ms / 1_000);
+
+/** How scales ended in this sync, by autoscaler, in order of time. */
+export const endedScales = (scales: readonly (Ended & { readonly uid: AutoscalerUid })[]): ReadonlyMap<AutoscalerUid, readonly Ended[]> =>
+  Map.groupBy(scales, ({ uid }) => uid);

@@ -1,0 +1,141 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { autoscalerUid } from "../../lib/model/ids.ts";
+import { LASTING_MS, PROBLEM_KINDS, problemCounts, type SummaryRow } from "../../lib/model/summary.ts";
+import { decodeHeadSummary, encodeHeadSummary, type HeadSummary } from "../../lib/store/summary/head-summary.ts";
+import { decodeIndex, encodeIndex } from "../../lib/store/summary/index-codec.ts";
+import { decodeSummary, encodeSummary, summaryKeyOf } from "../../lib/store/summary/summary-codec.ts";
+import { NOON } from "../noon.ts";
+
+const count = fc.nat({ max: 100_000 });
+const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+/** Times are kept to the second. */
+const time = fc.nat({ max: 40_000_000 }).map((seconds) => NOON - seconds * 1_000);
+const present = <Fields extends object>(fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+const word = fc.constantFrom("active", "limited", "ReadyForNewScale", "unsettled scale", "__proto__", "");
+const totals = fc
+  .record({ ups: fc.integer({ min: 1, max: 9 }), added: count, downs: count, removed: count, refusedUps: count, refusedDowns: count })
+  .map((all) => all);
+const since = fc.record({ refused: optional(time), failing: optional(time), unmeasured: optional(time), atMax: time }).map((times) => present(times));
+
+const row: fc.Arbitrary<SummaryRow> = fc
+  .record({
+    uid: fc.uuid(),
+    state: word,
+    heldBy: optional(word),
+    reason: word,
+    current: optional(count),
+    unreadMs: optional(fc.oneof(fc.constant(0), time)),
+    desired: optional(count),
+    targets: fc.array(fc.constantFrom("62% (310m)/60%", "<unknown>/60%", "ü/1"), { maxLength: 2 }),
+    moreTargets: optional(fc.integer({ min: 1, max: 9 })),
+    lastScaleMs: optional(time),
+    totals: optional(totals),
+    since: optional(since),
+  })
+  .map(({ uid, ...rest }) => present({ key: summaryKeyOf(autoscalerUid(uid)), ...rest }) as SummaryRow);
+
+const head: HeadSummary = {
+  atMs: NOON,
+  baseEpoch: 7,
+  baseMs: NOON - 15_000,
+  changedEpoch: 6,
+  index: { epoch: 3, hash: "abcdefgh" },
+  autoscalers: 100,
+  paused: 1,
+  problems: { atMax: { autoscalers: 2, lasting: 1, oldestMs: NOON - LASTING_MS } },
+  trouble: { state: "ok", silent: false, holds: [] },
+  rows: [],
+};
+
+describe("a summary", () => {
+  it("always says the same after it was stored, whole and in a head", () => {
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 20 }), (rows) => {
+        const body = encodeSummary(rows, NOON);
+        expect(body && decodeSummary(body)).toEqual({ atMs: NOON, rows });
+        expect(decodeHeadSummary(encodeHeadSummary({ ...head, rows }))).toEqual({ ...head, rows });
+      }),
+    );
+  });
+
+  it("that is damaged, of a later version or absent is none", () => {
+    const body = encodeSummary([], NOON) ?? new Uint8Array();
+    const later = Buffer.concat([Buffer.of(0x82), body.subarray(1)]);
+    expect([decodeSummary(body.subarray(0, -2)), decodeSummary(later), decodeHeadSummary(undefined), decodeHeadSummary(Buffer.of(1))]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect([decodeIndex(Buffer.of(9, 9)), decodeHeadSummary(body)]).toEqual([undefined, undefined]);
+  });
+
+  it("of 100 autoscalers with every number random takes at most three write units, and some sixty bytes of a head at rest", () => {
+    let seed = 7;
+    const random = (most: number): number => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % most;
+    };
+    const rows = Array.from({ length: 100 }, (_, at): SummaryRow => {
+      const current = 2 + random(20);
+      const ups = random(3_000);
+      const downs = random(3_000);
+      return {
+        key: summaryKeyOf(autoscalerUid(`uid-${at}`)),
+        state: random(10) < 7 ? "active" : "limited",
+        reason: ["ReadyForNewScale", "WithinTarget", "ScaleDownStabilized"][random(3)] ?? "",
+        current,
+        desired: current,
+        targets: [`${20 + random(80)}% (${100 + random(800)}m)/60%`],
+        lastScaleMs: NOON - random(86_400) * 1_000,
+        totals: { ups, added: ups + random(5_000), downs, removed: downs + random(5_000), refusedUps: 0, refusedDowns: 0 },
+      };
+    });
+    expect(encodeSummary(rows, NOON)?.length).toBeLessThan(3 * 1_024 - 70);
+    expect(encodeHeadSummary({ ...head, problems: {} }).length).toBeLessThan(70);
+  });
+
+  it("of more autoscalers than an item holds leaves the targets out, and is not written where that is not enough", () => {
+    const target = (at: number): string => `${at}${"x".repeat(500)}${(at * 7_919) % 1_000_003}`;
+    const rows = Array.from(
+      { length: 3_000 },
+      (_, at): SummaryRow => ({
+        key: summaryKeyOf(autoscalerUid(`uid-${at}`)),
+        state: "active",
+        reason: "",
+        targets: [Array.from({ length: 20 }, (_, part) => target(at * 20 + part)).join("")],
+      }),
+    );
+    const body = encodeSummary(rows, NOON);
+    expect(body && decodeSummary(body)?.rows.every(({ targets }) => targets.length === 0)).toBe(true);
+  });
+
+  it("counts problems, and those that last", () => {
+    const rows = [{ since: { refused: NOON - LASTING_MS } }, { since: { refused: NOON - 1, atMax: NOON } }, {}];
+    expect(problemCounts(rows, NOON)).toEqual({
+      refused: { autoscalers: 2, lasting: 1, oldestMs: NOON - LASTING_MS },
+      atMax: { autoscalers: 1, lasting: 0, oldestMs: NOON },
+    });
+    expect(PROBLEM_KINDS).toContain("failing");
+  });
+});
+
+describe("an index", () => {
+  it("always says the same after it was stored, with one hash for one content", () => {
+    const common = { labels: { app: "web" }, createdMs: NOON, generation: 3, kind: "HorizontalPodAutoscaler" };
+    const target = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+    const index = {
+      specVersion: 4,
+      clusterIncarnation: "uid:2",
+      rows: [
+        { ...common, namespace: "shop", name: "web", uid: "u1", target, minReplicas: 1, maxReplicas: 9, owner: "ada" },
+        { ...common, namespace: "shop", name: "old", uid: "u2", problem: "no", paused: { by: "ada", atMs: NOON, untilMs: NOON } },
+      ],
+    };
+    const { body, hash } = encodeIndex(index);
+    expect(decodeIndex(body)).toEqual(index);
+    expect([encodeIndex({ ...index }).hash === hash, encodeIndex({ ...index, specVersion: 5 }).hash === hash]).toEqual([true, false]);
+  });
+});
