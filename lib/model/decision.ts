@@ -1,3 +1,4 @@
+import type { EffectiveBounds } from "./bounds.ts";
 import type { Condition, Windows } from "./windows.ts";
 
 /**
@@ -13,6 +14,8 @@ interface Decided {
   readonly metrics: readonly MetricOutcome[];
   /** Each step of the rules, with the count before and after it and the limit that changed it. */
   readonly steps: readonly StepOutcome[];
+  /** The bounds that held, and where they come from. Absent where only the manifest sets any. */
+  readonly bounds?: EffectiveBounds;
   /** Series of the dialect that this sync wrote. */
   readonly gauges?: readonly GaugeWrite[];
   /** Seconds until the imitated controller would reconcile again; `null`: only after an edit. Tidemark decides at every sync of the cluster. */
@@ -35,6 +38,8 @@ export interface Scale extends Decided {
   readonly kind: "scale";
   readonly from: number;
   readonly to: number;
+  /** The part of the scale that the rules wanted: the count between `from` and `to` up to which they would have gone. Absent where no bound of a schedule or an override moved the count. Windows record this much (docs/pod-autoscaler.md, "Schedules"). */
+  readonly ruled?: number;
   /** The reason in the event of the imitated controller. For `hpa` it is set before windows and limits apply (hpa.md 2.4 step 5). */
   readonly trigger: string;
 }

@@ -1,3 +1,5 @@
+import { dayOf } from "./calendar-day.ts";
+
 /** The JSON Schema uses the same pattern. */
 export const RFC_3339 = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 const PARTS = /(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)(?:\.(\d+))?(?:Z|([+-])(\d+):(\d+))/;
@@ -14,24 +16,10 @@ export const readInstant = (text: string): number | undefined => {
   const [, year, month, day, hour, minute, second, fraction = "", sign = "+", aheadHours = "0", aheadMinutes = "0"] = RFC_3339.test(text)
     ? (PARTS.exec(text) ?? [])
     : [];
-  const days = dayNumber(Number(year), Number(month), Number(day));
+  const days = dayOf(Number(year), Number(month), Number(day));
   if (days === undefined) return undefined;
   const minutes = (days * 24 + Number(hour)) * 60 + Number(minute);
   const ahead = Number(sign + aheadHours) * 60 + Number(sign + aheadMinutes);
   const atMs = ((minutes - ahead) * 60 + Number(second)) * 1_000 + Number(fraction.padEnd(3, "0").slice(0, 3));
   return atMs >= EARLIEST_MS && atMs <= LATEST_MS ? atMs : undefined;
-};
-
-const DAYS_BEFORE_1970 = 719_468;
-
-const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-
-const daysIn = (month: number, year: number): number => (month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31);
-
-/** Days since 1970 of a calendar date; undefined where there is no such day. The calculation begins each year in March, so that a leap day is the last day of its year. */
-const dayNumber = (year: number, month: number, day: number): number | undefined => {
-  if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysIn(month, year))) return undefined;
-  const from = month > 2 ? year : year - 1;
-  const sinceMarch = Math.floor((153 * ((month + 9) % 12) + 2) / 5);
-  return 365 * from + Math.floor(from / 4) - Math.floor(from / 100) + Math.floor(from / 400) + sinceMarch + day - 1 - DAYS_BEFORE_1970;
 };

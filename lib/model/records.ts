@@ -129,6 +129,8 @@ export interface Intent {
   /** Stored with the intent, so that a later sync can write the whole event. */
   readonly metrics: readonly MetricOutcome[];
   readonly steps: readonly StepOutcome[];
+  /** See Scale.ruled. */
+  readonly ruled?: number;
   /** The recommendation of the sync that decided it. A later sync that settles the intent adds it to the stabilization windows. */
   readonly recommendation?: number;
   /** The time of the first sync after the deadline that saw the workload unmoved. A later look must agree before the intent counts as refused. */
@@ -149,6 +151,8 @@ export interface UncountedScale {
   readonly decidedMs: number;
   readonly settledMs: number;
   readonly recommendation?: number;
+  /** See Scale.ruled. */
+  readonly ruled?: number;
 }
 
 /** The immutable record of one attempt to scale. */

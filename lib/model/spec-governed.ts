@@ -1,3 +1,5 @@
+import type { ScheduleEntry } from "./schedule.ts";
+
 /** Fields that only a `tidemark.dev/v1` manifest has, with any rules. */
 export interface Governed {
   /** The owner, for people. */
@@ -6,6 +8,8 @@ export interface Governed {
   readonly dryRun?: boolean;
   /** Before this instant the autoscaler is decided, but held. */
   readonly pausedUntilMs?: number;
+  /** Other bounds, and pauses, at certain times. Absent without entries. */
+  readonly schedule?: readonly ScheduleEntry[];
 }
 
 /** The workload whose scale subresource is written. */

@@ -1,22 +1,31 @@
+import { NOTHING_SET, type SetByPeople } from "../model/bounds.ts";
 import type { Decision } from "../model/decision.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
+import { effectiveBounds, isByManifest } from "./bounds/effective-bounds.ts";
+import { specForRules, withinBounds } from "./bounds/within-bounds.ts";
 import type { Dialect, RulesInput } from "./dialect.ts";
 import { askDialect, DIALECTS } from "./dialects.ts";
 import { override } from "./override.ts";
 
 /** Everything that a decision depends on; equal inputs give equal decisions. */
-export type DecideInput = RulesInput<AutoscalerSpec>;
+export interface DecideInput extends RulesInput<AutoscalerSpec> {
+  /** Overrides and calendars; absent where there are none. */
+  readonly setByPeople?: SetByPeople;
+}
 
 /** What to do with one workload now, and why. Pure; a metric that is missing or absurd is a reason to hold inside the decision, never an exception. */
-export const decide = (input: DecideInput): Decision =>
-  override(
-    askDialect(input.spec, (dialect, spec) => decideBy(dialect, spec, input)),
-    input.spec,
-    input.nowMs,
-  );
+export const decide = ({ setByPeople = NOTHING_SET, ...input }: DecideInput): Decision => {
+  const { spec, nowMs } = input;
+  if (isByManifest(spec, setByPeople)) return override(byRules(spec, input), spec, nowMs);
+  const bounds = effectiveBounds(spec, setByPeople, nowMs);
+  return override(withinBounds(byRules(specForRules(spec, bounds), input), bounds), spec, nowMs);
+};
 
-const decideBy = <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, spec: Spec, input: DecideInput): Decision => {
+const byRules = (spec: AutoscalerSpec, input: RulesInput<AutoscalerSpec>): Decision =>
+  askDialect(spec, (dialect, own) => decideBy(dialect, own, input));
+
+const decideBy = <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, spec: Spec, input: RulesInput<AutoscalerSpec>): Decision => {
   const decision = dialect.decide({ ...input, spec, windows: withoutForeignTimers(input.windows, dialect) });
   return dialect.keeps(spec).recommendations ? decision : withoutRecommendations(decision);
 };

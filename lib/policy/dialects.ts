@@ -37,11 +37,38 @@ const askNamed = <Name extends DialectName, Answer>(
 export const DIALECTS: readonly Pick<Dialect<never>, "name" | "timesBy">[] = Object.values(DIALECT_OF);
 
 /** The dialect's own consequences of an answered write. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
-export const afterWrite = ({ spec, ...report }: WriteReport): Written => askDialect(spec, (dialect, own) => dialect.afterWrite(own, report));
+export const afterWrite = ({ spec, ...report }: WriteReport): Written =>
+  askDialect(spec, (dialect, own) => {
+    const { decision } = report;
+    const written = dialect.afterWrite(own, report);
+    const ofRules = (to: number): Windows => dialect.afterWrite(own, { ...report, decision: { ...decision, to } }).windows;
+    return { ...written, windows: countedByRules(written.windows, decision.windows, decision, ofRules) };
+  });
 
 /** The windows with a scale that was, or may have been, made; for a scale that a later sync settles. Idempotent. */
 export const withScale = (windows: Windows, spec: AutoscalerSpec, change: Change): Windows =>
-  askDialect(spec, (dialect, own) => dialect.withScale(own, windows, change));
+  askDialect(spec, (dialect, own) =>
+    countedByRules(dialect.withScale(own, windows, change), windows, change, (to) => dialect.withScale(own, windows, { ...change, to })),
+  );
+
+/**
+ * Windows with a scale that a bound of a schedule or an override moved: limits, cool-downs and budgets count what the rules wanted of it, and nothing where they wanted none. So a floor never
+ * delays a later rise, and a pin is never taken for a wish of the metrics.
+ */
+const countedByRules = (
+  written: Windows,
+  before: Windows,
+  { from, ruled }: Pick<Change, "from" | "ruled">,
+  ofRules: (to: number) => Windows,
+): Windows => {
+  if (ruled === undefined) return written;
+  const counted = ruled === from ? before : ofRules(ruled);
+  const { lastScaleMs: _forced, ...status } = written.status;
+  const { lastScaleMs } = counted.status;
+  return { memory: { ...written.memory, ...scalesOf(counted) }, status: { ...status, ...(lastScaleMs !== undefined && { lastScaleMs }) } };
+};
+
+const scalesOf = ({ memory: { scaleUps, scaleDowns } }: Windows) => ({ scaleUps, scaleDowns });
 
 /** What each window of an autoscaler holds at an instant, and until when, by the functions with which its dialect decides. */
 export const windowStates = (spec: AutoscalerSpec, windows: Windows, moment: Moment): WindowStates =>

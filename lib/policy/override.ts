@@ -5,19 +5,26 @@ import type { Governed } from "../model/spec-governed.ts";
 export const pausedUntil = ({ pausedUntilMs = Number.NEGATIVE_INFINITY }: Governed, nowMs: number): number | undefined =>
   nowMs < pausedUntilMs ? pausedUntilMs : undefined;
 
-/** The last word, whatever rules decided: a pause until an instant, then a dry run. The decision stays to be seen, nothing is written. Every other decision passes. */
+/** The last word, whatever rules decided: a pause until an instant, a pause of the schedule, then a dry run. The decision stays to be seen, nothing is written. Every other decision passes. */
 export const override = (decision: Decision, governed: Governed, nowMs: number): Decision => {
   if (decision.kind === "hold") return decision;
-  const { to, trigger, ...rest } = decision;
-  const held = (limit: Limit): Decision => ({
+  const { to, trigger, ruled: _not, ...rest } = decision;
+  const limit = stopOf(decision, governed, nowMs);
+  if (!limit) return decision;
+  const message = `${limit.message}, the count would be ${to}`;
+  return {
     ...rest,
     kind: "hold",
     failed: false,
-    because: { reason: limit.reason, message: `${trigger}: ${limit.message}` },
-    steps: [...rest.steps, { step: "override", before: to, after: rest.from, limit }],
-  });
+    because: { reason: limit.reason, message: `${trigger}: ${message}` },
+    steps: [...rest.steps, { step: "override", before: to, after: rest.from, limit: { ...limit, value: rest.from, message } }],
+  };
+};
+
+const stopOf = ({ bounds }: Decision, governed: Governed, nowMs: number): Omit<Limit, "value"> | undefined => {
   const untilMs = pausedUntil(governed, nowMs);
-  if (untilMs !== undefined)
-    return held({ reason: "Paused", value: rest.from, message: `paused by the manifest, the count would be ${to}`, untilMs });
-  return governed.dryRun ? held({ reason: "DryRun", value: rest.from, message: `dry run, the count would be ${to}` }) : decision;
+  if (untilMs !== undefined) return { reason: "Paused", message: "paused by the manifest", untilMs };
+  const paused = bounds?.paused;
+  if (paused) return { reason: "PausedBySchedule", message: `paused by the schedule "${paused.name}"`, untilMs: paused.untilMs };
+  return governed.dryRun ? { reason: "DryRun", message: "dry run" } : undefined;
 };

@@ -35,6 +35,7 @@ const intendedOf = (verdict: ScaleVerdict, epoch: number, timing: Timing): Inten
     because: decision.because,
     metrics: decision.metrics,
     steps: decision.steps,
+    ...(decision.ruled !== undefined && { ruled: decision.ruled }),
     ...(newest?.lastMs === nowMs && { recommendation: newest.replicas }),
   };
   return { verdict, intent };

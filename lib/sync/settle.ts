@@ -33,9 +33,19 @@ export interface Settled {
 
 /** What the head keeps of an intent once its event is in history. */
 export const uncountedOf = (
-  { id, uid, from, to, decidedMs, recommendation }: Intent,
+  { id, uid, from, to, decidedMs, recommendation, ruled }: Intent,
   { outcome, settledMs }: Pick<ScaleEventRecord, "outcome" | "settledMs">,
-): UncountedScale => ({ id, uid, from, to, decidedMs, settledMs, outcome, ...(recommendation !== undefined && { recommendation }) });
+): UncountedScale => ({
+  id,
+  uid,
+  from,
+  to,
+  decidedMs,
+  settledMs,
+  outcome,
+  ...(recommendation !== undefined && { recommendation }),
+  ...(ruled !== undefined && { ruled }),
+});
 
 /**
  * Settles what earlier syncs left: intents whose deadline is over get their event, and scales that have an event are only counted. It comes before the first write to the cluster.

@@ -1,3 +1,4 @@
+import type { SetByPeople } from "../../lib/model/bounds.ts";
 import type { Decision } from "../../lib/model/decision.ts";
 import { autoscalerName, namespace } from "../../lib/model/ids.ts";
 import type { Observation } from "../../lib/model/observation.ts";
@@ -14,10 +15,11 @@ export interface SyncParts {
   readonly windows?: Windows;
   readonly settings?: Partial<ControllerSettings>;
   readonly nowMs?: number;
+  readonly setByPeople?: SetByPeople;
 }
 
 /** What the autoscaler "web" in "shop" decides from. */
-export const decideInput = ({ spec, observation, windows = NEW_WINDOWS, settings, nowMs = NOON }: SyncParts): DecideInput => ({
+export const decideInput = ({ spec, observation, windows = NEW_WINDOWS, settings, nowMs = NOON, setByPeople }: SyncParts): DecideInput => ({
   namespace: namespace("shop"),
   name: autoscalerName("web"),
   spec,
@@ -25,6 +27,7 @@ export const decideInput = ({ spec, observation, windows = NEW_WINDOWS, settings
   observation,
   windows,
   nowMs,
+  ...(setByPeople && { setByPeople }),
 });
 
 export interface AppliedSync {

@@ -54,6 +54,8 @@ const answeredMsOf = ({ nowMs, answeredMs = nowMs }: DecisionTimes): number => a
 export interface Change {
   readonly from: number;
   readonly to: number;
+  /** See Scale.ruled. */
+  readonly ruled?: number | undefined;
   readonly atMs: number;
   /** See ScaleChange. */
   readonly earliestMs?: number | undefined;

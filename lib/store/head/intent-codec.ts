@@ -73,6 +73,7 @@ const settleable = workload.extend({
   metrics: z.array(z.unknown()),
   steps: z.array(z.unknown()),
   recommendation: z.number().optional(),
+  ruled: z.number().optional(),
   unmovedMs: z.number().optional(),
 });
 

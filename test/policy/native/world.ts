@@ -1,3 +1,4 @@
+import type { SetByPeople } from "../../../lib/model/bounds.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { Answer, ExternalMetricValue, MilliByResource, Observation, Pod } from "../../../lib/model/observation.ts";
 import { type CustomQuery, queryKey } from "../../../lib/model/query.ts";
@@ -49,6 +50,7 @@ export interface Seen {
   readonly windows?: Windows;
   /** What is seen otherwise than in an ordinary sync. */
   readonly observed?: Partial<Observation>;
+  readonly setByPeople?: SetByPeople;
   /** Windows stay in memory, for properties of many runs. */
   readonly unstored?: true;
 }
@@ -81,9 +83,9 @@ export const pod = (name: string, { request, limit }: { readonly request?: bigin
 
 /** One sync, and its PUT applied; windows go through the store. */
 export const sync = (spec: AutoscalerSpec, seen: Seen): AppliedSync => {
-  const { nowMs = NOON, windows = NEW_WINDOWS, replicas, unstored } = seen;
+  const { nowMs = NOON, windows = NEW_WINDOWS, replicas, unstored, setByPeople } = seen;
   const observation = { ...observed(spec, seen), ...seen.observed };
-  return appliedSync(replicas, { spec, observation, windows: unstored ? windows : throughStore(windows), nowMs });
+  return appliedSync(replicas, { spec, observation, windows: unstored ? windows : throughStore(windows), nowMs, ...(setByPeople && { setByPeople }) });
 };
 
 /** Consecutive syncs of one workload: at each, seconds after noon and the values seen. Gives the count after each. */

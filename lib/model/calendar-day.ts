@@ -1,0 +1,63 @@
+/** A day of the calendar, without a zone: the number of days since 1970-01-01. */
+export type Day = number;
+
+const DAYS_BEFORE_1970 = 719_468;
+/** Days of 400 years, after which the calendar repeats. */
+const ERA_DAYS = 146_097;
+
+const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+
+export const daysIn = (month: number, year: number): number =>
+  month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
+
+/** The day of a date; undefined where there is no such day. The calculation begins each year in March, so that a leap day is the last day of its year. */
+export const dayOf = (year: number, month: number, day: number): Day | undefined => {
+  if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysIn(month, year))) return undefined;
+  const from = month > 2 ? year : year - 1;
+  const sinceMarch = Math.floor((153 * ((month + 9) % 12) + 2) / 5);
+  return 365 * from + Math.floor(from / 4) - Math.floor(from / 100) + Math.floor(from / 400) + sinceMarch + day - 1 - DAYS_BEFORE_1970;
+};
+
+export interface CalendarDate {
+  readonly year: number;
+  /** From 1. */
+  readonly month: number;
+  readonly day: number;
+}
+
+/** The date of a day, by the same years that begin in March. */
+export const dateOf = (day: Day): CalendarDate => {
+  const shifted = day + DAYS_BEFORE_1970;
+  const era = Math.floor(shifted / ERA_DAYS);
+  const ofEra = shifted - era * ERA_DAYS;
+  const yearOfEra = Math.floor((ofEra - Math.floor(ofEra / 1_460) + Math.floor(ofEra / 36_524) - Math.floor(ofEra / 146_096)) / 365);
+  const ofYear = ofEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const marchMonth = Math.floor((5 * ofYear + 2) / 153);
+  const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9;
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  return { year, month, day: ofYear - Math.floor((153 * marchMonth + 2) / 5) + 1 };
+};
+
+export const WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"] as const;
+
+/** 0 for Monday to 6 for Sunday. 1970-01-01 was a Thursday. */
+export const weekdayOf = (day: Day): number => (((day + 3) % 7) + 7) % 7;
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+/** The day of "2026-12-25"; undefined for any other text, and for a date that does not exist. */
+export const readDay = (text: string): Day | undefined => {
+  const [, year, month, day] = DATE.exec(text) ?? [];
+  return year === undefined ? undefined : dayOf(Number(year), Number(month), Number(day));
+};
+
+const padded = (value: number, digits = 2): string => String(value).padStart(digits, "0");
+
+/** "2026-12-25". */
+export const dayText = (day: Day): string => {
+  const { year, month, day: ofMonth } = dateOf(day);
+  return `${padded(year, 4)}-${padded(month)}-${padded(ofMonth)}`;
+};
+
+/** "08:30" of minutes since midnight. */
+export const clockText = (minutes: number): string => `${padded(Math.floor(minutes / 60))}:${padded(minutes % 60)}`;

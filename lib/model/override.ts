@@ -1,0 +1,42 @@
+/** Where an override holds: everywhere, in a cluster, in a namespace of a cluster, or for one autoscaler. */
+export type OverrideScope = "fleet" | "cluster" | "namespace" | "autoscaler";
+
+/** What a person sets for some time, over schedule and manifest (docs/pod-autoscaler.md, "Overrides"). An expired one is as if it were not there. */
+export interface Override {
+  readonly id: string;
+  /** With `scope: namespace`, its namespace: the override is stored with its cluster. */
+  readonly namespace?: string;
+  readonly set: OverrideSet;
+  readonly fromMs: number;
+  /** Absent only for a hold. */
+  readonly untilMs?: number;
+  readonly reason: string;
+  readonly by: string;
+  readonly atMs: number;
+  /** True: goes before overrides of narrower scopes. */
+  readonly force?: boolean;
+}
+
+/** A hold, or bounds. */
+export interface OverrideSet {
+  /** Nothing is written. */
+  readonly hold?: boolean;
+  readonly min?: number;
+  readonly max?: number;
+  /** Thousandths of the own minimum of each autoscaler. */
+  readonly minFactorMilli?: number;
+}
+
+/** An override with the scope of the item that it is stored in. */
+export interface ScopedOverride extends Override {
+  readonly scope: OverrideScope;
+}
+
+export const OVERRIDES_MAX = 50;
+export const REASON_CHARACTERS_MAX = 500;
+
+/** True from its beginning to its end; the end itself is outside. */
+export const isActive = ({ fromMs, untilMs }: Pick<Override, "fromMs" | "untilMs">, nowMs: number): boolean =>
+  fromMs <= nowMs && !isExpired({ untilMs }, nowMs);
+
+export const isExpired = ({ untilMs }: { readonly untilMs?: number | undefined }, nowMs: number): boolean => untilMs !== undefined && untilMs <= nowMs;

@@ -1,0 +1,136 @@
+import type { Bound, BoundSource, EffectiveBounds, SetByPeople } from "../../model/bounds.ts";
+import { isActive, type OverrideScope, type ScopedOverride } from "../../model/override.ts";
+import type { Calendar, ScheduleEntry } from "../../model/schedule.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
+import { type ScheduleWindow, windowsAround } from "./windows.ts";
+
+type OwnBounds = Pick<AutoscalerSpec, "minReplicas" | "maxReplicas" | "schedule">;
+
+const MANIFEST = { kind: "manifest" } as const;
+
+/** True where nothing but the manifest can set a bound: such an autoscaler is decided as if there were no schedules and no overrides. */
+export const isByManifest = ({ schedule }: OwnBounds, { overrides }: SetByPeople): boolean => schedule === undefined && overrides.length === 0;
+
+/**
+ * The bounds that hold at an instant: per field an override goes before the schedule, and that before the manifest. It is a function of its arguments: nothing is stored, and nothing fires. So
+ * the first sync after any outage has the right bounds, and a ramp goes on at the value of now.
+ */
+export const effectiveBounds = (spec: OwnBounds, { overrides, calendars }: SetByPeople, nowMs: number): EffectiveBounds => {
+  const own = scheduledBounds(spec, calendars, nowMs);
+  const active = overrides.filter((override) => isActive(override, nowMs));
+  const min = overridden(own.min, active, ({ set: { min, minFactorMilli } }) =>
+    min === undefined && minFactorMilli !== undefined ? Math.ceil((own.min.replicas * minFactorMilli) / 1000) : min,
+  );
+  const max = overridden(own.max, active, ({ set }) => set.max);
+  return {
+    min,
+    max: max.replicas < min.replicas ? { replicas: min.replicas, source: { kind: "floor" } } : max,
+    ...(own.paused && { paused: own.paused }),
+    holds: active.filter(({ set }) => set.hold).map(sourceOf),
+  };
+};
+
+const sourceOf = ({ id, scope, by, reason, untilMs }: ScopedOverride): Extract<BoundSource, { readonly kind: "override" }> => ({
+  kind: "override",
+  id,
+  scope,
+  by,
+  reason,
+  ...(untilMs !== undefined && { untilMs }),
+});
+
+const WIDTH: Readonly<Record<OverrideScope, number>> = { autoscaler: 0, namespace: 1, cluster: 2, fleet: 3 };
+
+/** Forced overrides first, the widest scope before all others; then the others, the narrowest first. */
+const rankOf = ({ force, scope }: ScopedOverride): number => (force ? -WIDTH[scope] : WIDTH[scope] + 1);
+
+/** Of overrides with equal rank the one that allows most replicas counts, whichever was set first. */
+const overridden = (
+  own: Bound,
+  active: readonly ScopedOverride[],
+  valueOf: (override: ScopedOverride) => number | undefined,
+): Bound => {
+  let best: { readonly override: ScopedOverride; readonly replicas: number } | undefined;
+  for (const override of active) {
+    const replicas = valueOf(override);
+    if (replicas !== undefined && (!best || comesBefore({ override, replicas }, best))) best = { override, replicas };
+  }
+  return best ? { replicas: best.replicas, source: sourceOf(best.override) } : own;
+};
+
+type Valued = { readonly override: ScopedOverride; readonly replicas: number };
+
+const comesBefore = (one: Valued, other: Valued): boolean => {
+  const byRank = rankOf(one.override) - rankOf(other.override);
+  if (byRank !== 0) return byRank < 0;
+  if (one.replicas !== other.replicas) return one.replicas > other.replicas;
+  return one.override.id < other.override.id;
+};
+
+/** An entry at an instant: inside a window, or on a ramp with the share of its value that holds. */
+interface Standing {
+  readonly entry: ScheduleEntry;
+  readonly phase: "inside" | "in" | "out";
+  /** 0 to 1 on a ramp. */
+  readonly share: number;
+  readonly untilMs: number;
+}
+
+const standingOf = (entry: ScheduleEntry, windows: readonly ScheduleWindow[], nowMs: number): readonly Standing[] => {
+  const inside = windows.filter(({ startMs, endMs }) => startMs <= nowMs && nowMs < endMs);
+  if (inside.length > 0) return [{ entry, phase: "inside", share: 1, untilMs: Math.max(...inside.map(({ endMs }) => endMs)) }];
+  return windows.flatMap(({ rampInMs, startMs, endMs, rampOutMs }): readonly Standing[] => {
+    if (rampInMs <= nowMs && nowMs < startMs) return [{ entry, phase: "in", share: (nowMs - rampInMs) / (startMs - rampInMs), untilMs: startMs }];
+    if (endMs <= nowMs && nowMs < rampOutMs) return [{ entry, phase: "out", share: (rampOutMs - nowMs) / (rampOutMs - endMs), untilMs: rampOutMs }];
+    return [];
+  });
+};
+
+/** The bounds by manifest and schedule. */
+const scheduledBounds = ({ minReplicas, maxReplicas, schedule = [] }: OwnBounds, calendars: readonly Calendar[], nowMs: number) => {
+  const standing = schedule.flatMap((entry) => (entry.suspended ? [] : standingOf(entry, windowsAround(entry, calendars, nowMs), nowMs)));
+  const paused = standing.filter(({ entry, phase }) => phase === "inside" && entry.paused).toSorted(longestFirst)[0];
+  return {
+    min: scheduledBound({ replicas: minReplicas, source: MANIFEST }, standing, "minReplicas"),
+    max: scheduledBound({ replicas: maxReplicas, source: MANIFEST }, standing, "maxReplicas"),
+    ...(paused && { paused: { kind: "schedule", name: paused.entry.name, untilMs: paused.untilMs } as const }),
+  };
+};
+
+const longestFirst = (one: Standing, other: Standing): number => other.untilMs - one.untilMs || (one.entry.name < other.entry.name ? -1 : 1);
+
+/**
+ * One bound: of the windows that hold, those with the highest priority count, and of these the largest value. A ramp of an entry with no lower priority leads from what holds without it to
+ * its value, or back. It never lowers a bound. A ceiling only ramps out: before its window nothing is there that it must make room for.
+ */
+const scheduledBound = (manifest: Bound, standing: readonly Standing[], field: "minReplicas" | "maxReplicas"): Bound => {
+  const setting = standing.flatMap((each) => {
+    const value = each.entry[field];
+    return value === undefined ? [] : [{ ...each, value }];
+  });
+  const inside = setting.filter(({ phase }) => phase === "inside");
+  const highest = inside.reduce((most, { entry }) => Math.max(most, entry.priority), Number.NEGATIVE_INFINITY);
+  let bound = manifest;
+  for (const { entry, value, untilMs } of inside) {
+    if (entry.priority !== highest) continue;
+    bound = larger(bound.source.kind === "manifest" ? undefined : bound, { replicas: value, source: { kind: "schedule", name: entry.name, untilMs } });
+  }
+  const base = bound.replicas;
+  let ramped: Bound | undefined;
+  for (const { entry, value, phase, share, untilMs } of setting) {
+    if (phase === "inside" || entry.priority < highest || value <= base || (phase === "in" && field === "maxReplicas")) continue;
+    // Rounded up: never fewer pods than on the line.
+    const replicas = base + Math.ceil((value - base) * share);
+    ramped = larger(ramped, { replicas, source: { kind: "schedule", name: entry.name, untilMs, ramp: phase } });
+  }
+  return ramped && ramped.replicas > base ? ramped : bound;
+};
+
+/** The larger bound; of equal ones that of the first name, so that the order of the entries says nothing. */
+const larger = (one: Bound | undefined, other: Bound): Bound => {
+  if (!one || other.replicas > one.replicas) return other;
+  if (other.replicas < one.replicas) return one;
+  return nameOf(other) < nameOf(one) ? other : one;
+};
+
+const nameOf = ({ source }: Bound): string => (source.kind === "schedule" ? source.name : "");

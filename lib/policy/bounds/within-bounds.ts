@@ -1,0 +1,76 @@
+import type { Bound, EffectiveBounds } from "../../model/bounds.ts";
+import type { Decision, Limit } from "../../model/decision.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
+
+/**
+ * The spec for the rules themselves: with the bounds of the manifest, and wider where a schedule or an override is wider. A narrower bound is no matter of the rules: they record and time what
+ * they want, and `withinBounds` has the last word about the count. So the rules go on from there when the bound ends.
+ */
+export const specForRules = <Spec extends AutoscalerSpec>(spec: Spec, { min, max }: EffectiveBounds): Spec => ({
+  ...spec,
+  minReplicas: Math.min(spec.minReplicas, min.replicas),
+  maxReplicas: Math.max(spec.maxReplicas, max.replicas),
+});
+
+/** A workload at zero that a person or another program has stopped. No bound wakes it, as with every set of rules. */
+const STOPPED = "ScalingDisabled";
+
+/** The decision within the bounds that a schedule or an override sets: a count outside goes straight to the bound, past windows, policies and missing metrics. A floor also wakes an idle workload. */
+export const withinBounds = (decision: Decision, bounds: EffectiveBounds): Decision => {
+  const { from } = decision;
+  if (from === undefined || (from === 0 && decision.because.reason === STOPPED)) return { ...decision, bounds };
+  const wanted = decision.kind === "scale" ? decision.to : from;
+  const limit = limitOf(wanted, bounds);
+  const to = limit?.value ?? wanted;
+  const steps = [...decision.steps, { step: "set bounds", before: wanted, after: to, ...(limit && { limit }) }];
+  if (!limit) return { ...decision, bounds, steps };
+  const trigger = decision.kind === "scale" ? decision.trigger : decision.because.message;
+  const because = { reason: limit.reason, message: trigger === "" ? limit.message : `${trigger}: ${limit.message}` };
+  const { metrics, gauges, dueAgainSeconds, events, lastCondition, windows } = decision;
+  const decided = {
+    from,
+    because,
+    metrics,
+    steps,
+    events,
+    bounds,
+    ...(gauges && { gauges }),
+    ...(dueAgainSeconds !== undefined && { dueAgainSeconds }),
+    ...(lastCondition && { lastCondition }),
+  };
+  if (to === from) return { kind: "hold", failed: false, ...decided, windows: { ...windows, status: { ...windows.status, desiredReplicas: from } } };
+  const ruled = Math.min(Math.max(wanted, Math.min(from, to)), Math.max(from, to));
+  return { kind: "scale", ...decided, to, ruled, trigger: limit.message, windows };
+};
+
+/** The bound that a wanted count is outside of. That of the manifest is a matter of the rules. */
+const limitOf = (wanted: number, { min, max }: EffectiveBounds): Limit | undefined => {
+  if (wanted < min.replicas && min.source.kind !== "manifest") return limitBy("Minimum", min, "minReplicas");
+  if (wanted > max.replicas && max.source.kind !== "manifest") return limitBy("Maximum", max, "maxReplicas");
+  return undefined;
+};
+
+const limitBy = (which: "Minimum" | "Maximum", { replicas, source }: Bound, field: string): Limit => {
+  const untilMs = "untilMs" in source ? source.untilMs : undefined;
+  const by = source.kind === "override" ? "Override" : "Schedule";
+  return {
+    reason: `${by}${which}`,
+    value: replicas,
+    message: `${field} is ${replicas} ${sourceText(source)}`,
+    ...(untilMs !== undefined && { untilMs }),
+  };
+};
+
+/** Where a bound comes from, for people: `by the schedule "office"`. */
+export const sourceText = (source: Bound["source"]): string => {
+  switch (source.kind) {
+    case "manifest":
+      return "by the manifest";
+    case "schedule":
+      return `by the schedule "${source.name}"${source.ramp === undefined ? "" : `, on its ramp ${source.ramp === "in" ? "up" : "down"}`}`;
+    case "override":
+      return `by the override "${source.id}": ${source.reason}`;
+    case "floor":
+      return "because minReplicas is as high";
+  }
+};

@@ -1,0 +1,225 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { SetByPeople } from "../../../lib/model/bounds.ts";
+import type { OverrideSet } from "../../../lib/model/override.ts";
+import type { ScheduleEntry } from "../../../lib/model/schedule.ts";
+import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
+import { NEW_WINDOWS } from "../../../lib/model/windows.ts";
+import { effectiveBounds } from "../../../lib/policy/bounds/effective-bounds.ts";
+import { decide } from "../../../lib/policy/decide.ts";
+import { afterWrite, withScale } from "../../../lib/policy/dialects.ts";
+import { NOON } from "../../noon.ts";
+import { type AppliedSync } from "../applied-sync.ts";
+import { anyDecideInput } from "../arbitraries.ts";
+import { LOAD, native, sync } from "../native/world.ts";
+import { runs } from "../runs.ts";
+import { entry, override } from "./schedules.ts";
+
+const with_ = (spec: AutoscalerSpec, ...schedule: readonly ScheduleEntry[]): AutoscalerSpec => ({ ...spec, schedule });
+
+const set = (bounds: OverrideSet, untilMs = Number.MAX_SAFE_INTEGER): SetByPeople => ({
+  overrides: [override("autoscaler", bounds, { untilMs, reason: "incident 4711" })],
+  calendars: [],
+});
+
+/** The whole day of NOON and the days beside it. */
+const ALWAYS = entry({ name: "always", timeZone: "Etc/UTC", from: "00:00", to: "24:00" });
+
+const scaled = (spec: AutoscalerSpec, replicas: number, load: number | undefined, setByPeople?: SetByPeople): AppliedSync =>
+  sync(spec, { replicas, values: load === undefined ? {} : { load }, ...(setByPeople && { setByPeople }) });
+
+describe("decide() within the bounds of a schedule or an override", () => {
+  it("goes straight to a floor, names the entry, and says how far the rules would have gone", () => {
+    const { decision } = scaled(with_(native(), { ...ALWAYS, minReplicas: 10 }), 3, 50);
+    expect(decision).toMatchObject({ kind: "scale", from: 3, to: 10, ruled: 5, because: { reason: "ScheduleMinimum" } });
+    expect(decision.because.message).toBe('load above target: minReplicas is 10 by the schedule "always"');
+    expect(decision.steps.at(-1)).toMatchObject({ step: "set bounds", before: 5, after: 10, limit: { value: 10, untilMs: NOON + 12 * 3_600_000 } });
+  });
+
+  it("goes straight to a ceiling, past policies and windows", () => {
+    const slow = native({ scaleDown: { stabilizationWindowSeconds: 600, policies: [{ type: "Pods", value: 1, periodSeconds: 60 }] } });
+    expect(scaled(slow, 20, 200, set({ max: 6 })).decision).toMatchObject({
+      kind: "scale",
+      to: 6,
+      ruled: 20,
+      because: { reason: "OverrideMaximum", message: 'no metric asks for another count: maxReplicas is 6 by the override "o1": incident 4711' },
+    });
+  });
+
+  it("reaches a floor while the metrics are missing, and holds at a ceiling that they want to pass", () => {
+    expect(scaled(with_(native(), { ...ALWAYS, minReplicas: 10 }), 3, undefined).count).toBe(10);
+    const { decision, count } = scaled(native(), 6, 200, set({ min: 6, max: 6 }));
+    expect(count).toBe(6);
+    expect(decision).toMatchObject({ kind: "hold", failed: false, because: { reason: "OverrideMaximum" } });
+  });
+
+  it("wakes an idle workload for a floor, and leaves it at rest once the floor has ended", () => {
+    const idle = native({ idle: { afterSeconds: 0 }, metrics: [{ ...LOAD, activation: 5 }] });
+    expect(scaled(idle, 0, 0).count).toBe(0);
+    expect(scaled(with_(idle, { ...ALWAYS, minReplicas: 1 }), 0, 0).count).toBe(1);
+    expect(scaled(with_(idle, { ...ALWAYS, minReplicas: 4 }), 4, 0).count).toBe(4);
+    expect(scaled(idle, 4, 0).count).toBe(0);
+  });
+
+  it("leaves a workload at zero that a person has stopped", () => {
+    expect(scaled(with_(native(), { ...ALWAYS, minReplicas: 4 }), 0, 100).decision).toMatchObject({ kind: "hold", because: { reason: "ScalingDisabled" } });
+  });
+
+  it("lets the count fall by metrics, windows and policies once a floor has fallen", () => {
+    const slow = native({ scaleDown: { policies: [{ type: "Pods", value: 2, periodSeconds: 60 }] } });
+    const morning = with_(slow, entry({ name: "morning", timeZone: "Etc/UTC", from: "08:00", to: "12:00", minReplicas: 10 }));
+    const before = sync(morning, { replicas: 10, values: { load: 30 }, nowMs: NOON - 1 });
+    expect(before.count).toBe(10);
+    expect(sync(morning, { replicas: 10, values: { load: 30 }, nowMs: NOON, windows: before.windows }).count).toBe(8);
+  });
+
+  it("scales lower than the manifest where the schedule allows it", () => {
+    expect(scaled(with_(native({ minReplicas: 5 }), { ...ALWAYS, minReplicas: 2 }), 5, 10).count).toBe(2);
+    expect(scaled(with_(native({ maxReplicas: 20 }), { ...ALWAYS, maxReplicas: 50 }), 20, 400).count).toBe(40);
+  });
+
+  it("holds while the schedule pauses, and says what it would do and until when", () => {
+    const { decision } = scaled(with_(native(), { ...ALWAYS, paused: true }), 3, 90);
+    expect(decision).toMatchObject({
+      kind: "hold",
+      because: { reason: "PausedBySchedule", message: 'load above target: paused by the schedule "always", the count would be 9' },
+    });
+  });
+
+  it.each(["hpa", "watermark"] as const)("works the same with rules: %s", (rules) => {
+    const block =
+      rules === "hpa"
+        ? { hpa: { metrics: [{ type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "10" } } }] } }
+        : { watermark: { metrics: [{ type: "External", external: { metricName: "load", metricSelector: {}, highWatermark: "10", lowWatermark: "8" } }] } };
+    const spec = native({ rules, ...block });
+    expect(scaled(with_(spec, { ...ALWAYS, minReplicas: 12 }), 5, 45).count).toBe(12);
+    expect(scaled(spec, 9, 80, set({ min: 4, max: 4 })).count).toBe(4);
+    expect(scaled(with_(spec, { ...ALWAYS, minReplicas: 12 }), 12, 45).count).toBe(12);
+  });
+});
+
+const LIMITED = {
+  scaleUp: { policies: [{ type: "Pods", value: 3, periodSeconds: 60 }], forbiddenAfterEventSeconds: 300 },
+  flapBudget: { reversals: 1, periodSeconds: 600 },
+};
+
+describe("a scale that a floor has caused", () => {
+  const spec = with_(native(LIMITED), { ...ALWAYS, minReplicas: 10 });
+
+  it("counts for no policy, no cool-down and no budget where the rules wanted nothing", () => {
+    const { windows, count } = scaled(spec, 3, 30);
+    expect(count).toBe(10);
+    expect(windows.memory).toMatchObject({ scaleUps: [], scaleDowns: [] });
+    expect(windows.status).not.toHaveProperty("lastScaleMs");
+    expect(windows.status.desiredReplicas).toBe(10);
+    expect(sync(spec, { replicas: 10, values: { load: 500 }, windows, nowMs: NOON + 15_000 }).count).toBe(13);
+  });
+
+  it("counts as much as the rules wanted of it", () => {
+    const { windows } = scaled(spec, 3, 50);
+    expect(windows.memory.scaleUps).toMatchObject([{ change: 2 }]);
+    expect(windows.status.lastScaleMs).toBe(NOON);
+  });
+
+  it("counts the same when a later sync settles it", () => {
+    const change = { from: 3, to: 10, ruled: 3, atMs: NOON, earliestMs: 0, eventId: "e1" };
+    expect(withScale(NEW_WINDOWS, spec, change).memory).toEqual(NEW_WINDOWS.memory);
+    expect(withScale(NEW_WINDOWS, spec, { ...change, ruled: 5 }).memory.scaleUps).toMatchObject([{ change: 2 }]);
+    expect(withScale(NEW_WINDOWS, spec, change).status.desiredReplicas).toBe(10);
+  });
+});
+
+const load = fc.integer({ min: 0, max: 400 });
+const seconds = fc.constantFrom(0, 15, 60, 300);
+const policies = fc.constantFrom(
+  [{ type: "Pods", value: 3, periodSeconds: 60 }],
+  [{ type: "Percent", value: 50, periodSeconds: 30 }],
+  [{ type: "Factor", value: "1.5", periodSeconds: 120 }],
+);
+const rules = fc
+  .record({ up: policies, cool: seconds, sustain: fc.constantFrom(0, 30), stabilize: fc.constantFrom(0, 60), budget: fc.boolean() })
+  .map(({ up, cool, sustain, stabilize, budget }) => ({
+    scaleUp: { policies: up, forbiddenAfterEventSeconds: cool, sustainSeconds: sustain, stabilizationWindowSeconds: stabilize },
+    scaleDown: { selectPolicy: "Disabled" },
+    ...(budget && { flapBudget: { reversals: 1, periodSeconds: 600 } }),
+  }));
+
+const played = (spec: AutoscalerSpec, loads: readonly number[]): readonly number[] => {
+  let state: AppliedSync | undefined;
+  return loads.map((value, index) => {
+    const windows = state?.windows ?? NEW_WINDOWS;
+    state = sync(spec, { replicas: state?.count ?? 2, values: { load: value }, nowMs: NOON + index * 15_000, windows, unstored: true });
+    return state.count;
+  });
+};
+
+describe("bounds in play", () => {
+  it("a floor never delays a later rise: at each sync there are at least as many pods as without it", () => {
+    const window = fc.record({ fromMinute: fc.integer({ min: 715, max: 725 }), minutes: fc.integer({ min: 1, max: 10 }), minReplicas: fc.integer({ min: 1, max: 30 }) });
+    fc.assert(
+      fc.property(rules, fc.array(window, { maxLength: 3 }), fc.constantFrom(0, 5 * 60_000), fc.array(load, { minLength: 1, maxLength: 40 }), (drawn, windows, rampInMs, loads) => {
+        const spec = native(drawn);
+        const schedule = windows.map(({ fromMinute, minutes, minReplicas }, index) => ({
+          ...entry({ name: `w${index}`, timeZone: "Etc/UTC", minReplicas, rampInMs }),
+          fromMinute,
+          toMinute: fromMinute + minutes,
+        }));
+        const [without, withFloor] = [played(spec, loads), played(with_(spec, ...schedule), loads)];
+        for (const [index, count] of without.entries()) expect(withFloor[index]).toBeGreaterThanOrEqual(count);
+      }),
+      runs(2_000),
+    );
+  });
+
+  it("the windows never record what a bound forced: they are those of the same sync without it", () => {
+    const bounds = fc.record({ min: fc.integer({ min: 1, max: 60 }), max: fc.integer({ min: 1, max: 60 }) });
+    fc.assert(
+      fc.property(anyDecideInput, bounds, (input, { min, max }) => {
+        const { minReplicas, maxReplicas } = input.spec;
+        const low = Math.min(Math.max(min, minReplicas), maxReplicas);
+        const people = set({ min: low, max: Math.min(Math.max(max, low), maxReplicas) });
+        const [free, bound] = [decide(input), decide({ ...input, setByPeople: people })];
+        expect(bound.windows.memory).toEqual(free.windows.memory);
+        expect(bound.metrics).toEqual(free.metrics);
+        if (bound.kind === "hold" || bound.ruled !== bound.from) return;
+        const written = afterWrite({ spec: input.spec, decision: bound, outcome: { kind: "applied" }, atMs: NOON, eventId: "e" }).windows;
+        expect(written.memory).toEqual(bound.windows.memory);
+        expect(written.status.lastScaleMs).toEqual(bound.windows.status.lastScaleMs);
+      }),
+      runs(5_000),
+    );
+  });
+
+  it("nothing is ever written outside the bounds that hold at the instant of the decision", () => {
+    const bounds = fc.record({ min: fc.option(fc.integer({ min: 1, max: 60 })), max: fc.option(fc.integer({ min: 1, max: 60 })), entry: fc.integer({ min: 1, max: 60 }) });
+    fc.assert(
+      fc.property(anyDecideInput, bounds, (input, drawn) => {
+        const spec = with_(input.spec, { ...ALWAYS, minReplicas: drawn.entry });
+        const people = set({ ...(drawn.min !== null && { min: drawn.min }), ...(drawn.max !== null && { max: drawn.max }) });
+        const decision = decide({ ...input, spec, setByPeople: people });
+        if (decision.kind === "hold") return;
+        const { min, max } = effectiveBounds(spec, people, input.nowMs);
+        expect(decision.to).toBeGreaterThanOrEqual(min.replicas);
+        expect(decision.to).toBeLessThanOrEqual(max.replicas);
+      }),
+      runs(5_000),
+    );
+  });
+
+  it("any two ways of dividing time into syncs always end with the same bounds and the same count", () => {
+    const at = fc.integer({ min: 0, max: 3_600 });
+    const spec = with_(native(), entry({ timeZone: "Etc/UTC", from: "12:30", to: "13:00", minReplicas: 20, rampInMs: 20 * 60_000 }));
+    const lastOf = (times: readonly number[], last: number): number => {
+      let state: AppliedSync | undefined;
+      for (const each of [...times.filter((time) => time < last).toSorted((one, other) => one - other), last]) {
+        state = sync(spec, { replicas: state?.count ?? 2, values: { load: 30 }, nowMs: NOON + each * 1000, windows: state?.windows ?? NEW_WINDOWS, unstored: true });
+      }
+      return state?.count ?? Number.NaN;
+    };
+    fc.assert(
+      fc.property(fc.array(at, { maxLength: 6 }), fc.array(at, { maxLength: 6 }), at, (one, other, last) => {
+        expect(lastOf(one, last)).toBe(lastOf(other, last));
+      }),
+    );
+  });
+});
