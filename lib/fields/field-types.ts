@@ -23,8 +23,14 @@ export interface FieldDescription {
   readonly serverRules?: readonly ServerRule[];
   /** True for a name that becomes one segment of a path: it has no / and no %. */
   readonly segment?: true;
+  /** Most items of a list. */
+  readonly mostItems?: number;
+  /** Of a list of objects: the field whose value each of them has for itself. */
+  readonly key?: string;
   /** Form of a text that another form checks, for the API server of a cluster. */
   readonly pattern?: string;
+  /** Form of a text of our own, for editors too. A rule of its object reports the problem in words. */
+  readonly form?: string;
   /** True when another form reads and checks the field. */
   readonly readElsewhere?: true;
 }
@@ -36,7 +42,7 @@ export interface Field<Value, Filled extends boolean = boolean> {
   readonly filled: Filled;
 }
 
-type Options = Pick<FieldDescription, "required" | "default" | "least" | "most" | "segment">;
+type Options = Pick<FieldDescription, "required" | "default" | "least" | "most" | "segment" | "form" | "key" | "mostItems">;
 type IsFilled<Given> = Given extends { readonly default: unknown } ? true : false;
 
 const field = <Value, Given extends Options>(description: FieldDescription, shape: Shape<Value>, options: Given): Field<Value, IsFilled<Given>> => ({

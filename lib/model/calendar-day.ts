@@ -7,8 +7,7 @@ const ERA_DAYS = 146_097;
 
 const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 
-export const daysIn = (month: number, year: number): number =>
-  month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
+export const daysIn = (month: number, year: number): number => (month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31);
 
 /** The day of a date; undefined where there is no such day. The calculation begins each year in March, so that a leap day is the last day of its year. */
 export const dayOf = (year: number, month: number, day: number): Day | undefined => {

@@ -1,7 +1,7 @@
 /** Where an override holds: everywhere, in a cluster, in a namespace of a cluster, or for one autoscaler. */
 export type OverrideScope = "fleet" | "cluster" | "namespace" | "autoscaler";
 
-/** What a person sets for some time, over schedule and manifest (docs/pod-autoscaler.md, "Overrides"). An expired one is as if it were not there. */
+/** What a person sets for some time, over schedule and manifest. An expired one is as if it were not there. */
 export interface Override {
   readonly id: string;
   /** With `scope: namespace`, its namespace: the override is stored with its cluster. */
@@ -39,4 +39,5 @@ export const REASON_CHARACTERS_MAX = 500;
 export const isActive = ({ fromMs, untilMs }: Pick<Override, "fromMs" | "untilMs">, nowMs: number): boolean =>
   fromMs <= nowMs && !isExpired({ untilMs }, nowMs);
 
-export const isExpired = ({ untilMs }: { readonly untilMs?: number | undefined }, nowMs: number): boolean => untilMs !== undefined && untilMs <= nowMs;
+export const isExpired = ({ untilMs }: { readonly untilMs?: number | undefined }, nowMs: number): boolean =>
+  untilMs !== undefined && untilMs <= nowMs;

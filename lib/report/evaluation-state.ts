@@ -31,6 +31,7 @@ const HOLDERS: Readonly<Record<string, string>> = {
   ObjectGone: "object gone",
   OtherStack: "other stack",
   Paused: "manifest pause",
+  PausedBySchedule: "schedule pause",
   RivalController: RIVAL,
   RivalsUnknown: "rivals unknown",
   ScaleSettled: "unsettled scale",

@@ -88,8 +88,17 @@ const completedLine = (report: CompletedSync): LogLine => ({
     ...(report.overShare.length > 0 && { overShare: report.overShare.length, overShareNamespaces: namespacesOf(report.overShare) }),
     ...(report.heldBack > 0 && { heldBack: report.heldBack }),
     ...(report.stopped && { stopped: report.stopped.reason }),
+    ...zoneFields(report),
   },
 });
+
+/** The zone data that the tests of this release ran with. Other data may move a window by an hour, without any error. */
+export const ZONE_DATA_TESTED = "2026c";
+
+const zoneFields = ({ zoneData }: CompletedSync) => {
+  if (zoneData === undefined) return {};
+  return { zoneData, ...(zoneData !== ZONE_DATA_TESTED && { zoneDataExpected: ZONE_DATA_TESTED }) };
+};
 
 /** The tenants that took more than their share. */
 const namespacesOf = (overShare: CompletedSync["overShare"]): readonly string[] =>

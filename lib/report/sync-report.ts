@@ -58,6 +58,8 @@ export interface CompletedSync extends SyncOutcome {
   readonly overShare: readonly AutoscalerReason[];
   /** Why the sync wrote nothing to the cluster: the kill switch, or a pause of the cluster. */
   readonly stopped?: Because;
+  /** The version of the zone data by which schedules were read; absent without schedules. */
+  readonly zoneData?: string;
   readonly phasesMs: Readonly<Record<string, number>>;
 }
 

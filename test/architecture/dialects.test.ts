@@ -32,12 +32,13 @@ describe("a dialect", () => {
   it("has a line in that table, and the table lists no more: each folder, once", () => {
     const table = /const DIALECT_OF[^{]*\{[^}]*\}[^{]*\{([^}]*)\}/.exec(readFileSync(join(ROOT, "lib/policy/dialects.ts"), "utf8"))?.[1] ?? "";
     const names = [...table.matchAll(/^ {2}"?([\w-]+)"?: \w+,$/gm)].map(([, name]) => name);
-    expect(names.sort()).toEqual(Object.keys(USES).filter((folder) => folder !== "shared"));
+    expect(names.sort()).toEqual(Object.keys(USES).filter((folder) => !COMMON.includes(folder)));
   });
 });
 
 /** What a folder of the policy may use beside itself. The dialects of an HPA run its steps, with some put in their place. */
 const USES: Readonly<Record<string, readonly string[]>> = {
+  bounds: [],
   hpa: ["shared"],
   "multi-threshold": ["shared", "hpa"],
   native: ["shared"],
@@ -45,6 +46,9 @@ const USES: Readonly<Record<string, readonly string[]>> = {
   shared: [],
   watermark: ["shared"],
 };
+
+/** Folders that are no dialect. Those of this list are for every one. */
+const COMMON: readonly string[] = ["bounds", "shared"];
 
 describe("the folders of lib/policy", () => {
   const all = parsedFiles(["lib", "functions"]);
@@ -60,7 +64,7 @@ describe("the folders of lib/policy", () => {
   it("are the ones on the list", () => {
     expect([...new Set(files.map(({ path }) => folderOf(path)))].filter((folder) => folder !== "").sort()).toEqual(Object.keys(USES));
     const dialects = files.filter(({ path }) => path.endsWith("/dialect.ts")).map(({ path }) => folderOf(path));
-    expect(dialects.filter((folder) => folder !== "").sort()).toEqual(Object.keys(USES).filter((folder) => folder !== "shared"));
+    expect(dialects.filter((folder) => folder !== "").sort()).toEqual(Object.keys(USES).filter((folder) => !COMMON.includes(folder)));
   });
 
   it("use no other dialect, but for the two that are an HPA's", () => {
@@ -69,7 +73,7 @@ describe("the folders of lib/policy", () => {
   });
 
   it("are reached from dialects.ts alone, but for what they share", () => {
-    const strays = arrows.filter(({ path, from, to }) => from === "" && to !== "" && to !== "shared" && path !== "lib/policy/dialects.ts");
+    const strays = arrows.filter(({ path, from, to }) => from === "" && to !== "" && !COMMON.includes(to) && path !== "lib/policy/dialects.ts");
     expect(strays.map(({ path, target }) => `${path} -> ${target}`)).toEqual([]);
   });
 
@@ -77,7 +81,7 @@ describe("the folders of lib/policy", () => {
     const strays = all
       .filter(({ path }) => !path.startsWith("lib/policy/"))
       .flatMap(({ path, imports }) => imports.map(({ specifier }) => ({ path, target: posix.join(dirname(path), specifier) })))
-      .filter(({ target }) => target.startsWith("lib/policy/") && !["", "shared"].includes(folderOf(target)));
+      .filter(({ target }) => target.startsWith("lib/policy/") && !["", ...COMMON].includes(folderOf(target)));
     expect(strays.map(({ path, target }) => `${path} -> ${target}`)).toEqual([]);
   });
 });

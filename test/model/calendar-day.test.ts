@@ -8,7 +8,8 @@ describe("a day of the calendar", () => {
     for (let day = start; day <= end; day++) {
       const date = new Date(day * 86_400_000);
       const text = date.toISOString().slice(0, 10);
-      if (dayText(day) !== text || readDay(text) !== day || (weekdayOf(day) + 1) % 7 !== date.getUTCDay()) throw new Error(`${text} is read as ${dayText(day)}`);
+      if (dayText(day) !== text || readDay(text) !== day || (weekdayOf(day) + 1) % 7 !== date.getUTCDay())
+        throw new Error(`${text} is read as ${dayText(day)}`);
     }
     expect(dateOf(start)).toEqual({ year: 1960, month: 1, day: 1 });
   });

@@ -11,7 +11,9 @@ const at = (zone: string, date: string, clock: string): string => {
 
 /** Days with a change of the clock, and those beside them. */
 const changed = (zone: string, first: number): readonly number[] =>
-  Array.from({ length: SWEPT_DAYS }, (_, index) => first + index).filter((each) => offsetAt(zone, (each - 1) * DAY_MS) !== offsetAt(zone, (each + 2) * DAY_MS));
+  Array.from({ length: SWEPT_DAYS }, (_, index) => first + index).filter(
+    (each) => offsetAt(zone, (each - 1) * DAY_MS) !== offsetAt(zone, (each + 2) * DAY_MS),
+  );
 
 describe("firstInstantAt()", () => {
   it("is the end of a gap, the first of two instants in a fold, and the instant itself on every other day", () => {
@@ -50,7 +52,9 @@ describe("firstInstantAt()", () => {
     expect(days.length > 0).toBe(!["Asia/Kathmandu", "Etc/UTC"].includes(zone));
     for (const each of days) {
       for (const [wall, minute] of scanned(zone, { from: each, days: 1, stepMinutes: 15 })) {
-        expect(firstInstantAt(zone, each, wall - each * DAY_MINUTES), `${zone}, day ${each}, minute ${wall - each * DAY_MINUTES}`).toBe(minute * 60_000);
+        expect(firstInstantAt(zone, each, wall - each * DAY_MINUTES), `${zone}, day ${each}, minute ${wall - each * DAY_MINUTES}`).toBe(
+          minute * 60_000,
+        );
       }
     }
   });

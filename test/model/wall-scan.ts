@@ -54,7 +54,10 @@ const localMinutes = (zone: string): ((utcMinute: number) => number) => {
  * The first minute of UTC at which the local date and clock are at each wall time of these days or past it, by looking at every minute in turn. `stepMinutes` is the distance of the wall
  * times.
  */
-export const scanned = (zone: string, { from, days, stepMinutes }: { readonly from: number; readonly days: number; readonly stepMinutes: number }) => {
+export const scanned = (
+  zone: string,
+  { from, days, stepMinutes }: { readonly from: number; readonly days: number; readonly stepMinutes: number },
+) => {
   const local = localMinutes(zone);
   const first = new Map<number, number>();
   const [start, end] = [from * DAY_MINUTES, (from + days) * DAY_MINUTES];

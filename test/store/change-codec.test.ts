@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
-import type { ChangeRecord } from "../../lib/model/records.ts";
+import type { ChangeRecord } from "../../lib/model/changes.ts";
 import { baseKeyOf, type ChangeBase, changeBody, changeText } from "../../lib/store/history/change-codec.ts";
 import type { HistoryItem } from "../../lib/store/history/port.ts";
 import { changeKey, clusterChangeKey } from "../../lib/store/table/keys.ts";

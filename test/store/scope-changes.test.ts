@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ScopeChangeRecord } from "../../lib/model/records.ts";
+import type { ScopeChangeRecord } from "../../lib/model/changes.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "../../lib/store/history/events.ts";
 import type { HistoryItem } from "../../lib/store/history/port.ts";
 import { insertScopeChange, scopeChangesParams } from "../../lib/store/history/scope-changes.ts";

@@ -48,7 +48,14 @@ export const structuralSchema = (path: string, about: FieldDescription): Json =>
         description,
       };
     case "list":
-      return present({ type: "array", maxItems: MOST_ITEMS, items: about.items && structuralSchema(path, about.items), description });
+      return present({
+        type: "array",
+        maxItems: about.mostItems ?? MOST_ITEMS,
+        "x-kubernetes-list-type": about.key && "map",
+        "x-kubernetes-list-map-keys": about.key && [about.key],
+        items: about.items && structuralSchema(path, about.items),
+        description,
+      });
     case "object":
       return objectSchema(path, about, description);
     case "anything":
@@ -66,9 +73,9 @@ const patternsOf = (about: FieldDescription): Json => {
 };
 
 /** An absent text and an empty one are the same where the field is not required. */
-const patternOf = ({ segment, pattern, required }: FieldDescription): string | undefined => {
-  const wanted = segment ? SEGMENT : pattern;
-  return wanted === undefined || required ? wanted : `^$|${wanted}`;
+const patternOf = ({ segment, pattern, form = pattern, required, default: filled }: FieldDescription): string | undefined => {
+  const wanted = segment ? SEGMENT : form;
+  return wanted === undefined || required || filled !== undefined ? wanted : `^$|${wanted}`;
 };
 
 /** The text form of the pattern in instant.ts, which the server also reads as a time. */

@@ -14,6 +14,8 @@ import { METRIC_FIELDS } from "./metric-fields.ts";
 import { measureOf, nameOf } from "./read-metric.ts";
 import { fieldProblems, nativeProblems } from "./rule-table.ts";
 import { unprintableProblems } from "./segment-problems.ts";
+import { storedSchedule } from "./schedule-fields.ts";
+import { scheduleWarnings } from "./schedule-rules.ts";
 import { GOVERNING, SPEC, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
 import { nativeSpecOf } from "./spec.ts";
 import { nativeWarnings } from "./warnings.ts";
@@ -28,6 +30,7 @@ export const admitNative: AdmitForm = (document, context, old) => {
   const spec = read?.spec ?? SPEC.shape({}, "spec", context);
   if (!spec) throw new TypeError("an empty spec can always be read");
   const manifest = { spec, written: isObject(document) && isObject(document["spec"]) ? document["spec"] : {} };
+  context.warnings.push(...scheduleWarnings(spec, context.syncPeriodSeconds));
   if (spec.rules === "hpa" || spec.rules === "watermark") {
     const outcome = admitForeignRules({ rules: spec.rules, document, read: spec }, context, old);
     return {
@@ -68,6 +71,7 @@ const storedOf = (spec: SpecRead): Json =>
   inOrder(SPEC_FIELDS, {
     ...spec,
     dryRun: spec.dryRun || undefined,
+    schedule: spec.schedule && spec.schedule.length > 0 ? storedSchedule(spec.schedule) : undefined,
     metrics: spec.metrics.map((metric) =>
       inOrder(METRIC_FIELDS, { ...metric, name: nameOf(metric), measure: measureOf(metric), scaleUpOnly: metric.scaleUpOnly || undefined }),
     ),
@@ -91,8 +95,11 @@ type Check = (about: FieldDescription, value: unknown, path: string) => readonly
 const memberProblems: Check = ({ fields = {} }, value, path) =>
   Object.entries(fields).flatMap(([name, member]) => boundProblems(member, isObject(value) ? value[name] : undefined, `${path}.${name}`));
 
-const itemProblems: Check = ({ items }, value, path) =>
-  items && Array.isArray(value) ? value.flatMap((entry: unknown, index) => boundProblems(items, entry, `${path}[${index}]`)) : [];
+const itemProblems: Check = ({ items, mostItems = Number.POSITIVE_INFINITY }, value, path) => {
+  if (!items || !Array.isArray(value)) return [];
+  if (value.length > mostItems) return [invalid(path, `must have at most ${mostItems} items, not ${value.length}`, `write ${mostItems} or fewer`)];
+  return value.flatMap((entry: unknown, index) => boundProblems(items, entry, `${path}[${index}]`));
+};
 
 const choiceProblems: Check = ({ choices = [] }, value, path) => (choices.includes(String(value)) ? [] : [notSupported(path, choices)]);
 

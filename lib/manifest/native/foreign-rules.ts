@@ -8,6 +8,7 @@ import { present } from "../../fields/json.ts";
 import { forbidden, type Problem } from "../../fields/problem.ts";
 import { newReadContext, type ReadContext } from "../../fields/shape.ts";
 import { admitWatermarkAs } from "../watermark/admit-watermark.ts";
+import { storedSchedule } from "./schedule-fields.ts";
 import { governedOf } from "./spec.ts";
 import type { SpecRead } from "./spec-fields.ts";
 
@@ -114,7 +115,7 @@ const moved = ({ source, ...problem }: Problem, ownPath: (field: string) => stri
 /** The object as it reads back: shared fields first, then the block of the foreign form. */
 export const storedForeign = (
   rules: Foreign,
-  read: Pick<SpecRead, "owner" | "pausedUntil" | "dryRun"> & { readonly watermark?: SpecRead["watermark"] },
+  read: Pick<SpecRead, "owner" | "pausedUntil" | "dryRun" | "schedule"> & { readonly watermark?: SpecRead["watermark"] },
   foreign: Json,
 ): Json => {
   const { scaleRef, scaleTargetRef = scaleRef, minReplicas, maxReplicas, dryRun, ...block } = foreign;
@@ -127,6 +128,7 @@ export const storedForeign = (
     maxReplicas,
     dryRun: read.dryRun || dryRun || undefined,
     pausedUntil: read.pausedUntil || undefined,
+    schedule: read.schedule && read.schedule.length > 0 ? storedSchedule(read.schedule) : undefined,
     [rules]: present({ counts, ...block }),
   });
 };

@@ -17,7 +17,7 @@ export const schemaOf = (path: string, about: FieldDescription): Json => {
     case "quantity":
       return present({ type: required ? ["number", "string"] : ["number", "string", "null"], pattern: QUANTITY, ...rangeOf(about), ...annotations });
     case "text":
-      return present({ type: typeOf("string", required), ...text, pattern: PRINTABLE, ...annotations });
+      return present({ type: typeOf("string", required), ...text, ...patternsOf(about), ...annotations });
     case "time":
       return present({ type: typeOf("string", required), format: "date-time", pattern: RFC_3339.source, ...annotations });
     case "flag":
@@ -27,13 +27,17 @@ export const schemaOf = (path: string, about: FieldDescription): Json => {
     case "texts":
       return present({ type: typeOf("object", required), additionalProperties: { type: ["string", "null"], pattern: PRINTABLE }, ...annotations });
     case "list":
-      return present({ type: typeOf("array", required), items: items && itemSchema(path, items), ...annotations });
+      return present({ type: typeOf("array", required), items: items && itemSchema(path, items), maxItems: about.mostItems, ...annotations });
     case "object":
       return objectSchema(path, about, annotations);
     case "anything":
       return { description };
   }
 };
+
+/** An absent text and an empty one are the same where the field is neither required nor has a default. */
+const patternsOf = ({ form, required, default: filled }: FieldDescription): Json =>
+  form === undefined ? { pattern: PRINTABLE } : { pattern: required || filled !== undefined ? form : `^$|${form}` };
 
 const INT32 = 2 ** 31;
 const typeOf = (type: string, required: boolean): unknown => (required ? type : [type, "null"]);

@@ -6,6 +6,7 @@ import { type ManifestRead, type Rule, rulesAt, type RulesAtPath } from "./paire
 import { sourcesOf } from "./read-metric.ts";
 import { allOf, areAbsent, equals, ifThen, isSet } from "./schema-conditions.ts";
 import type { ServerRule } from "../../fields/server-rule.ts";
+import { ENTRY_RULES, SCHEDULE_RULES } from "./schedule-rules.ts";
 import type { MetricRead, SpecRead } from "./spec-fields.ts";
 import { FIELD_RULES, SPEC_RULES } from "./spec-rules.ts";
 
@@ -78,7 +79,11 @@ const directionRules = (direction: "scaleUp" | "scaleDown"): readonly RulesAtPat
   ];
 };
 
-const FOR_ALL_RULES: readonly RulesAtPath[] = [rulesAt("spec", FIELD_RULES, (spec) => [["spec", spec]])];
+const FOR_ALL_RULES: readonly RulesAtPath[] = [
+  rulesAt("spec", FIELD_RULES, (spec) => [["spec", spec]]),
+  rulesAt("spec", SCHEDULE_RULES, (spec) => [["spec", spec]]),
+  rulesAt("spec.schedule[]", ENTRY_RULES, ({ schedule = [] }) => schedule.map((entry, index) => [`spec.schedule[${index}]`, entry])),
+];
 
 const FOR_NATIVE_RULES: readonly RulesAtPath[] = [
   rulesAt("spec", SPEC_RULES, (spec) => [["spec", spec]]),

@@ -1,6 +1,7 @@
 import { amount, choice, flag, group, integer, list, type ReadOf, time, words } from "../../fields/field-types.ts";
 import { HPA_BLOCK } from "./hpa-block.ts";
 import { METRIC_FIELDS } from "./metric-fields.ts";
+import { SCHEDULE } from "./schedule-fields.ts";
 import { WATERMARK_BLOCK } from "./watermark-block.ts";
 
 /** Limit of `rules: native`; the other forms have bounds of their own. */
@@ -69,7 +70,7 @@ const rules = (way: "up" | "down", stabilizationWindowSeconds: number, policies:
   );
 
 /** Fields of the spec that every form obeys, and that Tidemark itself reads. */
-export const GOVERNING = ["rules", "owner", "dryRun", "pausedUntil"] as const;
+export const GOVERNING = ["rules", "owner", "dryRun", "pausedUntil", "schedule"] as const;
 
 /** The fields of the spec of a PodAutoscaler. rule-table.ts has the rules between them. */
 export const SPEC_FIELDS = {
@@ -118,6 +119,7 @@ export const SPEC_FIELDS = {
   }),
   dryRun: flag("Decides and reports everything, and writes nothing.", { default: false }),
   pausedUntil: time("Nothing is written before this instant, RFC 3339."),
+  schedule: SCHEDULE,
   hpa: HPA_BLOCK,
   watermark: WATERMARK_BLOCK,
 } as const;

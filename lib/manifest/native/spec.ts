@@ -3,6 +3,7 @@ import { milliOf } from "../../model/quantity.ts";
 import type { Governed, TargetRef } from "../../model/spec-governed.ts";
 import type { NativeRules, NativeSpec } from "../../model/spec-native.ts";
 import { metricOf } from "./read-metric.ts";
+import { scheduleOf } from "./schedule-rules.ts";
 import type { RulesRead, SpecRead } from "./spec-fields.ts";
 
 /** Converts a valid spec with `rules: native`. */
@@ -21,9 +22,16 @@ export const nativeSpecOf = (read: SpecRead): NativeSpec => ({
 });
 
 /** The fields of the manifest that all rules share. */
-export const governedOf = ({ owner, dryRun, pausedUntil }: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil">): Governed => {
+export const governedOf = (read: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil" | "schedule">): Governed => {
+  const { owner, dryRun, pausedUntil } = read;
   const pausedUntilMs = readInstant(pausedUntil ?? "");
-  return { ...(owner && { owner }), ...(dryRun && { dryRun }), ...(pausedUntilMs !== undefined && { pausedUntilMs }) };
+  const schedule = scheduleOf(read);
+  return {
+    ...(owner && { owner }),
+    ...(dryRun && { dryRun }),
+    ...(pausedUntilMs !== undefined && { pausedUntilMs }),
+    ...(schedule.length > 0 && { schedule }),
+  };
 };
 
 const targetOf = ({ scaleTargetRef }: SpecRead): TargetRef => ({

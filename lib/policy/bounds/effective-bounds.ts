@@ -45,11 +45,7 @@ const WIDTH: Readonly<Record<OverrideScope, number>> = { autoscaler: 0, namespac
 const rankOf = ({ force, scope }: ScopedOverride): number => (force ? -WIDTH[scope] : WIDTH[scope] + 1);
 
 /** Of overrides with equal rank the one that allows most replicas counts, whichever was set first. */
-const overridden = (
-  own: Bound,
-  active: readonly ScopedOverride[],
-  valueOf: (override: ScopedOverride) => number | undefined,
-): Bound => {
+const overridden = (own: Bound, active: readonly ScopedOverride[], valueOf: (override: ScopedOverride) => number | undefined): Bound => {
   let best: { readonly override: ScopedOverride; readonly replicas: number } | undefined;
   for (const override of active) {
     const replicas = valueOf(override);
@@ -113,7 +109,10 @@ const scheduledBound = (manifest: Bound, standing: readonly Standing[], field: "
   let bound = manifest;
   for (const { entry, value, untilMs } of inside) {
     if (entry.priority !== highest) continue;
-    bound = larger(bound.source.kind === "manifest" ? undefined : bound, { replicas: value, source: { kind: "schedule", name: entry.name, untilMs } });
+    bound = larger(bound.source.kind === "manifest" ? undefined : bound, {
+      replicas: value,
+      source: { kind: "schedule", name: entry.name, untilMs },
+    });
   }
   const base = bound.replicas;
   let ramped: Bound | undefined;

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { ConnectionReport } from "../../cluster/check/report.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../model/ids.ts";
-import type { ClusterRecord, Connection, ConnectionRecord, ScopeChangeRecord } from "../../model/records.ts";
+import type { ScopeChangeRecord } from "../../model/changes.ts";
+import type { ClusterRecord, Connection, ConnectionRecord } from "../../model/records.ts";
 import { DEFAULT_SETTINGS } from "../../model/settings.ts";
 import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
 import {

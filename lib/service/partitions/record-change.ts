@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { ScopeChangeRecord } from "../../model/records.ts";
+import type { ScopeChangeRecord } from "../../model/changes.ts";
 import { insertScopeChange, scopeChangesOf } from "../../store/history/scope-changes.ts";
 import { mustAllow } from "../../model/access.ts";
 import type { ServiceContext } from "../context.ts";

@@ -1,7 +1,7 @@
 import { uidOfIntent } from "../../model/ids.ts";
 import { LATEST_MS } from "../../model/instant.ts";
 import { isObject } from "../../model/is-object.ts";
-import type { ChangeRecord, ScopeChangeRecord } from "../../model/records.ts";
+import type { ChangeRecord, ScopeChangeRecord } from "../../model/changes.ts";
 import { type FieldChange, fieldChanges } from "./field-changes.ts";
 import { timeText } from "./time-text.ts";
 

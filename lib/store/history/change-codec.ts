@@ -1,6 +1,6 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { autoscalerName, type ClusterName, namespace } from "../../model/ids.ts";
-import type { ChangeRecord } from "../../model/records.ts";
+import type { ChangeRecord } from "../../model/changes.ts";
 import { changeKey, type Key } from "../table/keys.ts";
 import type { HistoryItem } from "./port.ts";
 import { hasDictionaries, packed, unpacked } from "./zstd-dictionary.ts";

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerRef, AutoscalerUid, ClusterName } from "../../model/ids.ts";
-import type { AutoscalerRecord, ChangeRecord } from "../../model/records.ts";
+import type { ChangeRecord } from "../../model/changes.ts";
+import type { AutoscalerRecord } from "../../model/records.ts";
 import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clusterChangesPk, type Key, timeText } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";

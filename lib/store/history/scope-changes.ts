@@ -1,7 +1,7 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
 import type { ClusterName } from "../../model/ids.ts";
-import type { ScopeChangeRecord } from "../../model/records.ts";
+import type { ScopeChangeRecord } from "../../model/changes.ts";
 import { CHANGE_SK_PREFIX, type Key, timeText } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";

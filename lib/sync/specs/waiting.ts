@@ -1,7 +1,10 @@
+import { NOTHING_SET } from "../../model/bounds.ts";
 import type { Because, Decision } from "../../model/decision.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { AutoscalerUid } from "../../model/ids.ts";
 import { editWaits, newerForbids, objectNotStored } from "../../report/object-holds.ts";
+import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
+import type { DecideInput } from "../../policy/decide.ts";
 import type { KnownSpec } from "../load-specs.ts";
 import type { SyncMessage } from "../message.ts";
 import type { Rules } from "../rules.ts";
@@ -21,7 +24,7 @@ export interface Waiting {
  */
 export const heldByNewer = (
   { because, newer }: Waiting,
-  { spec, decision, nowMs }: { readonly spec: AutoscalerSpec; readonly decision: Decision; readonly nowMs: number },
+  { spec, decision, nowMs, setByPeople }: { readonly spec: AutoscalerSpec; readonly decision: Decision } & Pick<DecideInput, "nowMs" | "setByPeople">,
 ): Because | undefined => {
   if (decision.kind === "hold") return undefined;
   if (!newer) return newerForbids(because, "it is invalid");
@@ -29,8 +32,10 @@ export const heldByNewer = (
   if ((newer.pausedUntilMs ?? 0) > nowMs) return newerForbids(because, "it is paused");
   if (!isSameTarget(newer.target, spec.target)) return newerForbids(because, `its target is ${newer.target.kind} "${newer.target.name}"`);
   const { from, to } = decision;
-  if (to > from && to > newer.maxReplicas) return newerForbids(because, `its maxReplicas is ${newer.maxReplicas}, and ${to} were wanted`);
-  if (to < from && to < newer.minReplicas) return newerForbids(because, `its minReplicas is ${newer.minReplicas}, and ${to} were wanted`);
+  const { min, max, paused } = effectiveBounds(newer, setByPeople ?? NOTHING_SET, nowMs);
+  if (paused) return newerForbids(because, `its schedule "${paused.name}" pauses it`);
+  if (to > from && to > max.replicas) return newerForbids(because, `its maxReplicas is ${max.replicas}, and ${to} were wanted`);
+  if (to < from && to < min.replicas) return newerForbids(because, `its minReplicas is ${min.replicas}, and ${to} were wanted`);
   return undefined;
 };
 

@@ -12,6 +12,22 @@ export const COMPLETE: readonly Json[] = [
     owner: "shop",
     dryRun: true,
     pausedUntil: "2030-01-31T08:00:00Z",
+    schedule: [
+      {
+        name: "office",
+        timeZone: "Europe/Berlin",
+        days: ["Mon-Thu", "-1Fri"],
+        from: "08:00",
+        to: "17:30",
+        except: ["2030-12-24", "2030-12-25/2030-12-31"],
+        exceptFrom: "de",
+        minReplicas: 6,
+        maxReplicas: 40,
+        rampMinutes: { in: 30, out: 60 },
+        priority: 2,
+      },
+      { name: "freeze", timeZone: "Etc/UTC", dates: ["2030-11-29"], from: "20:00", to: "08:00", toDay: "Mon", paused: true, suspended: true },
+    ],
     combine: "Mean",
     metrics: [
       { name: "one", resource: { name: "cpu", of: "limit" }, measure: "Percent", target: 60, tolerance: { up: "0.1", down: 0.2 }, scaleUpOnly: true },

@@ -34,6 +34,26 @@ interface Row {
 const THOUSANDTH = 0.001;
 const MILLION = 1_000_000;
 
+const inEntry: readonly Row[] = (
+  [
+    ["minReplicas", 1, MILLION],
+    ["maxReplicas", 1, MILLION],
+    ["rampMinutes.in", 0, 1_440],
+    ["rampMinutes.out", 0, 1_440],
+    ["priority", -1_000, 1_000],
+  ] as const
+).map(([path, least, most]) => ({
+  field: `spec.schedule[].${path}`,
+  of: (value: number): Json => {
+    const [name = "", inner] = path.split(".");
+    const set = inner === undefined ? { [name]: value } : { [name]: { [inner]: value } };
+    return { schedule: [{ name: "office", timeZone: "Europe/Berlin", minReplicas: 3, ...set }] };
+  },
+  least,
+  most,
+  step: 1,
+}));
+
 const inDirection = (way: string): readonly Row[] => {
   const rule = (name: string, least: number, most: number, more: Json = {}): Row => ({
     field: `spec.${way}.${name}`,
@@ -114,6 +134,7 @@ const rows: readonly Row[] = [
     step: 1,
     relative: true,
   },
+  ...inEntry,
   {
     field: "spec.idle.afterSeconds",
     of: (value) => ({ idle: { afterSeconds: value }, ...metric({ activation: 1 }) }),

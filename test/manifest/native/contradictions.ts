@@ -17,6 +17,11 @@ export const metric = (more: Readonly<Record<string, unknown>>) => ({ metrics: [
 export const up = (more: Readonly<Record<string, unknown>>) => ({ scaleUp: more });
 export const policies = (...given: readonly object[]) => ({ policies: given });
 export const M = "spec.metrics[0]";
+export const S = "spec.schedule[0]";
+/** One entry of a schedule with these fields beside what an entry needs. */
+export const entry = (more: Readonly<Record<string, unknown>>) => ({
+  schedule: [{ name: "office", timeZone: "Europe/Berlin", minReplicas: 3, ...more }],
+});
 
 type Row = readonly [what: string, spec: Readonly<Record<string, unknown>>, problems: readonly string[]];
 
@@ -80,6 +85,32 @@ export const CONTRADICTIONS: readonly Row[] = [
   ["a day that its month does not have", { pausedUntil: "2030-02-30T08:00:00Z" }, ["spec.pausedUntil: must be an RFC 3339 time"]],
   ["an hour that no day has", { pausedUntil: "2030-02-28T24:00:00Z" }, ["spec.pausedUntil: must be an RFC 3339 time"]],
   ["an empty time", { pausedUntil: "" }, ["spec.pausedUntil: must be an RFC 3339 time"]],
+  ["an entry without a name and a zone", { schedule: [{ minReplicas: 3 }] }, [`${S}.name: `, `${S}.timeZone: `]],
+  ["a zone that is an offset", entry({ timeZone: "+02:00" }), [`${S}.timeZone: must be the name of an area, not an offset or an abbreviation`]],
+  ["a zone that is an abbreviation", entry({ timeZone: "EST" }), [`${S}.timeZone: must be the name of an area, not an offset or an abbreviation`]],
+  ["a zone that nobody knows", entry({ timeZone: "Europe/Berln" }), [`${S}.timeZone: is not in the zone data of this runtime`]],
+  ["days and dates", entry({ days: ["Mon"], dates: ["2030-01-31"] }), [`${S}.dates: may not be set together with days`]],
+  ["no days", entry({ days: [] }), [`${S}.days: must have at least one`]],
+  ["a weekday that is none", entry({ days: ["Monday", "6Mon"] }), [`${S}.days[0]: must be a weekday`, `${S}.days[1]: must be a weekday`]],
+  ["a date without its year", entry({ dates: ["12-24"] }), [`${S}.dates[0]: must be a date with its year`]],
+  ["a date that does not exist", entry({ except: ["2030-02-30"] }), [`${S}.except[0]: must be a date that exists`]],
+  ["dates that end before they begin", entry({ dates: ["2030-02-03/2030-02-01"] }), [`${S}.dates[0]: must not end before it begins`]],
+  [
+    "a time of day that is none",
+    entry({ from: "24:00", to: "8:00" }),
+    [`${S}.from: must be a time of day`, `${S}.to: must be a time of day, or 24:00`],
+  ],
+  ["an entry that sets nothing", entry({ minReplicas: undefined }), [`${S}: an entry sets minReplicas, maxReplicas or paused`]],
+  [
+    "two entries of one name",
+    { schedule: [...entry({}).schedule, ...entry({}).schedule] },
+    ['spec.schedule[1].name: must be unique: "office" is the name of another entry'],
+  ],
+  [
+    "more dates than a list may have",
+    entry({ dates: Array.from({ length: 201 }, () => "2030-01-31") }),
+    [`${S}.dates: must have at most 200 items, not 201`],
+  ],
   ["an empty choice", { combine: "" }, ['spec.combine: supported values: "Max", "Mean", "Min"']],
   ["a target without a group", { scaleTargetRef: { kind: "Deployment", name: "web" } }, ["spec.scaleTargetRef.apiVersion: must be group/version"]],
   [

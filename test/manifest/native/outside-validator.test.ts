@@ -71,6 +71,7 @@ const BEYOND: readonly RegExp[] = [
   /must be unique/,
   /must be less than minReplicas/,
   /may not contain|may not be '|regex used for validation|standard resource/,
+  /must be a date that exists|must not end before|zone data/,
   /must be group\/version|unexpected GroupVersion|must specify API group/,
 ];
 

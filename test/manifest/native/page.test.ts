@@ -38,7 +38,7 @@ const stepsOf = (seen: string): readonly (readonly [number, Readonly<Record<stri
 
 describe("docs/pod-autoscaler.md", () => {
   it("shows manifests that are admitted without a warning", () => {
-    expect(examples).toHaveLength(2);
+    expect(examples).toHaveLength(3);
     for (const document of examples) expect(admit(document)).toMatchObject({ ok: true, warnings: [] });
   });
 
@@ -56,6 +56,7 @@ describe("docs/pod-autoscaler.md", () => {
       "clamp",
       "cool down",
       "flap",
+      "set bounds",
       "override",
     ]);
   });

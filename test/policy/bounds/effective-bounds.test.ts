@@ -216,7 +216,8 @@ describe("effectiveBounds()", () => {
   it("always holds until the end that it names: within it the source of a bound stays, unless another one begins", () => {
     fc.assert(
       fc.property(anyEntry, instant, fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (one, nowMs, share) => {
-        const of = (ms: number) => effectiveBounds({ ...spec, schedule: [{ ...one, paused: true, rampInMs: 0, rampOutMs: 0 }] }, { overrides: [], calendars: [] }, ms);
+        const of = (ms: number) =>
+          effectiveBounds({ ...spec, schedule: [{ ...one, paused: true, rampInMs: 0, rampOutMs: 0 }] }, { overrides: [], calendars: [] }, ms);
         const { paused } = of(nowMs);
         if (!paused) return;
         expect(of(nowMs + Math.floor((paused.untilMs - nowMs) * share)).paused).toBeDefined();

@@ -62,7 +62,10 @@ describe("decide() within the bounds of a schedule or an override", () => {
   });
 
   it("leaves a workload at zero that a person has stopped", () => {
-    expect(scaled(with_(native(), { ...ALWAYS, minReplicas: 4 }), 0, 100).decision).toMatchObject({ kind: "hold", because: { reason: "ScalingDisabled" } });
+    expect(scaled(with_(native(), { ...ALWAYS, minReplicas: 4 }), 0, 100).decision).toMatchObject({
+      kind: "hold",
+      because: { reason: "ScalingDisabled" },
+    });
   });
 
   it("lets the count fall by metrics, windows and policies once a floor has fallen", () => {
@@ -90,7 +93,11 @@ describe("decide() within the bounds of a schedule or an override", () => {
     const block =
       rules === "hpa"
         ? { hpa: { metrics: [{ type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "10" } } }] } }
-        : { watermark: { metrics: [{ type: "External", external: { metricName: "load", metricSelector: {}, highWatermark: "10", lowWatermark: "8" } }] } };
+        : {
+            watermark: {
+              metrics: [{ type: "External", external: { metricName: "load", metricSelector: {}, highWatermark: "10", lowWatermark: "8" } }],
+            },
+          };
     const spec = native({ rules, ...block });
     expect(scaled(with_(spec, { ...ALWAYS, minReplicas: 12 }), 5, 45).count).toBe(12);
     expect(scaled(spec, 9, 80, set({ min: 4, max: 4 })).count).toBe(4);
@@ -136,10 +143,11 @@ const policies = fc.constantFrom(
   [{ type: "Percent", value: 50, periodSeconds: 30 }],
   [{ type: "Factor", value: "1.5", periodSeconds: 120 }],
 );
+/** Without `sustainSeconds`: with more pods the metrics ask for more only later, so that a breach begins later. */
 const rules = fc
-  .record({ up: policies, cool: seconds, sustain: fc.constantFrom(0, 30), stabilize: fc.constantFrom(0, 60), budget: fc.boolean() })
-  .map(({ up, cool, sustain, stabilize, budget }) => ({
-    scaleUp: { policies: up, forbiddenAfterEventSeconds: cool, sustainSeconds: sustain, stabilizationWindowSeconds: stabilize },
+  .record({ up: policies, cool: seconds, stabilize: fc.constantFrom(0, 60), budget: fc.boolean() })
+  .map(({ up, cool, stabilize, budget }) => ({
+    scaleUp: { policies: up, forbiddenAfterEventSeconds: cool, stabilizationWindowSeconds: stabilize },
     scaleDown: { selectPolicy: "Disabled" },
     ...(budget && { flapBudget: { reversals: 1, periodSeconds: 600 } }),
   }));
@@ -155,18 +163,28 @@ const played = (spec: AutoscalerSpec, loads: readonly number[]): readonly number
 
 describe("bounds in play", () => {
   it("a floor never delays a later rise: at each sync there are at least as many pods as without it", () => {
-    const window = fc.record({ fromMinute: fc.integer({ min: 715, max: 725 }), minutes: fc.integer({ min: 1, max: 10 }), minReplicas: fc.integer({ min: 1, max: 30 }) });
+    const window = fc.record({
+      fromMinute: fc.integer({ min: 715, max: 725 }),
+      minutes: fc.integer({ min: 1, max: 10 }),
+      minReplicas: fc.integer({ min: 1, max: 30 }),
+    });
     fc.assert(
-      fc.property(rules, fc.array(window, { maxLength: 3 }), fc.constantFrom(0, 5 * 60_000), fc.array(load, { minLength: 1, maxLength: 40 }), (drawn, windows, rampInMs, loads) => {
-        const spec = native(drawn);
-        const schedule = windows.map(({ fromMinute, minutes, minReplicas }, index) => ({
-          ...entry({ name: `w${index}`, timeZone: "Etc/UTC", minReplicas, rampInMs }),
-          fromMinute,
-          toMinute: fromMinute + minutes,
-        }));
-        const [without, withFloor] = [played(spec, loads), played(with_(spec, ...schedule), loads)];
-        for (const [index, count] of without.entries()) expect(withFloor[index]).toBeGreaterThanOrEqual(count);
-      }),
+      fc.property(
+        rules,
+        fc.array(window, { maxLength: 3 }),
+        fc.constantFrom(0, 5 * 60_000),
+        fc.array(load, { minLength: 1, maxLength: 40 }),
+        (drawn, windows, rampInMs, loads) => {
+          const spec = native(drawn);
+          const schedule = windows.map(({ fromMinute, minutes, minReplicas }, index) => ({
+            ...entry({ name: `w${index}`, timeZone: "Etc/UTC", minReplicas, rampInMs }),
+            fromMinute,
+            toMinute: fromMinute + minutes,
+          }));
+          const [without, withFloor] = [played(spec, loads), played(with_(spec, ...schedule), loads)];
+          for (const [index, count] of without.entries()) expect(withFloor[index]).toBeGreaterThanOrEqual(count);
+        },
+      ),
       runs(2_000),
     );
   });
@@ -191,7 +209,11 @@ describe("bounds in play", () => {
   });
 
   it("nothing is ever written outside the bounds that hold at the instant of the decision", () => {
-    const bounds = fc.record({ min: fc.option(fc.integer({ min: 1, max: 60 })), max: fc.option(fc.integer({ min: 1, max: 60 })), entry: fc.integer({ min: 1, max: 60 }) });
+    const bounds = fc.record({
+      min: fc.option(fc.integer({ min: 1, max: 60 })),
+      max: fc.option(fc.integer({ min: 1, max: 60 })),
+      entry: fc.integer({ min: 1, max: 60 }),
+    });
     fc.assert(
       fc.property(anyDecideInput, bounds, (input, drawn) => {
         const spec = with_(input.spec, { ...ALWAYS, minReplicas: drawn.entry });
@@ -212,7 +234,13 @@ describe("bounds in play", () => {
     const lastOf = (times: readonly number[], last: number): number => {
       let state: AppliedSync | undefined;
       for (const each of [...times.filter((time) => time < last).toSorted((one, other) => one - other), last]) {
-        state = sync(spec, { replicas: state?.count ?? 2, values: { load: 30 }, nowMs: NOON + each * 1000, windows: state?.windows ?? NEW_WINDOWS, unstored: true });
+        state = sync(spec, {
+          replicas: state?.count ?? 2,
+          values: { load: 30 },
+          nowMs: NOON + each * 1000,
+          windows: state?.windows ?? NEW_WINDOWS,
+          unstored: true,
+        });
       }
       return state?.count ?? Number.NaN;
     };

@@ -85,7 +85,13 @@ export const pod = (name: string, { request, limit }: { readonly request?: bigin
 export const sync = (spec: AutoscalerSpec, seen: Seen): AppliedSync => {
   const { nowMs = NOON, windows = NEW_WINDOWS, replicas, unstored, setByPeople } = seen;
   const observation = { ...observed(spec, seen), ...seen.observed };
-  return appliedSync(replicas, { spec, observation, windows: unstored ? windows : throughStore(windows), nowMs, ...(setByPeople && { setByPeople }) });
+  return appliedSync(replicas, {
+    spec,
+    observation,
+    windows: unstored ? windows : throughStore(windows),
+    nowMs,
+    ...(setByPeople && { setByPeople }),
+  });
 };
 
 /** Consecutive syncs of one workload: at each, seconds after noon and the values seen. Gives the count after each. */

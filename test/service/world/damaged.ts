@@ -1,6 +1,6 @@
 import { type DynamoDBClient, PutItemCommand, QueryCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { parse } from "yaml";
-import type { ScopeChangeRecord } from "../../../lib/model/records.ts";
+import type { ScopeChangeRecord } from "../../../lib/model/changes.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
 import { insertByStatement } from "../../../lib/store/history/insert.ts";
 import { scopeChangesOf } from "../../../lib/store/history/scope-changes.ts";

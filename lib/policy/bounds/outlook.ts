@@ -1,0 +1,157 @@
+import type { Day } from "../../model/calendar-day.ts";
+import { dayText } from "../../model/calendar-day.ts";
+import type { Calendar, ScheduleEntry } from "../../model/schedule.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
+import { localDay, localText } from "../../model/time-zone.ts";
+import { effectiveBounds } from "./effective-bounds.ts";
+import { daysLong, edgesOf, type ScheduleWindow, startsOn, windowsBetween } from "./windows.ts";
+import { sourceText } from "./within-bounds.ts";
+
+/** How far ahead an apply looks: a year, and the weeks in which its dates may move. */
+export const OUTLOOK_DAYS = 400;
+/** A window that began a week ago may last. */
+const DAYS_BACK = 8;
+const HOUR_MS = 3_600_000;
+
+/** What a schedule will come to, by the index of its entry. */
+export interface Finding {
+  readonly index: number;
+  readonly message: string;
+}
+
+export interface Outlook {
+  /** Entries that never set anything. */
+  readonly refused: readonly Finding[];
+  readonly warnings: readonly Finding[];
+}
+
+/** An entry with its windows that are not over. */
+interface Ahead {
+  readonly entry: ScheduleEntry;
+  readonly index: number;
+  readonly windows: readonly ScheduleWindow[];
+}
+
+type Scheduled = Pick<AutoscalerSpec, "minReplicas" | "maxReplicas" | "schedule">;
+
+/** Looks 400 days ahead, and finds what its author would not expect. A suspended entry is not looked at. */
+export const outlookOf = (spec: Scheduled, calendars: readonly Calendar[], nowMs: number): Outlook => {
+  const ahead = (spec.schedule ?? []).flatMap((entry, index): readonly Ahead[] => {
+    if (entry.suspended) return [];
+    const windows = windowsBetween(entry, calendars, daysAhead(entry, nowMs)).filter(({ rampOutMs }) => rampOutMs > nowMs);
+    return [{ entry, index, windows }];
+  });
+  const without = ahead.filter(({ windows }) => windows.length === 0).map((each) => ({ ...each, ...whyNever(each.entry, nowMs) }));
+  const overlaps = overlapsOf(ahead);
+  const instants = [...ahead.flatMap(({ windows }) => windows.slice(0, 1).map(({ startMs }) => startMs)), ...overlaps.map(({ fromMs }) => fromMs)];
+  return {
+    refused: without.filter(({ refused }) => refused).map(({ index, message }) => ({ index, message })),
+    warnings: [
+      ...without.flatMap(({ index, message, refused }) => (refused || message === "" ? [] : [{ index, message }])),
+      ...ahead.flatMap((each) => [...unknownCalendar(each, calendars), ...otherLengths(each, nowMs)]),
+      ...overlaps.flatMap(overlapWarning),
+      ...crossedBounds(spec, calendars, { instants, ahead }),
+    ],
+  };
+};
+
+const daysAhead = ({ timeZone }: ScheduleEntry, nowMs: number): { readonly firstDay: Day; readonly lastDay: Day } => {
+  const today = localDay(timeZone, nowMs);
+  return { firstDay: today - DAYS_BACK, lastDay: today + OUTLOOK_DAYS };
+};
+
+/** Dates that are past were right once, and later ones will be: only what can never be is refused. */
+const whyNever = (entry: ScheduleEntry, nowMs: number): { readonly message: string; readonly refused: boolean } => {
+  const { firstDay, lastDay } = daysAhead(entry, nowMs);
+  if (entry.on.kind === "dates") {
+    const last = Math.max(...entry.on.dates.map((range) => range.last));
+    if (last > lastDay) return { message: "", refused: false };
+    if (last < lastDay - OUTLOOK_DAYS) return { message: "its dates are all past, so it sets nothing; remove it, or write later dates", refused: false };
+  }
+  const days = Array.from({ length: lastDay - firstDay + 1 }, (_, after) => firstDay + after).filter((day) => startsOn(entry, day));
+  const why = days.length > 0 ? "every window is excepted, or a change of the clock leaves it no time" : "no day is one of its days";
+  return { message: `it has no window within ${OUTLOOK_DAYS} days: ${why}; check days, dates and except`, refused: true };
+};
+
+const unknownCalendar = ({ entry: { exceptFrom }, index }: Ahead, calendars: readonly Calendar[]): readonly Finding[] =>
+  exceptFrom === undefined || calendars.some(({ name }) => name === exceptFrom)
+    ? []
+    : [{ index, message: `the fleet has no calendar "${exceptFrom}", so no date of it is excepted; put it with tidemark calendar put ${exceptFrom}` }];
+
+/** The first window that is shorter or longer than its clock times say. */
+const otherLengths = ({ entry, index }: Ahead, nowMs: number): readonly Finding[] => {
+  const { firstDay, lastDay } = daysAhead(entry, nowMs);
+  for (let day = firstDay + DAYS_BACK; day <= lastDay; day++) {
+    if (!startsOn(entry, day)) continue;
+    const { startMs, endMs } = edgesOf(entry, day);
+    const hours = daysLong(entry, day) * 24 + (entry.toMinute - entry.fromMinute) / 60;
+    const real = (endMs - startMs) / HOUR_MS;
+    if (real === hours) continue;
+    const words = real <= 0 ? "leaves it no time" : `makes it ${shown(real)} h long`;
+    return [{ index, message: `a change of the clock ${words}, not ${shown(hours)} h, in the window of ${dayText(day)}` }];
+  }
+  return [];
+};
+
+const shown = (hours: number): string => String(Number(hours.toFixed(2)));
+
+interface Overlap {
+  readonly one: Ahead;
+  readonly other: Ahead;
+  readonly fromMs: number;
+}
+
+/** The first instant at which two entries are both inside a window. */
+const overlapsOf = (ahead: readonly Ahead[]): readonly Overlap[] =>
+  ahead.flatMap((one, at) =>
+    ahead.slice(at + 1).flatMap((other) => {
+      const fromMs = firstOverlap(one.windows, other.windows);
+      return fromMs === undefined ? [] : [{ one, other, fromMs }];
+    }),
+  );
+
+const firstOverlap = (ones: readonly ScheduleWindow[], others: readonly ScheduleWindow[]): number | undefined => {
+  for (let [at, beside] = [0, 0]; ; ) {
+    const [one, other] = [ones[at], others[beside]];
+    if (!one || !other) return undefined;
+    const fromMs = Math.max(one.startMs, other.startMs);
+    if (fromMs < Math.min(one.endMs, other.endMs)) return fromMs;
+    if (one.endMs <= other.endMs) at++;
+    else beside++;
+  }
+};
+
+const FIELDS = ["minReplicas", "maxReplicas"] as const;
+
+const overlapWarning = ({ one, other, fromMs }: Overlap): readonly Finding[] => {
+  if (one.entry.priority !== other.entry.priority) return [];
+  return FIELDS.flatMap((field) => {
+    const [value, beside] = [one.entry[field], other.entry[field]];
+    if (value === undefined || beside === undefined || value === beside) return [];
+    const at = localText(other.entry.timeZone, fromMs);
+    const message = `it overlaps "${one.entry.name}" with equal priority, first at ${at}: the larger ${field}, ${Math.max(value, beside)}, counts; give one of them a higher priority`;
+    return [{ index: other.index, message }];
+  });
+};
+
+/** The first instant at which the floor of an entry is above the ceiling. */
+const crossedBounds = (
+  spec: Scheduled,
+  calendars: readonly Calendar[],
+  { instants, ahead }: { readonly instants: readonly number[]; readonly ahead: readonly Ahead[] },
+): readonly Finding[] => {
+  const found = new Map<number, Finding>();
+  for (const nowMs of instants.toSorted((one, other) => one - other)) {
+    const { min, max } = effectiveBounds(spec, { overrides: [], calendars }, nowMs);
+    if (max.source.kind !== "floor") continue;
+    const crossing = ahead.find(({ entry, windows }) => windows.some(({ startMs, endMs }) => startMs <= nowMs && nowMs < endMs) && entry.paused === undefined);
+    const { index = 0, entry } = ahead.find(({ entry: { name } }) => min.source.kind === "schedule" && name === min.source.name) ?? crossing ?? {};
+    const at = entry ? localText(entry.timeZone, nowMs) : "";
+    if (!found.has(index))
+      found.set(index, {
+        index,
+        message: `at ${at} minReplicas is ${min.replicas} ${sourceText(min.source)}, above maxReplicas, so that ${min.replicas} counts for both; set both`,
+      });
+  }
+  return [...found.values()];
+};
