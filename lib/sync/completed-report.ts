@@ -58,7 +58,7 @@ export const completedReport = (
     heldBack: verdicts.filter((verdict) => verdict.kind === "hold" && verdict.withoutHold?.to !== undefined).length,
     overShare: verdicts.filter(({ because }) => because.reason === TENANT_OVER_SHARE).map(reported),
     ...(stopped && { stopped }),
-    ...(loaded.specs.all.some((spec) => spec.kind === "ready" && spec.spec.schedule) && { zoneData: process.versions.tz ?? "unknown" }),
+    ...(loaded.specs.all.some((spec) => spec.kind === "ready" && spec.spec.schedule) && { zoneData: process.versions["tz"] ?? "unknown" }),
     phasesMs,
   };
 };

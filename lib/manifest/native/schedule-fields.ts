@@ -16,7 +16,6 @@ export const DAYS_TEXT = `^(${WEEKDAY}(-${WEEKDAY})?|-?[1-5]${WEEKDAY})$`;
 export const DATES_TEXT = `^${DATE}(/${DATE})?$`;
 export const FROM_TEXT = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
 export const TO_TEXT = "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$";
-export const CALENDAR_NAME = "^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$";
 
 const minutes = (meaning: string) => integer(meaning, { default: 0, least: 0, most: RAMP_MINUTES_MAX });
 
@@ -44,7 +43,6 @@ export const ENTRY_FIELDS = {
     "",
     { mostItems: DATES_MAX },
   ),
-  exceptFrom: words("Name of a calendar of the fleet (tidemark calendar) with further such dates.", { form: CALENDAR_NAME }),
   minReplicas: integer("Fewest pods inside a window, also for an idle workload.", { least: 1, most: MOST_PODS }),
   maxReplicas: integer("Most pods inside a window.", { least: 1, most: MOST_PODS }),
   paused: flag("True: nothing is written inside a window."),

@@ -4,7 +4,7 @@ import { zoneProblem } from "../../model/time-zone.ts";
 import { forbidden, invalid, type Problem, required, type Warning } from "../../fields/problem.ts";
 import type { Rule } from "./paired-rule.ts";
 import { anyOf, areAbsent, ifThen, isSet, members } from "./schema-conditions.ts";
-import { CALENDAR_NAME, DATES_TEXT, DAYS_TEXT, type EntryRead, FROM_TEXT, TO_TEXT } from "./schedule-fields.ts";
+import { DATES_TEXT, DAYS_TEXT, type EntryRead, FROM_TEXT, TO_TEXT } from "./schedule-fields.ts";
 import { shortWindow } from "./short-window.ts";
 import type { SpecRead } from "./spec-fields.ts";
 
@@ -55,18 +55,16 @@ const FORMS = {
   to: { pattern: TO_TEXT, detail: "must be a time of day, or 24:00", fix: "write it like 17:30" },
   days: { pattern: DAYS_TEXT, detail: "must be a weekday", fix: "write one such as Mon, Mon-Fri, 1Mon or -1Fri" },
   dates: { pattern: DATES_TEXT, detail: "must be a date with its year", fix: "write it like 2026-12-24, or 2026-12-24/2026-12-31" },
-  exceptFrom: { pattern: CALENDAR_NAME, detail: "must be the name of a calendar", fix: "write small letters, digits, - and ." },
 } as const satisfies Readonly<Record<string, Form>>;
 
 const badText = (text: string, path: string, { pattern, detail, fix }: Form): readonly Problem[] =>
   new RegExp(pattern).test(text) ? [] : [invalid(path, detail, fix)];
 
 const texts: Rule<EntryRead> = {
-  problems: ({ from, to, days = [], exceptFrom }, { path }) => [
+  problems: ({ from, to, days = [] }, { path }) => [
     ...badText(from, `${path}.from`, FORMS.from),
     ...badText(to, `${path}.to`, FORMS.to),
     ...days.flatMap((day, index) => badText(day, `${path}.days[${index}]`, FORMS.days)),
-    ...(exceptFrom ? badText(exceptFrom, `${path}.exceptFrom`, FORMS.exceptFrom) : []),
   ],
 };
 
@@ -137,7 +135,6 @@ const entryOf = (read: EntryRead): ScheduleEntry => ({
   toMinute: minuteOf(read.to),
   ...(read.toDay && { toWeekday: WEEKDAYS.indexOf(read.toDay) }),
   except: rangesOf(read.except),
-  ...(read.exceptFrom && { exceptFrom: read.exceptFrom }),
   ...(read.minReplicas !== undefined && { minReplicas: read.minReplicas }),
   ...(read.maxReplicas !== undefined && { maxReplicas: read.maxReplicas }),
   ...(read.paused && { paused: true }),
@@ -152,7 +149,8 @@ const startDaysOf = ({ days, dates: written }: EntryRead): StartDays => {
   return { kind: "weekdays", weekdays: days ? days.flatMap(weekdaysOf) : WEEKDAYS.map((_, weekday) => ({ weekday })) };
 };
 
-const indexOf = (name: string): number => WEEKDAYS.findIndex((weekday) => weekday === name);
+const NAMES: readonly string[] = WEEKDAYS;
+const indexOf = (name: string): number => NAMES.indexOf(name);
 
 /** The weekdays of "Mon", "1Mon", "-1Fri" and "Fri-Mon". */
 const weekdaysOf = (text: string): readonly WeekdayRule[] => {

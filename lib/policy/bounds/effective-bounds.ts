@@ -45,10 +45,10 @@ const WIDTH: Readonly<Record<OverrideScope, number>> = { autoscaler: 0, namespac
 const rankOf = ({ force, scope }: ScopedOverride): number => (force ? -WIDTH[scope] : WIDTH[scope] + 1);
 
 /** Of overrides with equal rank the one that allows most replicas counts, whichever was set first. */
-const overridden = (own: Bound, active: readonly ScopedOverride[], valueOf: (override: ScopedOverride) => number | undefined): Bound => {
+const overridden = (own: Bound, active: readonly ScopedOverride[], replicasOf: (override: ScopedOverride) => number | undefined): Bound => {
   let best: { readonly override: ScopedOverride; readonly replicas: number } | undefined;
   for (const override of active) {
-    const replicas = valueOf(override);
+    const replicas = replicasOf(override);
     if (replicas !== undefined && (!best || comesBefore({ override, replicas }, best))) best = { override, replicas };
   }
   return best ? { replicas: best.replicas, source: sourceOf(best.override) } : own;

@@ -48,7 +48,7 @@ export const outlookOf = (spec: Scheduled, calendars: readonly Calendar[], nowMs
     refused: without.filter(({ refused }) => refused).map(({ index, message }) => ({ index, message })),
     warnings: [
       ...without.flatMap(({ index, message, refused }) => (refused || message === "" ? [] : [{ index, message }])),
-      ...ahead.flatMap((each) => [...unknownCalendar(each, calendars), ...otherLengths(each, nowMs)]),
+      ...ahead.flatMap((each) => otherLengths(each, nowMs)),
       ...overlaps.flatMap(overlapWarning),
       ...crossedBounds(spec, calendars, { instants, ahead }),
     ],
@@ -66,17 +66,13 @@ const whyNever = (entry: ScheduleEntry, nowMs: number): { readonly message: stri
   if (entry.on.kind === "dates") {
     const last = Math.max(...entry.on.dates.map((range) => range.last));
     if (last > lastDay) return { message: "", refused: false };
-    if (last < lastDay - OUTLOOK_DAYS) return { message: "its dates are all past, so it sets nothing; remove it, or write later dates", refused: false };
+    if (last < lastDay - OUTLOOK_DAYS)
+      return { message: "its dates are all past, so it sets nothing; remove it, or write later dates", refused: false };
   }
   const days = Array.from({ length: lastDay - firstDay + 1 }, (_, after) => firstDay + after).filter((day) => startsOn(entry, day));
   const why = days.length > 0 ? "every window is excepted, or a change of the clock leaves it no time" : "no day is one of its days";
   return { message: `it has no window within ${OUTLOOK_DAYS} days: ${why}; check days, dates and except`, refused: true };
 };
-
-const unknownCalendar = ({ entry: { exceptFrom }, index }: Ahead, calendars: readonly Calendar[]): readonly Finding[] =>
-  exceptFrom === undefined || calendars.some(({ name }) => name === exceptFrom)
-    ? []
-    : [{ index, message: `the fleet has no calendar "${exceptFrom}", so no date of it is excepted; put it with tidemark calendar put ${exceptFrom}` }];
 
 /** The first window that is shorter or longer than its clock times say. */
 const otherLengths = ({ entry, index }: Ahead, nowMs: number): readonly Finding[] => {
@@ -144,7 +140,9 @@ const crossedBounds = (
   for (const nowMs of instants.toSorted((one, other) => one - other)) {
     const { min, max } = effectiveBounds(spec, { overrides: [], calendars }, nowMs);
     if (max.source.kind !== "floor") continue;
-    const crossing = ahead.find(({ entry, windows }) => windows.some(({ startMs, endMs }) => startMs <= nowMs && nowMs < endMs) && entry.paused === undefined);
+    const crossing = ahead.find(
+      ({ entry, windows }) => windows.some(({ startMs, endMs }) => startMs <= nowMs && nowMs < endMs) && entry.paused === undefined,
+    );
     const { index = 0, entry } = ahead.find(({ entry: { name } }) => min.source.kind === "schedule" && name === min.source.name) ?? crossing ?? {};
     const at = entry ? localText(entry.timeZone, nowMs) : "";
     if (!found.has(index))

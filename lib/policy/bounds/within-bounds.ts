@@ -1,6 +1,7 @@
 import type { Bound, EffectiveBounds } from "../../model/bounds.ts";
 import type { Decision, Limit } from "../../model/decision.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
+import type { Windows } from "../../model/windows.ts";
 
 /**
  * The spec for the rules themselves: with the bounds of the manifest, and wider where a schedule or an override is wider. A narrower bound is no matter of the rules: they record and time what
@@ -26,35 +27,36 @@ export const withinBounds = (decision: Decision, bounds: EffectiveBounds): Decis
   if (!limit) return { ...decision, bounds, steps };
   const trigger = decision.kind === "scale" ? decision.trigger : decision.because.message;
   const because = { reason: limit.reason, message: trigger === "" ? limit.message : `${trigger}: ${limit.message}` };
-  const { metrics, gauges, dueAgainSeconds, events, lastCondition, windows } = decision;
-  const decided = {
-    from,
-    because,
-    metrics,
-    steps,
-    events,
-    bounds,
-    ...(gauges && { gauges }),
-    ...(dueAgainSeconds !== undefined && { dueAgainSeconds }),
-    ...(lastCondition && { lastCondition }),
-  };
-  if (to === from) return { kind: "hold", failed: false, ...decided, windows: { ...windows, status: { ...windows.status, desiredReplicas: from } } };
+  const decided = { ...sharedParts(decision), from, because, steps, bounds };
+  if (to === from) return { ...decided, kind: "hold", failed: false, windows: keptAt(decision.windows, from) };
   const ruled = Math.min(Math.max(wanted, Math.min(from, to)), Math.max(from, to));
-  return { kind: "scale", ...decided, to, ruled, trigger: limit.message, windows };
+  return { ...decided, kind: "scale", to, ruled, trigger: limit.message };
 };
+
+/** What a scale and a hold have both. */
+const sharedParts = (decision: Decision) => {
+  if (decision.kind === "hold") {
+    const { kind: _hold, failed: _whether, ...parts } = decision;
+    return parts;
+  }
+  const { kind: _scale, to: _wanted, trigger: _why, ...parts } = decision;
+  return parts;
+};
+
+/** A scale that is not made leaves the count as the desired one. */
+const keptAt = (windows: Windows, desiredReplicas: number): Windows => ({ ...windows, status: { ...windows.status, desiredReplicas } });
 
 /** The bound that a wanted count is outside of. That of the manifest is a matter of the rules. */
 const limitOf = (wanted: number, { min, max }: EffectiveBounds): Limit | undefined => {
-  if (wanted < min.replicas && min.source.kind !== "manifest") return limitBy("Minimum", min, "minReplicas");
-  if (wanted > max.replicas && max.source.kind !== "manifest") return limitBy("Maximum", max, "maxReplicas");
+  if (wanted < min.replicas && min.source.kind !== "manifest") return limitBy("SetMinimum", min, "minReplicas");
+  if (wanted > max.replicas && max.source.kind !== "manifest") return limitBy("SetMaximum", max, "maxReplicas");
   return undefined;
 };
 
-const limitBy = (which: "Minimum" | "Maximum", { replicas, source }: Bound, field: string): Limit => {
+const limitBy = (reason: string, { replicas, source }: Bound, field: string): Limit => {
   const untilMs = "untilMs" in source ? source.untilMs : undefined;
-  const by = source.kind === "override" ? "Override" : "Schedule";
   return {
-    reason: `${by}${which}`,
+    reason,
     value: replicas,
     message: `${field} is ${replicas} ${sourceText(source)}`,
     ...(untilMs !== undefined && { untilMs }),

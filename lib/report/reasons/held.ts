@@ -9,6 +9,10 @@ export const HOLDS: ReasonTexts = {
   ClusterPaused: ["A person paused the cluster.", "`tidemark cluster resume NAME`."],
   AutoscalerPaused: ["A person paused the autoscaler.", "`tidemark resume NAME`."],
   Paused: ["The manifest pauses the autoscaler (`pausedUntil`).", "Wait, or take the field out of the manifest."],
+  PausedBySchedule: [
+    "An entry of the schedule pauses the autoscaler.",
+    "Wait for the end of its window, which `tidemark schedule NAME` shows, or suspend the entry.",
+  ],
   DryRun: ["The manifest asks for a dry run: the rules decide, and nothing is written.", "Take `dryRun` out of the manifest to scale."],
   EarlierCluster: [
     "It was applied to a cluster of this name that was removed since.",

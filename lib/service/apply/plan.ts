@@ -18,7 +18,7 @@ import type { EditCondition } from "../service.ts";
 import type { Applied } from "../views/autoscaler-view.ts";
 import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } from "./manifest-inputs.ts";
 import { rulesChange } from "./rules-change.ts";
-import { calendarsFor, type ScheduleOutlook, scheduleOutlook } from "./schedule-outlook.ts";
+import { scheduleOutlook } from "./schedule-outlook.ts";
 import { type ScaleTarget, sharedTargets } from "./shared-targets.ts";
 
 /** Most problem lines of one answer. Checking stops there, so that a hostile text cannot make an answer of many megabytes. */
@@ -52,11 +52,10 @@ export const planApply = async (
   const { rights } = context;
   if (rights) for (const { ref } of alone) mustAllow(rights, "edit", ref);
   const stored = await storedIn(context, step.cluster, alone);
-  const calendars = await calendarsFor(context, alone.map(({ checked }) => checked.admitted.spec));
   const planned: Planned[] = [];
   const places = new Map<string, string>();
   for (const checked of alone) {
-    const plan = planOf(context, { ...step, calendars }, checked, storedRecord(stored, step.cluster, checked.ref));
+    const plan = planOf(context, step, checked, storedRecord(stored, step.cluster, checked.ref));
     if ("lines" in plan) lines.push(...plan.lines);
     else planned.push(plan);
     const twice = "lines" in plan ? undefined : duplicateLine(places, plan);
@@ -134,14 +133,12 @@ const storedRecord = (stored: StoredItems, { name }: ClusterRecord, ref: Autosca
 /** Plans a document again after another editor has changed its record. */
 export const replan = async (context: ServiceContext, step: ApplyTarget, input: ManifestInput): Promise<Planned | Refused> => {
   const alone = checkAlone(step, input);
-  if ("lines" in alone) return alone;
-  const calendars = await calendarsFor(context, [alone.checked.admitted.spec]);
-  return planOf(context, { ...step, calendars }, alone, await getAutoscaler(context.tables, alone.ref));
+  return "lines" in alone ? alone : planOf(context, step, alone, await getAutoscaler(context.tables, alone.ref));
 };
 
 const planOf = (
   context: ServiceContext,
-  { cluster, validation, onlyIf, calendars }: ApplyTarget & Pick<ScheduleOutlook, "calendars">,
+  { cluster, validation, onlyIf }: ApplyTarget,
   { input, ref, checked: alone }: CheckedInput,
   old: AutoscalerRecord | undefined,
 ): Planned | Refused => {
@@ -151,7 +148,7 @@ const planOf = (
   const checked = old ? check(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation }) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, relabelled, stored, spec } = checked.admitted;
-  const outlook = scheduleOutlook(input, { spec, calendars, nowMs: context.clock() });
+  const outlook = scheduleOutlook(input, spec, context.clock());
   if (outlook.refused.length > 0) return { lines: outlook.refused };
   // Labels decide nothing, and people choose autoscalers by them. A record of an earlier cluster is written anew, because the apply that left it may still delete it (removal.ts).
   const outcome = !old ? "created" : changed || relabelled || isOfEarlierCluster(cluster, old) ? "configured" : "unchanged";

@@ -1,5 +1,5 @@
-import { NOTHING_SET } from "../../model/bounds.ts";
-import type { Because, Decision } from "../../model/decision.ts";
+import { type EffectiveBounds, NOTHING_SET } from "../../model/bounds.ts";
+import type { Because, Decision, Scale } from "../../model/decision.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { AutoscalerUid } from "../../model/ids.ts";
 import { editWaits, newerForbids, objectNotStored } from "../../report/object-holds.ts";
@@ -31,8 +31,10 @@ export const heldByNewer = (
   if (newer.dryRun && !spec.dryRun) return newerForbids(because, "it is a dry run");
   if ((newer.pausedUntilMs ?? 0) > nowMs) return newerForbids(because, "it is paused");
   if (!isSameTarget(newer.target, spec.target)) return newerForbids(because, `its target is ${newer.target.kind} "${newer.target.name}"`);
-  const { from, to } = decision;
-  const { min, max, paused } = effectiveBounds(newer, setByPeople ?? NOTHING_SET, nowMs);
+  return outsideNewer(because, decision, effectiveBounds(newer, setByPeople ?? NOTHING_SET, nowMs));
+};
+
+const outsideNewer = (because: Because, { from, to }: Pick<Scale, "from" | "to">, { min, max, paused }: EffectiveBounds): Because | undefined => {
   if (paused) return newerForbids(because, `its schedule "${paused.name}" pauses it`);
   if (to > from && to > max.replicas) return newerForbids(because, `its maxReplicas is ${max.replicas}, and ${to} were wanted`);
   if (to < from && to < min.replicas) return newerForbids(because, `its minReplicas is ${min.replicas}, and ${to} were wanted`);

@@ -20,7 +20,6 @@ export const COMPLETE: readonly Json[] = [
         from: "08:00",
         to: "17:30",
         except: ["2030-12-24", "2030-12-25/2030-12-31"],
-        exceptFrom: "de",
         minReplicas: 6,
         maxReplicas: 40,
         rampMinutes: { in: 30, out: 60 },

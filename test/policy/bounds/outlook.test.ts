@@ -33,14 +33,6 @@ describe("outlookOf()", () => {
     expect(messages([entry({ dates: "2028-12-24", minReplicas: 3 })])).toEqual([]);
   });
 
-  it("warns of a calendar that the fleet does not have", () => {
-    const office = [entry({ exceptFrom: "de", minReplicas: 3 })];
-    expect(messages(office)).toEqual([
-      '0: the fleet has no calendar "de", so no date of it is excepted; put it with tidemark calendar put de',
-    ]);
-    expect(messages(office, [{ name: "de", dates: [] }])).toEqual([]);
-  });
-
   it("warns of lengths that a change of the clock changes, with the first such day", () => {
     expect(messages([entry({ days: "Sun", from: "01:00", to: "04:00", minReplicas: 3 })])).toEqual([
       "0: a change of the clock makes it 2 h long, not 3 h, in the window of 2026-03-29",

@@ -9,7 +9,7 @@ import { effectiveBounds } from "../../../lib/policy/bounds/effective-bounds.ts"
 import { decide } from "../../../lib/policy/decide.ts";
 import { afterWrite, withScale } from "../../../lib/policy/dialects.ts";
 import { NOON } from "../../noon.ts";
-import { type AppliedSync } from "../applied-sync.ts";
+import type { AppliedSync } from "../applied-sync.ts";
 import { anyDecideInput } from "../arbitraries.ts";
 import { LOAD, native, sync } from "../native/world.ts";
 import { runs } from "../runs.ts";
@@ -31,7 +31,7 @@ const scaled = (spec: AutoscalerSpec, replicas: number, load: number | undefined
 describe("decide() within the bounds of a schedule or an override", () => {
   it("goes straight to a floor, names the entry, and says how far the rules would have gone", () => {
     const { decision } = scaled(with_(native(), { ...ALWAYS, minReplicas: 10 }), 3, 50);
-    expect(decision).toMatchObject({ kind: "scale", from: 3, to: 10, ruled: 5, because: { reason: "ScheduleMinimum" } });
+    expect(decision).toMatchObject({ kind: "scale", from: 3, to: 10, ruled: 5, because: { reason: "SetMinimum" } });
     expect(decision.because.message).toBe('load above target: minReplicas is 10 by the schedule "always"');
     expect(decision.steps.at(-1)).toMatchObject({ step: "set bounds", before: 5, after: 10, limit: { value: 10, untilMs: NOON + 12 * 3_600_000 } });
   });
@@ -42,7 +42,7 @@ describe("decide() within the bounds of a schedule or an override", () => {
       kind: "scale",
       to: 6,
       ruled: 20,
-      because: { reason: "OverrideMaximum", message: 'no metric asks for another count: maxReplicas is 6 by the override "o1": incident 4711' },
+      because: { reason: "SetMaximum", message: 'no metric asks for another count: maxReplicas is 6 by the override "o1": incident 4711' },
     });
   });
 
@@ -50,7 +50,7 @@ describe("decide() within the bounds of a schedule or an override", () => {
     expect(scaled(with_(native(), { ...ALWAYS, minReplicas: 10 }), 3, undefined).count).toBe(10);
     const { decision, count } = scaled(native(), 6, 200, set({ min: 6, max: 6 }));
     expect(count).toBe(6);
-    expect(decision).toMatchObject({ kind: "hold", failed: false, because: { reason: "OverrideMaximum" } });
+    expect(decision).toMatchObject({ kind: "hold", failed: false, because: { reason: "SetMaximum" } });
   });
 
   it("wakes an idle workload for a floor, and leaves it at rest once the floor has ended", () => {
