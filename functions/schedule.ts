@@ -4,6 +4,8 @@ import * as z from "zod";
 import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
 import { tablesWithoutIds } from "../lib/store/table/real-tables.ts";
 import type { Tables } from "../lib/store/table/tables.ts";
+import type { ClusterItem } from "../lib/store/records/clusters.ts";
+import { countProblems } from "../lib/sync/count-problems.ts";
 import { schedule } from "../lib/sync/schedule.ts";
 import type { MessageQueue } from "../lib/sync/send-messages.ts";
 import { ENVIRONMENT, environmentOf } from "./environment.ts";
@@ -12,10 +14,9 @@ import { syncQueue } from "./sync-queue.ts";
 export interface ScheduleDependencies {
   readonly tables: Tables;
   readonly queue: MessageQueue;
-  readonly reporter: Pick<Reporter, "planned">;
+  readonly reporter: Pick<Reporter, "planned" | "problems" | "problemsNotCounted">;
 }
 
-/** Input of the schedule's target. */
 const tickSchema = z.object({ scheduledTime: z.iso.datetime({ offset: true }) });
 export type TickEvent = z.input<typeof tickSchema>;
 
@@ -23,9 +24,19 @@ export type ScheduleHandler = (event: TickEvent, context: Context) => Promise<vo
 
 /** Handles the target input of EventBridge Scheduler. Errors are thrown, so that they are counted. The next call plans what a failed one did not, and planning twice is harmless. */
 export const scheduleHandler = ({ tables, queue, reporter }: ScheduleDependencies): ScheduleHandler => {
+  /** The minute is planned by now: a failure here must not look like one of the planning, and has an alarm of its own. */
+  const problemsOf = async (items: readonly ClusterItem[]): Promise<void> => {
+    try {
+      await countProblems({ tables, tell: async (found) => reporter.problems(found) }, items);
+    } catch (error) {
+      reporter.problemsNotCounted(error);
+    }
+  };
   const handler = middy<TickEvent, void>({ timeoutEarlyInMillis: 0 }).handler(async (event) => {
     const { scheduledTime } = tickSchema.parse(event);
-    reporter.planned(await schedule({ tables, queue }, { scheduledMs: Date.parse(scheduledTime) }));
+    const { items, ...report } = await schedule({ tables, queue }, { scheduledMs: Date.parse(scheduledTime) });
+    reporter.planned(report);
+    await problemsOf(items);
   });
   return (event, context) => handler(event, context);
 };

@@ -34,7 +34,7 @@ const autoscaler = z.looseObject({
   minReplicas: count.exactOptional(),
   maxReplicas: count.exactOptional(),
   origin: z.looseObject({ apiVersion: text, kind: specKind, uid: text, generation: count, goneAt: time.exactOptional() }).exactOptional(),
-  state: z.enum(["active", "failing", "frozen", "held", "invalid", "limited", "paused", "shadow", "waiting"]),
+  state: z.enum(["active", "failing", "forbidden", "frozen", "held", "invalid", "limited", "paused", "shadow", "waiting"]),
   rivals: z.array(rival).exactOptional(),
   paused: pause.exactOptional(),
   clusterPaused: pause.exactOptional(),
@@ -73,7 +73,7 @@ const event = z.looseObject({
   steps: z.array(open),
 });
 
-const state = z.enum(["forbidden", "frozen", "late", "never synced", "ok", "partly failing", "paused", "unreachable"]);
+const state = z.enum(["failing", "forbidden", "frozen", "late", "never synced", "ok", "partly failing", "paused", "unreachable"]);
 const cluster = z.looseObject({
   name: text,
   state,

@@ -103,5 +103,18 @@ export interface ControllerEvent {
  */
 export type WriteOutcome =
   | { readonly kind: "applied" }
-  | { readonly kind: "refused"; readonly message: string }
+  /** `code` is the status of the API server. It is absent where the scale was not sent, and in what history holds. */
+  | { readonly kind: "refused"; readonly message: string; readonly code?: number }
   | { readonly kind: "unknown"; readonly message: string };
+
+/** A scale that was not made, by the status of the API server, or 0 where it was not sent. */
+export interface Refusal {
+  readonly code: number;
+  readonly message: string;
+}
+
+/** A failed read by its code: the status of the API server, or 0 without an answer. */
+export interface FailedRead {
+  readonly of: "scale" | "metric";
+  readonly code: number;
+}

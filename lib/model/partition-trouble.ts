@@ -1,6 +1,6 @@
 /** The state of a partition by its evaluations. `silent`: there are none, or none of them asked the cluster. */
 export interface PartitionTrouble {
-  readonly state: "forbidden" | "ok" | "partly failing" | "unreachable";
+  readonly state: "failing" | "forbidden" | "ok" | "partly failing" | "unreachable";
   readonly silent: boolean;
   readonly sinceMs?: number;
   readonly error?: string;

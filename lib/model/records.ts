@@ -1,4 +1,4 @@
-import type { Because, ControllerEvent, GaugeWrite, MetricOutcome, StepOutcome, WriteOutcome } from "./decision.ts";
+import type { Because, ControllerEvent, FailedRead, GaugeWrite, MetricOutcome, Refusal, StepOutcome, WriteOutcome } from "./decision.ts";
 import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
 import type { KnownRivals, Rival } from "./rival-state.ts";
 import type { ControllerSettings } from "./settings.ts";
@@ -204,18 +204,14 @@ export interface Evaluation {
   readonly rivals?: readonly Rival[];
   /** The failed read that stopped the evaluation. Absent where nothing failed, and in journals of earlier releases. */
   readonly failedRead?: FailedRead;
+  /** Why the scale of this evaluation was refused. Absent where it was not refused, and in journals of earlier releases. */
+  readonly refused?: Refusal;
   /** The status after this sync; absent where nothing was evaluated. */
   readonly status?: Status;
   /** What was scaled so far, this sync included; absent before the first scale. */
   readonly totals?: ScaleTotals;
   /** Samples that the dialect wrote to its series, in order; absent where it has no series. */
   readonly gauges?: readonly GaugeWrite[];
-}
-
-/** A failed read by its code: the status of the API server, or 0 without an answer. */
-export interface FailedRead {
-  readonly of: "scale" | "metric";
-  readonly code: number;
 }
 
 /** The evaluations of some windows pages in one sync (lib/store/pages/plan.ts). */

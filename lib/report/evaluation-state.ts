@@ -1,14 +1,16 @@
 import type { Evaluation } from "../model/records.ts";
 import type { Status } from "../model/windows.ts";
+import { failureOf } from "./evaluation-failure.ts";
 
 /** The state of an autoscaler by its newest evaluation. What stops it from outside (a freeze, a pause) and a manifest that cannot be read come before it. */
-export type EvaluatedState = "active" | "failing" | "held" | "limited" | "shadow" | "waiting";
+export type EvaluatedState = "active" | "failing" | "forbidden" | "held" | "limited" | "shadow" | "waiting";
 
 /** The first state that applies. */
 export const evaluatedState = (evaluation: Evaluation): EvaluatedState => {
   // The newest evaluation is from before the resume.
   if (PAUSES.has(evaluation.because.reason)) return "waiting";
-  if (evaluation.failed) return "failing";
+  const failure = failureOf(evaluation);
+  if (failure) return failure;
   const holder = heldBy(evaluation);
   if (holder === RIVAL) return "shadow";
   if (holder !== undefined) return "held";
@@ -71,8 +73,10 @@ export interface EvaluatedCounts {
 /** `status` is the one after the evaluation; without an evaluation, the stored one. */
 export const countsOf = (evaluation: Evaluation | undefined, status: Status): EvaluatedCounts => {
   const isUnread = evaluation?.failed === true && evaluation.from === undefined;
-  // The count that the rules want, where a freeze, a pause or a rival prevents it.
-  if (!isUnread) return { current: evaluation?.from ?? status.currentReplicas, desired: evaluation?.withoutHold?.to ?? status.desiredReplicas };
+  // The count that the rules want, where a freeze, a pause, a rival or a refusal of the API server prevents it.
+  const { withoutHold, refused, to } = evaluation ?? {};
+  const desired = withoutHold?.to ?? (refused ? to : undefined) ?? status.desiredReplicas;
+  if (!isUnread) return { current: evaluation?.from ?? status.currentReplicas, desired };
   const sinceMs = status.conditions.find((condition) => condition.type === "AbleToScale" && condition.status === "False")?.transitionMs;
   const replicas = Math.max(status.currentReplicas, 0);
   // A stored count of 0 may also mean that no count was ever read.

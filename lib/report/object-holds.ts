@@ -60,6 +60,9 @@ export const madeAnewSoon = ({ kind }: Kind, untilMs: number): Because => ({
   message: `the ${kind} was deleted and made anew within a minute of its last stored change; the new one is stored from ${instantText(untilMs)} on`,
 });
 
+/** The reason of `overBudget`. */
+export const SPEC_OVER_BUDGET = "SpecOverBudget";
+
 /** A tenant that has used its bytes: who, how much, the limit and what to do. */
 export const overBudget = ({
   namespace,
@@ -72,7 +75,7 @@ export const overBudget = ({
   readonly bytesMax: number;
   readonly fromMs: number;
 }): Because => ({
-  reason: "SpecOverBudget",
+  reason: SPEC_OVER_BUDGET,
   message: `namespace "${namespace}" has used ${usedBytes} bytes for changes of its objects within an hour, and the limit is ${bytesMax}: this change is stored from ${instantText(fromMs)} on; edit fewer objects, less often, or make them smaller`,
 });
 

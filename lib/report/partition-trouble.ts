@@ -2,31 +2,40 @@ import type { Because } from "../model/decision.ts";
 import { foreignWords } from "../model/foreign-words.ts";
 import { type PartitionTrouble, TROUBLING, type TroublingHold } from "../model/partition-trouble.ts";
 import type { Evaluation } from "../model/records.ts";
+import { FORBIDDEN, failureOf, refusalOf, scaleRefused } from "./evaluation-failure.ts";
 
-/** How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be evaluated. `unasked`: a stored item cannot be read, so the cluster was not asked. */
-type FailureKind = "fault" | "fine" | "forbidden" | "unasked" | "unreachable";
+/**
+ * How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be evaluated, or its scale was refused. `gone`: it has no such workload. `made`: it scaled. `unasked`: a stored item cannot be read, so the cluster
+ * was not asked.
+ */
+type FailureKind = "fault" | "fine" | "forbidden" | "gone" | "made" | "unasked" | "unreachable";
 
 /** Reasons of lib/report/holds.ts for which the cluster is not read. */
 const UNASKED: ReadonlySet<string> = new Set(["InvalidSpec", "RuleFailed", "UnreadableAutoscaler", "UnreadableWindows"]);
 
-/** Codes of an API server that refuses our credentials or rights. */
-const FORBIDDEN: ReadonlySet<number> = new Set([401, 403]);
+const NOT_FOUND = 404;
 /** Codes of an API server that was too slow or too busy to answer. */
 const BUSY: ReadonlySet<number> = new Set([408, 429]);
 
 const hasAnswered = (code: number): boolean => code >= 400 && code < 500 && !BUSY.has(code);
 
 /** The reason of the failure in the words of the rules; a freeze or a pause may come before it. */
-const causeOf = ({ because, withoutHold, status }: Evaluation): Because => {
+const causeOf = (evaluation: Evaluation): Because => {
+  const { because, withoutHold, status } = evaluation;
+  const refusal = refusalOf(evaluation);
+  if (refusal) return scaleRefused(evaluation, refusal);
   const failed = (status?.conditions ?? []).filter((condition) => condition.status === "False");
   return [withoutHold?.because, because, ...failed].find((cause) => cause?.reason.startsWith("Failed")) ?? because;
 };
 
 const failureKindOf = (evaluation: Evaluation): FailureKind => {
-  const { failed, failedRead, from } = evaluation;
-  if (!failed) return "fine";
+  const { failed, failedRead, from, kind } = evaluation;
+  const failure = failureOf(evaluation);
+  if (!failure) return kind === "scale" ? "made" : "fine";
+  if (!failed) return failure === "forbidden" ? "forbidden" : "fault";
   if (UNASKED.has(causeOf(evaluation).reason)) return "unasked";
   if (failedRead && FORBIDDEN.has(failedRead.code)) return "forbidden";
+  if (failedRead?.of === "scale" && failedRead.code === NOT_FOUND) return "gone";
   // Fails to "unreachable", which is shown first: a count that was not read, unless the server answered why.
   const unread = from === undefined && !(failedRead && hasAnswered(failedRead.code));
   return unread ? "unreachable" : "fault";
@@ -49,12 +58,21 @@ const sinceMsOf = (failed: readonly Evaluation[]): number | undefined => {
 };
 
 /** Which failure is shown when there are several kinds. */
-const SHOWN_FIRST: readonly FailureKind[] = ["unreachable", "forbidden", "fault", "unasked"];
+const SHOWN_FIRST: readonly FailureKind[] = ["unreachable", "forbidden", "fault", "gone", "unasked"];
 
-const stateOf = (kinds: ReadonlySet<FailureKind>, failed: number): PartitionTrouble["state"] => {
-  if (failed === 0) return "ok";
-  const [only, ...others] = kinds;
-  return others.length === 0 && (only === "unreachable" || only === "forbidden") ? only : "partly failing";
+/**
+ * Autoscalers at rest say nothing about scales: where every scale was refused, the cluster is as bad as its scales are. One scale that was made, or one evaluation beside those that failed, makes it "partly failing".
+ */
+const stateOf = (
+  kinds: ReadonlySet<FailureKind>,
+  { failed, refused }: { readonly failed: number; readonly refused: number },
+): PartitionTrouble["state"] => {
+  if (failed + refused === 0) return "ok";
+  const bad = [...kinds].filter((kind) => kind !== "fine" || failed > 0);
+  const [only, ...others] = bad;
+  if (others.length > 0) return "partly failing";
+  if (only === "unreachable" || only === "forbidden") return only;
+  return only === "fault" ? "failing" : "partly failing";
 };
 
 /** Summarizes the newest evaluations of a partition. */
@@ -62,14 +80,15 @@ export const troubleOf = (evaluations: readonly Evaluation[]): PartitionTrouble 
   const byEnding = Map.groupBy(evaluations, failureKindOf);
   const kinds = new Set([...byEnding.keys()].filter((ending) => ending !== "unasked"));
   const failed = evaluations.filter((evaluation) => evaluation.failed);
-  const state = stateOf(kinds, failed.length);
+  const refused = evaluations.filter((evaluation) => !evaluation.failed && refusalOf(evaluation)).length;
+  const state = stateOf(kinds, { failed: failed.length, refused });
   const [shown] = SHOWN_FIRST.flatMap((ending) => byEnding.get(ending) ?? []);
   const holds = holdsIn(evaluations);
   if (!shown) return { state, silent: kinds.size === 0, holds };
   const unreadable = unreadableIn(evaluations);
   const sinceMs = sinceMsOf(failed);
   const words = foreignWords(causeOf(shown).message);
-  const error = state === "partly failing" ? `autoscaler "${shown.namespace}/${shown.name}": ${words}` : words;
+  const error = state === "partly failing" || state === "failing" ? `autoscaler "${shown.namespace}/${shown.name}": ${words}` : words;
   return { state, silent: kinds.size === 0, holds, ...(sinceMs !== undefined && { sinceMs }), error, ...(unreadable && { unreadable }) };
 };
 

@@ -3,6 +3,7 @@ import { Metrics } from "@aws-lambda-powertools/metrics";
 import { printable } from "../model/printable.ts";
 import { type LogLine, logLines } from "./log-lines.ts";
 import { planLine, type PlanReport } from "./plan-line.ts";
+import { type ProblemReport, problemLines, problemMetrics } from "./problems.ts";
 import { CLUSTER_METRICS, type Metric, type MetricExtent, syncMetrics } from "./sync-metrics.ts";
 import type { SyncReport } from "./sync-report.ts";
 
@@ -12,6 +13,8 @@ export interface Reporter {
   /** Reports a message whose sync threw. SQS delivers it again. */
   readonly failed: (error: unknown, record: unknown) => void;
   readonly planned: (report: PlanReport) => void;
+  readonly problems: (report: ProblemReport) => void;
+  readonly problemsNotCounted: (error: unknown) => void;
   readonly line: (line: LogLine) => void;
 }
 
@@ -35,11 +38,11 @@ export const powertoolsReporter = ({
   extent = "none",
 }: ReporterOptions = {}): Reporter => {
   const line = ({ level, message, fields }: LogLine): void => logger[level](message, { ...fields });
-  const add = (values: readonly Metric[]): void => {
+  const add = (values: readonly Metric<string>[]): void => {
     for (const { name, unit, value } of values) metrics.addMetric(name, unit, value);
   };
   /** For the fleet. The line also names the cluster, which makes no metric, so that Logs Insights can ask by cluster. */
-  const publish = (values: readonly Metric[], cluster?: string): void => {
+  const publish = (values: readonly Metric<string>[], cluster?: string): void => {
     metrics.addDimensions({});
     if (cluster !== undefined && extent === "all") metrics.addDimensions({ cluster });
     if (cluster !== undefined && extent !== "all") metrics.addMetadata("cluster", cluster);
@@ -67,6 +70,19 @@ export const powertoolsReporter = ({
     },
     // Without a metric: SQS counts the messages, and Lambda the calls.
     planned: (report) => line(planLine(report)),
+    problems: (report) => {
+      for (const each of problemLines(report)) line(each);
+      const values = problemMetrics(report);
+      if (values.length > 0) publish(values);
+    },
+    problemsNotCounted: (error) => {
+      line({
+        level: "error",
+        message: "Cannot count the problems of the fleet: no alarm of a cluster can fire; the next minute counts again",
+        fields: { error: error instanceof Error ? error : new Error(String(error)) },
+      });
+      publish([{ name: "ProblemsNotCounted", unit: "Count", value: 1 }]);
+    },
   };
 };
 

@@ -1,8 +1,8 @@
 import type { CompletedSync, DroppedSync, DropReason, SyncReport } from "./sync-report.ts";
 
 /** One value of a CloudWatch metric. A metric per autoscaler would cost more than everything else together, so the finest dimension is the cluster. */
-export interface Metric {
-  readonly name: MetricName;
+export interface Metric<Name extends string = MetricName> {
+  readonly name: Name;
   readonly unit: "Count" | "Milliseconds" | "Bytes";
   readonly value: number;
 }
@@ -42,7 +42,7 @@ export type MetricName =
 export type MetricExtent = "all" | "few" | "none";
 
 /** What `few` sends for each cluster. */
-export const CLUSTER_METRICS: ReadonlySet<MetricName> = new Set(["EvaluationsFailed", "SyncLag"]);
+export const CLUSTER_METRICS: ReadonlySet<string> = new Set(["EvaluationsFailed", "SyncLag"]);
 
 /** The extent that an environment variable names. Throws a RangeError for any other text. */
 export const metricExtentOf = (text: string): MetricExtent => {

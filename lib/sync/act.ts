@@ -76,7 +76,7 @@ const write = async (ports: SyncPorts, { intent, verdict }: Intended, softUntilM
     if ("outcome" in next) return next;
     sent = next;
   }
-  return refused(met?.failure.message ?? "");
+  return refused(met?.failure.message ?? "", met?.failure.code);
 };
 
 /** Looks at the workload after a request was denied: how the write ended, or what to write next under the same intent. */
@@ -91,12 +91,13 @@ const afterDenied = async (
   const throttled = failure.code === TOO_MANY_REQUESTS;
   const landed = landedBefore(sent, reading);
   if (landed || reading.kind === "failed") return { outcome: landed ?? { kind: "open", message: failure.message }, throttled };
-  if (kind === "refused") return { outcome: { kind: "refused", message: failure.message }, throttled };
+  if (kind === "refused") return { outcome: { kind: "refused", message: failure.message, code: failure.code }, throttled };
   const stack = reading.lastScaledBy;
   // Fails to a hold: the next sync names the other stack. A repeat would set its count back.
-  if (stack !== undefined && stack !== verdict.read.lastScaledBy) return refused(`${failure.message}; the field manager "${stack}" has scaled it`);
+  if (stack !== undefined && stack !== verdict.read.lastScaledBy)
+    return refused(`${failure.message}; the field manager "${stack}" has scaled it`, failure.code);
   const may = mayWriteAgain(verdict.autoscaler.spec, intent, reading);
-  return may.kind === "no" ? refused(`${failure.message}; ${may.message}`) : may.sent;
+  return may.kind === "no" ? refused(`${failure.message}; ${may.message}`, failure.code) : may.sent;
 };
 
 /** Why a PUT may not be sent now. */
@@ -106,7 +107,10 @@ const notSent = (ports: SyncPorts, untilMs: number): Ended | undefined => {
   return ports.tables.clock() >= untilMs ? refused("not sent: the sync ran out of time") : undefined;
 };
 
-const refused = (message: string): Ended => ({ outcome: { kind: "refused", message }, throttled: false });
+const refused = (message: string, code?: number): Ended => ({
+  outcome: { kind: "refused", message, ...(code !== undefined && { code }) },
+  throttled: false,
+});
 
 type Denied = Extract<ScaleAnswer, { readonly kind: "conflict" | "refused" }>;
 

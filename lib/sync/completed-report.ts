@@ -48,7 +48,7 @@ export const completedReport = (
     unreadable: verdicts.filter(({ because }) => UNREADABLE.has(because.reason)).map(reported),
     ruleFailures: ruleFailuresOf(verdicts, seen),
     changed: verdicts.filter(conditionsChanged).map(reported),
-    ...(loaded.objects && { specProblems: loaded.objects.problems, specsOverBudget: loaded.objects.overBudget }),
+    ...(loaded.objects && { specProblems: loaded.objects.problems, specsOverBudget: loaded.objects.overBudget.length }),
     ...(writtenBack && { writtenBack }),
     calls: seen.observed.calls + (loaded.objects?.calls ?? 0),
     bytes: seen.observed.bytes + (loaded.objects?.bytes ?? 0),
@@ -75,7 +75,7 @@ const ruleFailuresOf = (verdicts: readonly Verdict[], { failures }: Seen): Compl
 const NOT_FOUND = 404;
 
 /** Fails to "reachable": without a question there is no failure, and an answer about one workload is an answer. */
-const isUnreachable = ({ observed }: Seen): boolean => {
+export const isUnreachable = ({ observed }: Seen): boolean => {
   const scales = [...observed.observations.values()].map(({ observation }) => observation.scale);
   return scales.length > 0 && scales.every((scale) => scale.kind === "failed" && scale.failure.code !== NOT_FOUND);
 };

@@ -10,6 +10,7 @@ export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undef
   const { uid, namespace, name } = autoscaler.record;
   const { windows, totals } = after.entries.get(uid) ?? {};
   const gauges = after.gauges.get(uid);
+  const refused = verdict.kind === "scale" ? after.refused.get(uid) : undefined;
   const decision = verdict.kind === "unevaluated" ? undefined : verdict.decision;
   return {
     uid,
@@ -18,6 +19,7 @@ export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undef
     ...outcomeOf(verdict),
     because,
     ...circumstancesOf(verdict),
+    ...(refused && { refused }),
     metrics: decision?.metrics ?? [],
     steps: decision?.steps ?? [],
     events: after.events.get(uid) ?? [],

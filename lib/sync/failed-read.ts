@@ -1,6 +1,5 @@
-import type { Decision } from "../model/decision.ts";
+import type { Decision, FailedRead } from "../model/decision.ts";
 import type { Answer, ApiFailure, Observation } from "../model/observation.ts";
-import type { FailedRead } from "../model/records.ts";
 
 /** The failed read behind a failed decision, by its code, so that the state of a cluster does not depend on words. The scale comes first: without it no metric counts. */
 export const failedReadOf = ({ scale, answers }: Observation, decision: Decision): FailedRead | undefined => {

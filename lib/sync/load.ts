@@ -40,8 +40,8 @@ export interface ReadObjects {
   readonly holds: ReadonlyMap<AutoscalerUid, Because>;
   /** Autoscalers whose object has a newer spec that is not stored yet. */
   readonly waiting: ReadonlyMap<AutoscalerUid, Waiting>;
-  /** Objects whose change is not stored, because their namespace has used its bytes. */
-  readonly overBudget: number;
+  /** The namespace of each object whose change is not stored, because it has used its bytes. */
+  readonly overBudget: readonly string[];
   /** What could not be read or stored, for the line of the sync. */
   readonly problems: readonly string[];
   readonly calls: number;

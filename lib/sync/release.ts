@@ -1,6 +1,7 @@
 import type { Lease } from "../store/head/head-write.ts";
 import { intentBodies } from "../store/head/intent-entries.ts";
 import { release } from "../store/head/release.ts";
+import type { Troubles } from "../store/head/troubles.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import type { Settled } from "./settle.ts";
@@ -20,9 +21,10 @@ export const releasePartition = async (
     readonly stored: StoredPages;
     readonly journal: WrittenJournal;
     readonly summary: WrittenSummary;
+    readonly troubles: Troubles;
   },
 ): Promise<void> => {
-  const { message, loaded, settled, stored, journal, summary } = context;
+  const { message, loaded, settled, stored, journal, summary, troubles } = context;
   await release(ports.tables, lease, {
     dueMs: message.dueMs,
     nowMs: loaded.nowMs,
@@ -31,6 +33,7 @@ export const releasePartition = async (
     pages: stored.pages.map(({ epoch }) => epoch),
     intents: intentBodies({ intents: settled.open, uncounted: settled.uncounted, unreadable: loaded.head.unreadable }),
     summary: summary.body,
+    troubles,
   });
   ports.cache.set(message, {
     tables: loaded.tables,

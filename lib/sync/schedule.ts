@@ -1,5 +1,5 @@
 import type { PlanReport } from "../report/plan-line.ts";
-import { listClusters } from "../store/records/clusters.ts";
+import { type ClusterItem, listClusters } from "../store/records/clusters.ts";
 import { markPlanned, readPlanMarks } from "../store/records/plan-marks.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { SyncMessage } from "./message.ts";
@@ -19,8 +19,9 @@ interface SchedulePorts {
 /**
  * Plans the syncs of the call's own minute, and of the two minutes before it where a call failed or never came, and sends each with the delay to its due time. So no repeat of a failed call is needed: the next
  * call does its work. What is due in the past is left out. A minute is marked once all of it was sent. Planning a minute twice is harmless, because a due time is done once.
+ * The clusters that it read come with the report.
  */
-export const schedule = async (ports: SchedulePorts, tick: Tick): Promise<PlanReport> => {
+export const schedule = async (ports: SchedulePorts, tick: Tick): Promise<PlanReport & { readonly items: readonly ClusterItem[] }> => {
   const { tables, queue } = ports;
   mustBePresent(tick, tables.clock());
   const all = minutesOfCall(tick);
@@ -30,7 +31,9 @@ export const schedule = async (ports: SchedulePorts, tick: Tick): Promise<PlanRe
   const messages: SyncMessage[] = [];
   const unreadable: { name: string; message: string }[] = [];
   let clusters = 0;
+  const items: ClusterItem[] = [];
   for await (const cluster of listClusters(tables)) {
+    items.push(cluster);
     if (cluster.kind === "unreadable") {
       unreadable.push({ name: cluster.name, message: cluster.message });
       continue;
@@ -47,5 +50,5 @@ export const schedule = async (ports: SchedulePorts, tick: Tick): Promise<PlanRe
   // The marks of the calls that came after this one, where this one is late.
   const later = [...marks].filter((minuteMs) => minuteMs > ownMs && minuteMs <= ownMs + LATER_MARKS_MS);
   await markPlanned(tables, [...all, ...later]);
-  return { fromMs: ownMs, untilMs: ownMs + MINUTE_MS, missed, clusters, sent, skipped: late.length + ahead.length - sent, unreadable };
+  return { fromMs: ownMs, untilMs: ownMs + MINUTE_MS, missed, clusters, sent, skipped: late.length + ahead.length - sent, unreadable, items };
 };

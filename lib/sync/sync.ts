@@ -19,6 +19,7 @@ import { readObjects } from "./specs/read-objects.ts";
 import { removeOldPages, storePages } from "./store-pages.ts";
 import { writeSummary } from "./summary/write-summary.ts";
 import type { SyncPorts } from "./sync-ports.ts";
+import { troublesAfter } from "./troubles.ts";
 import { makeWaves } from "./waves.ts";
 import { windowsAfter } from "./windows-after.ts";
 import { writeJournal } from "./write-journal.ts";
@@ -85,7 +86,8 @@ const syncClaimed = async (
   const stored = await timer.phase("pages", storePages(ports, holder.lease.partition, loaded, after.entries));
   const told = { loaded, verdicts, settled, stored, after, failures: seen.failures };
   const [journal, summary] = await timer.phase("journal", both(writeJournal(ports, message, told), writeSummary(ports, message, told)));
-  await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored, journal, summary }));
+  const troubles = troublesAfter(loaded, { seen, verdicts, after });
+  await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored, journal, summary, troubles }));
   await removeOldPages(ports, holder.lease.partition, loaded, stored);
   const writtenBack =
     loaded.objects && (await timer.phase("write-back", writeBackObjects(ports, message, { loaded, seen, verdicts, settled, after, softUntilMs })));

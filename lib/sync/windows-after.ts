@@ -1,5 +1,6 @@
 import { mapInTurns } from "../cluster/in-turns.ts";
-import type { ControllerEvent, GaugeWrite } from "../model/decision.ts";
+import type { ControllerEvent, GaugeWrite, Refusal } from "../model/decision.ts";
+import { foreignWords } from "../model/foreign-words.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import type { ScaleTotals, StoredWindows, UncountedScale } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
@@ -22,6 +23,8 @@ export interface After {
   readonly events: ReadonlyMap<AutoscalerUid, readonly ControllerEvent[]>;
   /** Series that the dialect wrote, those of the write included. */
   readonly gauges: ReadonlyMap<AutoscalerUid, readonly GaugeWrite[]>;
+  /** Scales of this sync that were refused. */
+  readonly refused: ReadonlyMap<AutoscalerUid, Refusal>;
 }
 
 /**
@@ -59,8 +62,18 @@ export const windowsAfter = async (
     entries,
     events: new Map([...written].map(([uid, { events }]) => [uid, events])),
     gauges: new Map([...written].flatMap(([uid, { gauges }]) => (gauges ? [[uid, gauges]] : []))),
+    refused: refusedIn(settled),
   };
 };
+
+const refusedIn = ({ own }: Settled): After["refused"] =>
+  new Map(
+    own.flatMap(({ acted: { outcome }, event }) => {
+      if (event.outcome !== "refused") return [];
+      const code = outcome.kind === "refused" ? (outcome.code ?? 0) : 0;
+      return [[event.uid, { code, message: foreignWords(event.detail ?? "") }] as const];
+    }),
+  );
 
 /** Late scales were decided before those of this sync. */
 const totalsAfter = (before: ReadonlyMap<AutoscalerUid, StoredWindows>, { late, own }: Settled): ReadonlyMap<AutoscalerUid, ScaleTotals> => {

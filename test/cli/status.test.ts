@@ -46,9 +46,9 @@ const add = async (name: string): Promise<void> =>
 const syncedAgo = (name: string, seconds: number, outcomes: readonly Outcome[] = []): Promise<void> =>
   storeSync(world.context, clusterName(name), NOON - seconds * 1_000, outcomes);
 
-const failing = async (cluster: string, reason: string, message: string): Promise<Outcome> => {
-  await serviceOf().apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster, dryRun: false });
-  const record = await recordOf(world.context, "web", "shop", clusterName(cluster));
+const failing = async (cluster: string, reason: string, message: string, name = "web"): Promise<Outcome> => {
+  await serviceOf().apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop" }) }], { cluster, dryRun: false });
+  const record = await recordOf(world.context, name, "shop", clusterName(cluster));
   const because = { reason, message };
   const condition = { type: "AbleToScale", status: "False", ...because, transitionMs: NOON - 300_000 } as const;
   const state = { conditions: [condition], currentReplicas: 3, desiredReplicas: 3, currentMetrics: null };
@@ -151,10 +151,24 @@ describe("tidemark status", () => {
     ]);
   });
 
-  it("is healthy while a single autoscaler cannot be evaluated, and shows the error", async () => {
+  it("is unhealthy where no autoscaler of a cluster can be evaluated", async () => {
     await add("eu-1");
     const outcome = await failing("eu-1", "FailedGetResourceMetric", "no metrics returned from resource metrics API");
     await syncedAgo("eu-1", 5, [{ ...outcome, evaluation: { ...outcome.evaluation, from: 3 } }]);
+    world.set(NOON);
+    expect(await serviceOf().status()).toMatchObject({ healthy: false, problems: [{ kind: "failing", next: "tidemark cluster check eu-1" }] });
+    expect((await status()).code).toBe(1);
+  });
+
+  it("is healthy while a single autoscaler cannot be evaluated and another can, and shows the error", async () => {
+    await add("eu-1");
+    const outcome = await failing("eu-1", "FailedGetResourceMetric", "no metrics returned from resource metrics API");
+    const other = await failing("eu-1", "ReadyForNewScale", "recommended size matches current size", "api");
+    const evaluations = [
+      { ...outcome, evaluation: { ...outcome.evaluation, from: 3 } },
+      { ...other, evaluation: { ...other.evaluation, failed: false, from: 3 } },
+    ];
+    await syncedAgo("eu-1", 5, evaluations);
     world.set(NOON);
     expect(await serviceOf().status()).toMatchObject({
       healthy: true,

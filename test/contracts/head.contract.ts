@@ -14,6 +14,7 @@ import { bodiesOf, intent } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { once, type Planted, withFaults } from "./faults.ts";
+import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
 
 const LEASE_MS = 34_000;
 let partitions = 0;
@@ -36,6 +37,7 @@ export const headContract = (engine: () => Engine): void => {
       pageGeneration: 0,
       pages: [],
       intents: bodiesOf(),
+      troubles: NO_TROUBLES,
       ...parts,
     });
     const failing = (...planted: readonly Planted[]): Tables => ({ ...tables, client: withFaults(engine().client, once(...planted)) });

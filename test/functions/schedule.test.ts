@@ -19,7 +19,21 @@ const handled = async () => {
   };
   const plans: PlanReport[] = [];
   const queue = { client: { send: send as never }, queueUrl: "https://queue", wait: async () => {}, random: () => 0 };
-  return { bodies, plans, handler: scheduleHandler({ tables: world.tables, queue, reporter: { planned: (report) => void plans.push(report) } }) };
+  return {
+    bodies,
+    plans,
+    handler: scheduleHandler({
+      tables: world.tables,
+      queue,
+      reporter: {
+        planned: (report) => void plans.push(report),
+        problems: () => {},
+        problemsNotCounted: (error) => {
+          throw error;
+        },
+      },
+    }),
+  };
 };
 
 describe("the handler of schedule", () => {

@@ -55,7 +55,14 @@ it("a stack uses the kubeconfig of its start alone, whatever the tables name, an
   closing.push(() => client.destroy());
   await ensureTables(client, tableDefinitions(TABLE_NAMES));
   const lines: LogLine[] = [];
-  const reporter = { sync: () => {}, failed: () => {}, planned: () => {}, line: (line: LogLine) => void lines.push(line) };
+  const reporter = {
+    sync: () => {},
+    failed: () => {},
+    planned: () => {},
+    problems: () => {},
+    problemsNotCounted: () => {},
+    line: (line: LogLine) => void lines.push(line),
+  };
   const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;
   const stack = startStack({ clock: Date.now, syncClient: client, scheduleClient: client, queues, connection, reporter });
   closing.push(stack.close);

@@ -76,6 +76,18 @@ describe("the status of a PodAutoscaler", () => {
     });
   });
 
+  it("is not ready while the API server refuses the scale, says why, and shows the count that is wanted", () => {
+    const scale = { ...evaluation, kind: "scale", from: 4, to: 6 } as const;
+    const status = (code: number) => objectStatus("PodAutoscaler", { ...scale, refused: { code, message: "no right to scale" } }, context());
+    const message = "the scale from 4 to 6 was refused: no right to scale";
+    expect(status(403)).toMatchObject({
+      desiredReplicas: 6,
+      conditions: [{ type: "Ready", status: "False", reason: "ScaleForbidden", message }, {}],
+    });
+    expect(status(422)).toMatchObject({ conditions: [{ type: "Ready", status: "False", reason: "ScaleRefused" }, {}] });
+    expect(status(409)).toMatchObject({ conditions: [{ type: "Ready", status: "True" }, {}] });
+  });
+
   it("keeps the time of its last change from the object itself, so that nothing is stored for it", () => {
     const listed = { conditions: [{ type: "Ready", status: "True", lastTransitionTime: "2030-01-01T00:00:00Z" }] };
     expect(objectStatus("PodAutoscaler", evaluation, context({ listed }))).toMatchObject({

@@ -45,11 +45,7 @@ describe("what evaluations say of their cluster", () => {
       [evaluation({ from: 3, ...because(METRICS_REFUSED, "FailedGetResourceMetric"), failedRead: { of: "metric", code: 403 } })],
       { state: "forbidden" },
     ],
-    [
-      "that there are no metrics",
-      [evaluation({ from: 3, ...because("no metrics returned", "FailedGetResourceMetric") })],
-      { state: "partly failing" },
-    ],
+    ["that there are no metrics", [evaluation({ from: 3, ...because("no metrics returned", "FailedGetResourceMetric") })], { state: "failing" }],
     [
       "that it refuses us, whatever its words are",
       [evaluation({ ...because("nope"), failedRead: { of: "scale", code: 401 } })],
@@ -104,5 +100,21 @@ describe("what evaluations say of their cluster", () => {
     const { error = "" } = troubleOf([evaluation(because(`\u001B[2J${"x".repeat(5_000)}`))]);
     expect(error.length).toBeLessThanOrEqual(256);
     expect(error.startsWith("\\u{1b}[2J")).toBe(true);
+  });
+});
+
+describe("what refused scales say of their cluster", () => {
+  const refused = (code: number) => evaluation({ kind: "scale", failed: false, from: 2, to: 5, refused: { code, message: "no right" } });
+  const made = evaluation({ kind: "scale", failed: false, from: 2, to: 5 });
+  it.each<[string, readonly Evaluation[], object]>([
+    ["that it refuses us, where every scale is answered with 403", [fine, refused(403)], { state: "forbidden" }],
+    ["that it fails, where every scale is refused otherwise", [fine, refused(422)], { state: "failing" }],
+    ["that it fails in part, where another scale was made", [made, refused(403)], { state: "partly failing" }],
+    ["nothing, where a scale met a conflict", [fine, refused(409)], { state: "ok" }],
+  ])("%s", (_says, evaluations, trouble) => {
+    expect(troubleOf(evaluations)).toMatchObject(trouble);
+  });
+  it("in the words of the API server, with both counts", () => {
+    expect(troubleOf([refused(403)]).error).toBe("the scale from 2 to 5 was refused: no right");
   });
 });

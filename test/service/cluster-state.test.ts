@@ -208,6 +208,72 @@ describe("the state of a cluster", () => {
     expect((await shown()).state).toBe("ok");
   });
 
+  const busy = (): void => {
+    server.collections.set(
+      "/apis/metrics.k8s.io/v1beta1/pods",
+      WORKLOADS.map(([ns, app]) => podMetrics(ns, app, 0, "700m")),
+    );
+  };
+  /** The binding of our role is gone: every LIST is answered, and no scale may be written. */
+  const refuseScales = (): void => {
+    server.overrides.push({
+      match: ({ method, url }) => method === "PUT" && url.pathname.endsWith("/scale"),
+      answer: status(403, "Forbidden", 'deployments.apps "web" is forbidden: User "tidemark" cannot update resource "deployments/scale"'),
+    });
+  };
+
+  it("is forbidden where every scale is refused: the autoscalers, what they want, and the status say so, until one is made again", async () => {
+    await applyAll();
+    await syncAll();
+    busy();
+    refuseScales();
+    await syncAll();
+    expect(await shown()).toMatchObject({ state: "forbidden", error: expect.stringContaining('cannot update resource "deployments/scale"') });
+    const [view] = await toArray(service.autoscalers({ cluster: name }));
+    expect(view).toMatchObject({
+      state: "forbidden",
+      currentReplicas: 2,
+      decision: { kind: "scale", refused: expect.stringContaining("forbidden") },
+    });
+    expect(view?.desiredReplicas).toBeGreaterThan(2);
+    const health = await service.status();
+    const problems = health.problems.filter(({ message }) => message.includes(`"${name}`));
+    expect(health.healthy).toBe(false);
+    expect(problems.map(({ kind }) => kind)).toEqual(["forbidden", "refused"]);
+    expect(problems[1]?.message).toContain("3 autoscalers");
+    server.overrides.pop();
+    await syncAll();
+    expect((await shown()).state).toBe("ok");
+    expect((await service.status()).problems.filter(({ message }) => message.includes(`"${name}`))).toEqual([]);
+  });
+
+  it("is failing where the metrics API is gone, and the status is unhealthy", async () => {
+    await applyAll();
+    await syncAll();
+    server.collections.delete("/apis/metrics.k8s.io/v1beta1/pods");
+    await syncAll();
+    expect(await shown()).toMatchObject({ state: "failing" });
+    const [view] = await toArray(service.autoscalers({ cluster: name }));
+    expect(view).toMatchObject({ state: "failing" });
+    expect((await service.status()).problems.filter(({ message }) => message.includes(`"${name}`))).toMatchObject([
+      { kind: "failing", next: `tidemark cluster check ${name}` },
+    ]);
+  });
+
+  it("is ok where autoscalers are at their maximum, and after 15 minutes the status says which", async () => {
+    await applyAll();
+    busy();
+    for (let syncs = 0; syncs < 70; syncs++) await syncAll();
+    const { problems, notices } = await service.status();
+    expect(problems.filter(({ message }) => message.includes(`"${name}`))).toEqual([]);
+    expect(notices?.filter(({ message }) => message.includes(`"${name}`))).toMatchObject([
+      {
+        kind: "at max",
+        message: expect.stringMatching(/^3 autoscalers of ".*", first "\w+\/\w+", have wanted more than maxReplicas for 15 minutes$/),
+      },
+    ]);
+  });
+
   it("costs the head of each partition and one query of its journal", async () => {
     await divide();
     await applyAll();

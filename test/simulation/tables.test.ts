@@ -11,6 +11,7 @@ import { headKey } from "../../lib/store/table/keys.ts";
 import { type Engine, startDynalite, startMemory } from "../contracts/engines.ts";
 import { bodiesOf, intent } from "../store/records.ts";
 import { type Random, randomOf } from "./random.ts";
+import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
 
 let engines: readonly Engine[] = [];
 beforeAll(async () => {
@@ -28,7 +29,7 @@ const someRequest = (random: Random): PutItemCommand | UpdateItemCommand => {
   const epoch = random.int(1, 6);
   const read = random.chance(1 / 2) ? { readEpoch: random.int(1, 5) } : {};
   const body = new Uint8Array([random.int(0, 9)]);
-  const released = { dueMs: 1, nowMs: 2, evaluatedMs: 3, pageGeneration: 1, pages: [epoch], intents: new Map() };
+  const released = { dueMs: 1, nowMs: 2, evaluatedMs: 3, pageGeneration: 1, pages: [epoch], intents: new Map(), troubles: NO_TROUBLES };
   const someIntent = { ...intent(), id: `${autoscalerUid("uid")}:${held.epoch}` };
   return random.pick([
     () =>

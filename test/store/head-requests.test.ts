@@ -9,6 +9,7 @@ import { intendParams } from "../../lib/store/head/store-intents.ts";
 import { withdrawParams } from "../../lib/store/head/withdraw.ts";
 import { raiseSpecVersionParams } from "../../lib/store/records/autoscalers.ts";
 import { bodiesOf, intent, PARTITION } from "./records.ts";
+import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
 
 const KEY = { pk: { S: "partition#eu-1#default" }, sk: { S: "head" } };
 const HELD = { partition: PARTITION, epoch: 5, writeNumber: 12 };
@@ -114,13 +115,14 @@ describe("the requests that write a head", () => {
       pageGeneration: 1,
       pages: [5, 3],
       intents: new Map([...bodiesOf(open), ["x:1", Buffer.of(9)]]),
+      troubles: NO_TROUBLES,
     };
     expect(releaseParams("state", HELD, release, "t3")).toEqual({
       TableName: "state",
       Key: KEY,
       UpdateExpression:
         "SET writeNumber = writeNumber + :one, #token = :token, releasedEpoch = :epoch, leaseUntilMs = :zero, dueDoneMs = :due, nowMs = :now, " +
-        "evaluatedMs = :evaluated, pageGeneration = :generation, pages = :pages, intents = :open",
+        "evaluatedMs = :evaluated, pageGeneration = :generation, pages = :pages, intents = :open REMOVE troubles",
       ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
       ExpressionAttributeNames: { "#token": "token" },
       ExpressionAttributeValues: {

@@ -6,6 +6,7 @@ import { loadPages } from "../../lib/sync/load-pages.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
 
 let world: World;
 beforeEach(async () => {
@@ -30,6 +31,7 @@ const headOf = (named: number, epoch: number, releasedEpoch = epoch - 1): Head =
   intents: [],
   uncounted: [],
   unreadable: [],
+  troubles: NO_TROUBLES,
 });
 
 const written = (epoch: number) =>

@@ -30,6 +30,7 @@ const syncedText = ({ partitions }: ClusterView): string => {
 };
 
 const STATE_STYLES: Readonly<Record<ClusterState, Style>> = {
+  failing: "bad",
   forbidden: "bad",
   frozen: "warn",
   late: "bad",

@@ -43,6 +43,7 @@ const SHOWN_TARGETS = 2;
 const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
   active: "good",
   failing: "bad",
+  forbidden: "bad",
   frozen: "warn",
   held: "warn",
   invalid: "bad",

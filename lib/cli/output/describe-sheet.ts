@@ -71,7 +71,8 @@ const decision = ({ decision }: Description, nowMs: number): string => {
   if (!decision) return "none yet";
   const count =
     decision.kind === "scale" ? `scale ${decision.from} -> ${decision.to}` : `hold${decision.from === undefined ? "" : ` at ${decision.from}`}`;
-  return `${count}: ${decision.reason}: ${decision.message} (${ageText(nowMs - Date.parse(decision.at))} ago)`;
+  const refused = decision.refused === undefined ? "" : `; the scale was refused: ${decision.refused}`;
+  return `${count}: ${decision.reason}: ${decision.message}${refused} (${ageText(nowMs - Date.parse(decision.at))} ago)`;
 };
 
 const conditions = (view: Description, nowMs: number, paint: Paint): readonly SheetRow[] => [

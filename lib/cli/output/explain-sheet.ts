@@ -34,7 +34,8 @@ const shownText = (stored: Explanation["stored"], beforeSeconds: number): string
 };
 
 const outcomeText = ({ decision }: Explanation): string => {
-  if (decision.kind === "scale") return `scale from ${decision.from} to ${decision.to}`;
+  const refused = decision.refused === undefined ? "" : `, which was refused: ${decision.refused}`;
+  if (decision.kind === "scale") return `scale from ${decision.from} to ${decision.to}${refused}`;
   return decision.from === undefined ? "hold, without an evaluation" : `hold at ${decision.from}`;
 };
 

@@ -1,4 +1,4 @@
-import type { Printed } from "../../report/printed.ts";
+import type { Printed, Word } from "../../report/printed.ts";
 import type { DeadLetters, StatusView } from "../../service/views/status.ts";
 import { frozenText, pausedText } from "./describe-sheet.ts";
 import type { Paint } from "./paint.ts";
@@ -17,7 +17,8 @@ export const statusSheet = (view: StatusView, paint: Paint): Printed =>
     ["Syncs", syncsText(view)],
     ["Dead letters", deadLettersText(view.deadLetters)],
     ...pauseRows(view),
-    ...problemRows(view, paint),
+    ...problemRows("Problems", view.problems, (words) => paint("bad", words)),
+    ...problemRows("Worth a look", view.notices ?? [], (words) => paint("warn", words)),
     ...errorRows(view),
   ]);
 
@@ -47,11 +48,11 @@ const pauseRows = ({ paused: { clusters, autoscalers, more } }: StatusView): rea
   return lines.length === 0 ? [["Paused", "nothing"]] : [{ heading: "Paused", lines }];
 };
 
-const problemRows = ({ problems }: StatusView, paint: Paint): readonly SheetRow[] => {
+const problemRows = (heading: string, problems: StatusView["problems"], painted: (words: string) => Word): readonly SheetRow[] => {
   if (problems.length === 0) return [];
   const more = problems.length - PROBLEMS_SHOWN;
-  const lines = problems.slice(0, PROBLEMS_SHOWN).flatMap(({ message, next }) => [paint("bad", message), `  next: ${next}`]);
-  return [{ heading: "Problems", lines: [...lines, ...(more > 0 ? [`and ${more} more: tidemark status -o json`] : [])] }];
+  const lines = problems.slice(0, PROBLEMS_SHOWN).flatMap(({ message, next }) => [painted(message), `  next: ${next}`]);
+  return [{ heading, lines: [...lines, ...(more > 0 ? [`and ${more} more: tidemark status -o json`] : [])] }];
 };
 
 /** Without the errors that a problem above them has told. */

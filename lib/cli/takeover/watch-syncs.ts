@@ -60,7 +60,8 @@ const successorOf = ({ uid }: Pick<RivalView, "uid">, { rivals = [] }: Autoscale
 
 /** A metric that is missing now may be one that only the other controller had asked for. */
 const faultOf = ({ state, metrics, decision }: AutoscalerView): string | undefined => {
-  if (state === "failing") return `the sync could not evaluate it: ${decision?.message ?? "no reason"}`;
+  if (decision?.refused !== undefined) return `its scale was refused: ${decision.refused}`;
+  if (state === "failing" || state === "forbidden") return `the sync could not evaluate it: ${decision?.message ?? "no reason"}`;
   if (state === "paused" || state === "frozen" || state === "invalid") return `it is ${state}`;
   const missing = metrics.find((metric) => metric.kind === "failed");
   return missing?.kind === "failed" ? `its metric "${missing.name}" cannot be read: ${missing.message}` : undefined;

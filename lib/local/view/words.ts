@@ -29,7 +29,8 @@ export const decisionText = ({ decision, problem, state }: AutoscalerView): stri
   const done = decision.kind === "scale" ? `${decision.from} → ${decision.to}` : "holds";
   const { from, withoutHold } = decision;
   const without = withoutHold?.to === undefined ? "" : `; without that ${from} → ${withoutHold.to}`;
-  return `${done}: ${decision.reason}, ${decision.message}${without}`;
+  const refused = decision.refused === undefined ? "" : `; refused: ${decision.refused}`;
+  return `${done}: ${decision.reason}, ${decision.message}${without}${refused}`;
 };
 
 /** "shop/daily 2 → 4 applied: ScaleUpLimit, …" */

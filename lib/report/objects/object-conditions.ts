@@ -1,5 +1,6 @@
 import type { Evaluation } from "../../model/records.ts";
 import type { Condition } from "../../model/windows.ts";
+import { refusalOf, scaleRefused } from "../evaluation-failure.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -34,9 +35,11 @@ const conditionOf = ({ type, status, reason, message, transitionMs }: Condition)
   lastTransitionTime: timeText(transitionMs),
 });
 
-/** False while nothing could be decided, or something beside the rules keeps the count. The time of its last change is that of the object itself, so that nothing is stored for it. */
-const readyOf = ({ failed, because, withoutHold }: Evaluation, { listed, nowMs }: StatusContext): Json => {
-  const status = failed || withoutHold ? "False" : "True";
+/** False while nothing could be decided, something beside the rules keeps the count, or the scale was refused. The time of its last change is that of the object itself, so that nothing is stored for it. */
+const readyOf = (evaluation: Evaluation, { listed, nowMs }: StatusContext): Json => {
+  const refusal = refusalOf(evaluation);
+  const status = evaluation.failed || evaluation.withoutHold || refusal ? "False" : "True";
+  const because = refusal ? scaleRefused(evaluation, refusal) : evaluation.because;
   const before = listedConditions(listed).find(({ type }) => type === READY);
   const sinceText = before?.["status"] === status ? before["lastTransitionTime"] : undefined;
   return {

@@ -1,6 +1,7 @@
 import type { MetricOutcome } from "../../model/decision.ts";
 import type { Evaluation } from "../../model/records.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
+import type { Status } from "../../model/windows.ts";
 import { conditionsOf, type Json, READY, type StatusContext, timeText } from "./object-conditions.ts";
 
 /** The status of the object of an autoscaler: the same evaluation that the journal stores and `tidemark describe` shows. */
@@ -13,12 +14,15 @@ const ownStatus = (evaluation: Evaluation, conditions: readonly Json[], { genera
   const { metrics, status } = evaluation;
   return {
     observedGeneration: generation,
-    ...(status && { currentReplicas: status.currentReplicas, desiredReplicas: status.desiredReplicas }),
+    ...(status && { currentReplicas: status.currentReplicas, desiredReplicas: wantedReplicas(evaluation, status) }),
     ...(status?.lastScaleMs !== undefined && { lastScaleTime: timeText(status.lastScaleMs) }),
     ...(metrics.length > 0 && { targets: targetsText(metrics), metrics: metrics.map(metricOf) }),
     conditions: conditions.map((condition) => ({ ...condition, observedGeneration: generation })),
   };
 };
+
+/** Also where the API server refused the scale: the count that was wanted. */
+const wantedReplicas = ({ refused, to }: Evaluation, { desiredReplicas }: Status): number => (refused && to !== undefined ? to : desiredReplicas);
 
 const metricOf = (metric: MetricOutcome): Json => {
   if (metric.kind === "failed") return { name: metric.name, reason: metric.reason, message: metric.message };

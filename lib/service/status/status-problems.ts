@@ -1,5 +1,6 @@
 import type { TroublingHold } from "../../model/partition-trouble.ts";
 import type { ClusterRecord, FleetRecord, TableIds } from "../../model/records.ts";
+import { countOf, LASTING_MS, lasting } from "../../store/head/troubles.ts";
 import { areRestored } from "../../store/table/table-ids.ts";
 import { MINUTE_MS } from "../../sync/plan.ts";
 import { headAheadMs } from "../partitions/times-ahead.ts";
@@ -32,14 +33,70 @@ export const clusterProblems = (cluster: ClusterRecord, reading: ClusterReading,
   ...reading.partitions.flatMap((partition) => [
     ...timeProblems(cluster, partition, nowMs),
     // They name autoscalers of any namespace.
-    ...(isWhole ? [...unreadableProblems(cluster, partition), ...holdProblems(cluster, partition)] : []),
+    ...(isWhole
+      ? [...unreadableProblems(cluster, partition), ...holdProblems(cluster, partition), ...troubleProblems(cluster, partition, nowMs)]
+      : []),
   ]),
 ];
 
+/** What a person may want to look at, although everything works: autoscalers that want more than their maximum allows. */
+export const clusterNotices = (cluster: ClusterRecord, { partitions }: ClusterReading, nowMs: number): readonly StatusProblem[] =>
+  partitions.flatMap((partition) => {
+    const trouble = partition.head?.troubles.of.atMax;
+    const count = trouble ? lasting(trouble, nowMs - LASTING_MS) : 0;
+    if (!trouble || count === 0) return [];
+    const message = `${autoscalersText(cluster, partition, count, trouble.first)} ${count === 1 ? "has" : "have"} wanted more than maxReplicas for 15 minutes`;
+    return [{ kind: "at max" as const, message, next: describeText(cluster, trouble.first) }];
+  });
+
+const autoscalersText = ({ name }: ClusterRecord, { view }: Partition, count: number, first: string): string =>
+  count === 1 ? `Autoscaler "${name}/${first}"` : `${count} autoscalers of "${name}/${view.name}", first "${first}",`;
+
+const describeText = ({ name }: ClusterRecord, first: string): string => {
+  const [namespace = "", autoscaler = ""] = first.split("/");
+  return `tidemark explain ${autoscaler} -n ${namespace} --cluster ${name}`;
+};
+
+/** From the head, which knows all autoscalers of the partition. */
+const troubleProblems = (cluster: ClusterRecord, partition: Partition, nowMs: number): readonly StatusProblem[] => {
+  const { refused, unmeasured, overShare } = partition.head?.troubles.of ?? {};
+  const missing = unmeasured ? lasting(unmeasured, nowMs - LASTING_MS) : 0;
+  const told = partition.state.holds.some(({ reason }) => reason === "TenantOverShare");
+  return [
+    ...(refused
+      ? [
+          {
+            kind: "refused" as const,
+            message: `${autoscalersText(cluster, partition, countOf(refused), refused.first)} could not scale: the scale was refused`,
+            next: describeText(cluster, refused.first),
+          },
+        ]
+      : []),
+    ...(unmeasured && missing > 0
+      ? [
+          {
+            kind: "unmeasured" as const,
+            message: `${autoscalersText(cluster, partition, missing, unmeasured.first)} ${missing === 1 ? "has" : "have"} missed a metric for 15 minutes`,
+            next: describeText(cluster, unmeasured.first),
+          },
+        ]
+      : []),
+    ...(overShare && !told
+      ? [
+          {
+            kind: "over share" as const,
+            message: `Namespace "${overShare.first}" of cluster "${cluster.name}" has used its share, or its bytes for objects`,
+            next: "docs/operations.md, a tenant over its share",
+          },
+        ]
+      : []),
+  ];
+};
+
 /** Taken from the state of the whole cluster, so that a cluster of many partitions is one problem. */
 const connectionProblems = ({ view: { name, state, since, error } }: ClusterReading): readonly StatusProblem[] => {
-  if (state !== "unreachable" && state !== "forbidden") return [];
-  const words = state === "forbidden" ? "refuses the credentials or rights" : "cannot be reached";
+  if (state !== "unreachable" && state !== "forbidden" && state !== "failing") return [];
+  const words = CONNECTION_WORDS[state];
   return [
     {
       kind: state,
@@ -48,6 +105,12 @@ const connectionProblems = ({ view: { name, state, since, error } }: ClusterRead
     },
   ];
 };
+
+const CONNECTION_WORDS = {
+  failing: "answers, and no autoscaler can be evaluated or scaled",
+  forbidden: "refuses the credentials or rights",
+  unreachable: "cannot be reached",
+} as const;
 
 const timeProblems = (
   { name, syncPeriodMs, plannedFromMs = 0 }: ClusterRecord,

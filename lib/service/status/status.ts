@@ -10,7 +10,7 @@ import { type ClusterReading, clusterReading } from "../views/cluster-of.ts";
 import { pauseView } from "../views/pause-view.ts";
 import type { DeadLetters, StatusProblem, StatusView } from "../views/status.ts";
 import { timeText } from "../views/time-text.ts";
-import { clusterProblems, deadLetterProblems, restoredProblems, unreadableCluster } from "./status-problems.ts";
+import { clusterNotices, clusterProblems, deadLetterProblems, restoredProblems, unreadableCluster } from "./status-problems.ts";
 import { type SyncCounts, syncCounts } from "./sync-counts.ts";
 
 const CLUSTERS_AT_ONCE = 8;
@@ -52,6 +52,7 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
     paused: pausedOf(looked),
     ...deadLettersOf(deadLetters),
     problems,
+    notices: looked.flatMap(({ cluster, reading }) => (sees(context, cluster.name) ? clusterNotices(cluster, reading, nowMs) : [])),
     errors: errorsOf(looked.map(({ reading }) => reading.view)),
   };
 };
@@ -81,7 +82,10 @@ const SEVERITY: readonly StatusProblem["kind"][] = [
   "ahead",
   "unreachable",
   "forbidden",
+  "failing",
+  "refused",
   "rivals unknown",
+  "unmeasured",
   "over share",
   "late",
   "never synced",

@@ -1,4 +1,5 @@
 import type { StepOutcome } from "../../model/decision.ts";
+import { foreignWords } from "../../model/foreign-words.ts";
 import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, WithoutHold } from "../../model/records.ts";
 import type { Status } from "../../model/windows.ts";
@@ -82,7 +83,7 @@ const replicasOf = (known: AutoscalerSnapshot, status: Status): Pick<AutoscalerV
 
 /** The status has the count before a scale. After a later sync the desired count is reached. */
 const isReached = ({ evaluated, syncedMs = 0 }: AutoscalerSnapshot): boolean =>
-  evaluated !== undefined && evaluated.evaluation.kind === "scale" && syncedMs > evaluated.atMs;
+  evaluated !== undefined && evaluated.evaluation.kind === "scale" && !evaluated.evaluation.refused && syncedMs > evaluated.atMs;
 
 const heldByView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<AutoscalerView, "heldBy"> => {
   const holder = evaluated && heldBy(evaluated.evaluation);
@@ -115,6 +116,7 @@ export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => (
   message: withReadableSelectors(evaluation.because.message),
   failed: evaluation.failed,
   ...(evaluation.withoutHold && { withoutHold: withoutHoldView(evaluation.withoutHold) }),
+  ...(evaluation.refused && { refused: foreignWords(evaluation.refused.message) }),
 });
 
 const withoutHoldView = ({ to, because }: WithoutHold): NonNullable<DecisionView["withoutHold"]> => ({ ...(to !== undefined && { to }), ...because });

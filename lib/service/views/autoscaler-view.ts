@@ -59,10 +59,10 @@ export interface AutoscalerView {
 }
 
 /**
- * One word for a table: `waiting` before its first sync, `frozen` by the kill switch, `paused` by itself or with its cluster, `failing` when it could not be
- * evaluated, `shadow` beside another controller of the workload, `held` when something else beside its rules kept the count (an open scale), `limited` when a bound or rate cut the proposal, `invalid` when its stored manifest cannot be read.
+ * One word for a table: `waiting` before its first sync, `frozen` by the kill switch, `paused` by itself or with its cluster, `forbidden` when the cluster refuses our credentials or rights for it, `failing` when it could not be
+ * evaluated or its scale was refused otherwise, `shadow` beside another controller of the workload, `held` when something else beside its rules kept the count (an open scale), `limited` when a bound or rate cut the proposal, `invalid` when its stored manifest cannot be read.
  */
-export type AutoscalerState = "active" | "failing" | "frozen" | "held" | "invalid" | "limited" | "paused" | "shadow" | "waiting";
+export type AutoscalerState = "active" | "failing" | "forbidden" | "frozen" | "held" | "invalid" | "limited" | "paused" | "shadow" | "waiting";
 
 export interface RivalView {
   readonly kind: string;
@@ -110,6 +110,8 @@ export interface DecisionView {
   readonly failed: boolean;
   /** The decision without the hold that `reason` names; with `to` it is a scale. Absent when no hold was applied. */
   readonly withoutHold?: { readonly to?: number; readonly reason: string; readonly message: string };
+  /** Why the scale was not made. */
+  readonly refused?: string;
 }
 
 export interface Description extends AutoscalerView {

@@ -23,6 +23,8 @@ export interface StatusView {
   readonly deadLetters?: DeadLetters;
   /** The most severe first. */
   readonly problems: readonly StatusProblem[];
+  /** What may need a person although everything works: autoscalers at their maximum. Absent in answers of earlier releases. */
+  readonly notices?: readonly StatusProblem[];
   /** The newest errors of clusters. */
   readonly errors: readonly { readonly cluster: string; readonly state: ClusterState; readonly since?: string; readonly error: string }[];
 }
@@ -36,15 +38,19 @@ export interface DeadLetters {
 export interface StatusProblem {
   readonly kind:
     | "ahead"
+    | "at max"
     | "dead letters"
+    | "failing"
     | "forbidden"
     | "late"
     | "never synced"
     | "over share"
     | "no run"
+    | "refused"
     | "restored"
     | "rivals unknown"
     | "rule failed"
+    | "unmeasured"
     | "unreachable"
     | "unreadable";
   /** A sentence. */

@@ -7,6 +7,7 @@ import { headKey } from "../table/keys.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { type HeadIntents, headIntentsOf } from "./intent-entries.ts";
+import { type Troubles, troublesOf } from "./troubles.ts";
 
 /** The head of a partition: the fence, and what changes in every sync. It takes less than 1 KB while no intent is open. */
 export interface Head extends HeadIntents {
@@ -30,6 +31,8 @@ export interface Head extends HeadIntents {
   readonly pages: readonly number[];
   /** The mark of a move of namespaces: the version of the cluster when it began. While the cluster still has this version, it is not known whether the move was completed (moving.ts). */
   readonly movingVersion?: number;
+  /** What keeps its autoscalers from their work. */
+  readonly troubles: Troubles;
   /** The protocol version of the code that claimed last (protocol-version.ts). */
   readonly protocol: number;
   /** What changed since the summary item (lib/store/summary/head-summary.ts); absent before the first release that wrote one. No decision reads it. */
@@ -55,6 +58,7 @@ const stored = z.object({
   protocol: count,
   // Damage here must not stop a partition: nothing rests on it.
   summary: z.instanceof(Uint8Array).optional().catch(undefined),
+  troubles: z.string().exactOptional(),
 });
 
 /**
@@ -65,8 +69,8 @@ export const followsCleanRelease = ({ epoch, releasedEpoch }: Pick<Head, "epoch"
 
 /** The head in an item. Attributes that were never written are zero. */
 export const headOf = (item: Readonly<Record<string, AttributeValue>>): Head => {
-  const { intents: bodies, summary, ...rest } = stored.parse(unmarshall(item));
-  return { ...rest, ...(summary && { summary }), ...headIntentsOf(bodies) };
+  const { intents: bodies, summary, troubles, ...rest } = stored.parse(unmarshall(item));
+  return { ...rest, ...(summary && { summary }), troubles: troublesOf(troubles), ...headIntentsOf(bodies) };
 };
 
 export const readHeadParams = (stateTable: string, ref: PartitionRef): GetItemCommandInput => ({

@@ -5,6 +5,7 @@ import { mustHaveRightClock } from "../table/server-clock.ts";
 import type { Tables } from "../table/tables.ts";
 import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
 import { type IntentBodies, intentsAttribute } from "./intent-entries.ts";
+import { type Troubles, troublesText } from "./troubles.ts";
 
 export interface Release {
   readonly dueMs: number;
@@ -17,42 +18,48 @@ export interface Release {
   readonly intents: IntentBodies;
   /** For readers (lib/store/summary/head-summary.ts). Absent: the one before stays, and says by its time that it is old. */
   readonly summary?: Uint8Array;
+  readonly troubles: Troubles;
 }
 
 /*
  *  insert events ── write pages ── release            one update: intents cleared, pages named, due time done, lease given back
  *                        └─ died ✗ ─ ─ ─ ─ claim      the intents are still in the head: they are settled again, and each event is stored once
  */
-export const releaseParams = (stateTable: string, lease: Lease, release: Release, token: string): UpdateItemCommandInput => ({
-  TableName: stateTable,
-  Key: itemKey(headKey(lease.partition)),
-  UpdateExpression: [
-    "SET writeNumber = writeNumber + :one",
-    "#token = :token",
-    "releasedEpoch = :epoch",
-    "leaseUntilMs = :zero",
-    "dueDoneMs = :due",
-    "nowMs = :now",
-    "evaluatedMs = :evaluated",
-    "pageGeneration = :generation",
-    "pages = :pages",
-    "intents = :open",
-    ...(release.summary ? ["summary = :summary"] : []),
-  ].join(", "),
-  ConditionExpression: HOLDER_CONDITION,
-  ExpressionAttributeNames: { "#token": "token" },
-  ExpressionAttributeValues: {
-    ...holderValues(lease, token),
-    ":zero": { N: "0" },
-    ":due": { N: String(release.dueMs) },
-    ":now": { N: String(release.nowMs) },
-    ":evaluated": { N: String(release.evaluatedMs) },
-    ":generation": { N: String(release.pageGeneration) },
-    ":pages": { L: release.pages.map((epoch) => ({ N: String(epoch) })) },
-    ":open": intentsAttribute(release.intents),
-    ...(release.summary && { ":summary": { B: release.summary } }),
-  },
-});
+export const releaseParams = (stateTable: string, lease: Lease, release: Release, token: string): UpdateItemCommandInput => {
+  const troubles = troublesText(release.troubles);
+  return {
+    TableName: stateTable,
+    Key: itemKey(headKey(lease.partition)),
+    UpdateExpression: `${[
+      "SET writeNumber = writeNumber + :one",
+      "#token = :token",
+      "releasedEpoch = :epoch",
+      "leaseUntilMs = :zero",
+      "dueDoneMs = :due",
+      "nowMs = :now",
+      "evaluatedMs = :evaluated",
+      "pageGeneration = :generation",
+      "pages = :pages",
+      "intents = :open",
+      ...(release.summary ? ["summary = :summary"] : []),
+      ...(troubles === undefined ? [] : ["troubles = :troubles"]),
+    ].join(", ")}${troubles === undefined ? " REMOVE troubles" : ""}`,
+    ConditionExpression: HOLDER_CONDITION,
+    ExpressionAttributeNames: { "#token": "token" },
+    ExpressionAttributeValues: {
+      ...holderValues(lease, token),
+      ":zero": { N: "0" },
+      ":due": { N: String(release.dueMs) },
+      ":now": { N: String(release.nowMs) },
+      ":evaluated": { N: String(release.evaluatedMs) },
+      ":generation": { N: String(release.pageGeneration) },
+      ":pages": { L: release.pages.map((epoch) => ({ N: String(epoch) })) },
+      ":open": intentsAttribute(release.intents),
+      ...(release.summary && { ":summary": { B: release.summary } }),
+      ...(troubles !== undefined && { ":troubles": { S: troubles } }),
+    },
+  };
+};
 
 /** Closes the sync. Throws `store.lease-lost` when another sync holds the partition; that sync settles what is open. */
 export const release = async (tables: Tables, lease: Lease, closing: Release): Promise<void> => {

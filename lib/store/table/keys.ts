@@ -24,6 +24,9 @@ export const clusterKey = (cluster: ClusterName): Key => ({ pk: FLEET_PK, sk: `$
 /** The minutes that calls of the scheduler have planned. */
 export const planKey: Key = { pk: "plan", sk: "minutes" };
 
+/** The problems that people were told of. */
+export const toldProblemsKey: Key = { pk: "plan", sk: "problems" };
+
 /** The connections of all clusters. Only the function that connects clusters may write under this key (infra/roles.yml). */
 export const CONNECTIONS_PK = "connections";
 export const connectionKey = (cluster: ClusterName): Key => ({ pk: CONNECTIONS_PK, sk: cluster });

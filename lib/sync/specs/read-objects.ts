@@ -13,6 +13,7 @@ import { compared, knownVersions } from "./compare.ts";
 import type { Finding, Listings } from "./finding.ts";
 import { holdsOfObjects } from "./holds-of-objects.ts";
 import { type StoredFindings, storeFindings } from "./store-all.ts";
+import { namespaceOf as namespaceOfFinding } from "./store-turns.ts";
 import { hasStoredSpec, type Waiting, waitingOf } from "./waiting.ts";
 
 /** Share of the soft deadline that the LISTs of specs may take. The observation begins after them. */
@@ -48,10 +49,11 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
     ...overSentences(over).slice(0, PASSED_OVER_NAMED_MAX),
   ];
   const objects = listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? outcome.objects : []));
+  const overBudget = over.map(({ finding }) => namespaceOfFinding(finding));
   return {
     ...loaded,
     specs,
-    objects: { listed: new Map(objects.map((object) => [object.uid, object])), holds, waiting, overBudget: over.length, problems, calls, bytes },
+    objects: { listed: new Map(objects.map((object) => [object.uid, object])), holds, waiting, overBudget, problems, calls, bytes },
   };
 };
 

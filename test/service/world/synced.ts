@@ -10,6 +10,7 @@ import type { InsertHistory } from "../../../lib/store/history/port.ts";
 import { encodePage } from "../../../lib/store/pages/codec.ts";
 import { readPage, writePage } from "../../../lib/store/pages/pages.ts";
 import type { Tables } from "../../../lib/store/table/tables.ts";
+import { NO_TROUBLES } from "../../../lib/store/head/troubles.ts";
 
 export interface Outcome {
   readonly record: AutoscalerRecord;
@@ -37,7 +38,7 @@ export const storeSync = async (
   await writePage(tables, { id: pageId, epoch: head.epoch, body: encodePage(entries), ...(before && { readEpoch: before.epoch }) });
   const evaluations = outcomes.map(({ record: { uid, namespace, name }, evaluation }) => ({ uid, namespace, name, ...evaluation }));
   await insertJournal(insert, partition, [{ atMs, epoch: head.epoch, page: 0, evaluations }]);
-  const closing = { dueMs: atMs, nowMs: atMs, evaluatedMs: atMs, pageGeneration: 1, pages: [head.epoch], intents: new Map() };
+  const closing = { dueMs: atMs, nowMs: atMs, evaluatedMs: atMs, pageGeneration: 1, pages: [head.epoch], intents: new Map(), troubles: NO_TROUBLES };
   await release(tables, held, closing);
 };
 

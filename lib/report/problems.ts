@@ -1,0 +1,110 @@
+import type { LogLine } from "./log-lines.ts";
+import type { Metric } from "./sync-metrics.ts";
+
+/** What a person should look at, in the order in which a person would. Each kind has an alarm (infra/alarms.yml). */
+export const PROBLEM_KINDS = ["unreadable", "late", "unreachable", "failing", "refused", "unmeasured", "overShare", "atMax"] as const;
+export type ProblemKind = (typeof PROBLEM_KINDS)[number];
+
+export interface Problem {
+  readonly kind: ProblemKind;
+  /** CLUSTER, or CLUSTER/PARTITION. */
+  readonly key: string;
+  /** Autoscalers or namespaces; 1 for a cluster or a partition. */
+  readonly count: number;
+  /** The autoscaler or namespace that has it the longest. */
+  readonly first?: string;
+  readonly sinceMs?: number;
+  readonly owners?: Readonly<Record<string, number>>;
+}
+
+/** What a kind counts, in words, and the name of its metric. */
+const KINDS = {
+  unreadable: { metric: "ClustersUnreadable", one: "cluster has a record that cannot be read", many: "clusters have records that cannot be read" },
+  late: { metric: "PartitionsLate", one: "partition was not synced for three periods", many: "partitions were not synced for three periods" },
+  unreachable: { metric: "ClustersUnreachable", one: "cluster cannot be read for 5 minutes", many: "clusters cannot be read for 5 minutes" },
+  failing: {
+    metric: "ClustersFailing",
+    one: "cluster answers and nothing can be evaluated for 5 minutes",
+    many: "clusters answer and nothing can be evaluated for 5 minutes",
+  },
+  refused: { metric: "AutoscalersRefused", one: "autoscaler could not scale for 15 minutes", many: "autoscalers could not scale for 15 minutes" },
+  unmeasured: {
+    metric: "AutoscalersUnmeasured",
+    one: "autoscaler missed a metric for 15 minutes",
+    many: "autoscalers missed a metric for 15 minutes",
+  },
+  overShare: {
+    metric: "NamespacesOverShare",
+    one: "namespace is over its share for 5 minutes",
+    many: "namespaces are over their share for 5 minutes",
+  },
+  atMax: {
+    metric: "AutoscalersAtMax",
+    one: "autoscaler wants more than its maximum for 15 minutes",
+    many: "autoscalers want more than their maximum for 15 minutes",
+  },
+} as const satisfies Readonly<Record<ProblemKind, { readonly metric: string; readonly one: string; readonly many: string }>>;
+
+type KindMetric = (typeof KINDS)[ProblemKind]["metric"];
+export type ProblemMetric = "Problems" | "ProblemsNotCounted" | KindMetric | `New${KindMetric}`;
+
+/** The problems of one minute, and those that are new. */
+export interface ProblemReport {
+  readonly all: readonly Problem[];
+  /** Those to tell of now: more than was told before. */
+  readonly risen: readonly Problem[];
+  /** Kinds whose metrics are sent, zeros included, so that an alarm sees the end of its rise. */
+  readonly sent: ReadonlySet<ProblemKind>;
+}
+
+const total = (problems: readonly Problem[]): number => problems.reduce((sum, { count }) => sum + count, 0);
+const ofKind = (problems: readonly Problem[], kind: ProblemKind): readonly Problem[] => problems.filter((problem) => problem.kind === kind);
+
+/** A few metrics, whatever the size of the fleet: nothing while there is no problem, and two for each kind that has some. */
+export const problemMetrics = ({ all, risen, sent }: ProblemReport): readonly Metric<ProblemMetric>[] =>
+  sent.size === 0
+    ? []
+    : [
+        { name: "Problems", unit: "Count", value: total(all) },
+        ...[...sent].flatMap((kind): readonly Metric<ProblemMetric>[] => [
+          { name: KINDS[kind].metric, unit: "Count", value: total(ofKind(all, kind)) },
+          { name: `New${KINDS[kind].metric}`, unit: "Count", value: total(ofKind(risen, kind)) },
+        ]),
+      ];
+
+/** Places of one kind that a sentence names. */
+const NAMED_MAX = 10;
+
+/** "2 clusters cannot be read for 5 minutes: eu-1, eu-2". */
+export const kindSentence = (kind: ProblemKind, problems: readonly Problem[]): string => {
+  const count = total(problems);
+  const named = problems.slice(0, NAMED_MAX).map(placeText).join(", ");
+  const more = problems.length > NAMED_MAX ? `, and ${problems.length - NAMED_MAX} more` : "";
+  return `${count} ${count === 1 ? KINDS[kind].one : KINDS[kind].many}: ${named}${more}`;
+};
+
+const placeText = ({ key, count, first, sinceMs }: Problem): string => {
+  if (first !== undefined) return `${key} (${count === 1 ? first : `${count}, first ${first}`})`;
+  return sinceMs === undefined ? key : `${key} since ${new Date(sinceMs).toISOString()}`;
+};
+
+/** One sentence for each kind that has problems. */
+export const problemSentences = (problems: readonly Problem[]): readonly string[] =>
+  PROBLEM_KINDS.flatMap((kind) => {
+    const same = ofKind(problems, kind);
+    return same.length === 0 ? [] : [kindSentence(kind, same)];
+  });
+
+/** The line of a minute with problems: an error where there is a new one. */
+export const problemLines = ({ all, risen }: ProblemReport): readonly LogLine[] => {
+  if (all.length === 0) return [];
+  const news = problemSentences(risen);
+  const counts = Object.fromEntries(PROBLEM_KINDS.map((kind) => [kind, total(ofKind(all, kind))]).filter(([, count]) => count !== 0));
+  return [
+    {
+      level: risen.length > 0 ? "error" : "warn",
+      message: risen.length > 0 ? `New problems: ${news.join("; ")}` : `${total(all)} problems go on: ${problemSentences(all).join("; ")}`,
+      fields: { problems: problemSentences(all), counts, ...(risen.length > 0 && { newProblems: news }) },
+    },
+  ];
+};
