@@ -79,6 +79,7 @@ const dynamoDb = (fleet: Fleet, syncs: number, scales: number): number => {
   const { stateWriteUnits, summaryWriteUnits, journalWriteUnits, journalBytes, readUnits } = syncUnits(fleet);
   const writes = syncs * (stateWriteUnits + summaryWriteUnits + journalWriteUnits) + scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1);
   const journalGb = (syncs * journalBytes * (UNITS.JOURNAL_DAYS / DAYS)) / GB;
-  const planning = MINUTES * (UNITS.PLAN_UNITS.write * PRICES.writeUnit + UNITS.PLAN_UNITS.read * PRICES.readUnit);
+  const planReads = UNITS.PLAN_UNITS.read + fleet.clusters * UNITS.PLAN_UNITS.headRead;
+  const planning = MINUTES * (UNITS.PLAN_UNITS.write * PRICES.writeUnit + planReads * PRICES.readUnit);
   return writes * PRICES.writeUnit + syncs * readUnits * PRICES.readUnit + planning + journalGb * PRICES.storedGb;
 };

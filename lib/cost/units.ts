@@ -56,8 +56,11 @@ export const SYNC_WAIT_MS = 90;
 export const PLAN_MS = 100;
 export const PLAN_BATCH_MS = 2;
 
-/** A planning call reads which minutes are planned, and marks its own. The list of the clusters is left out, as a small fleet's is one unit. */
-export const PLAN_UNITS = { read: 1, write: 1 } as const;
+/**
+ * A planning call reads which minutes are planned, whether the fleet is frozen and which problems were told, and marks its own minute. The list of the clusters is left out, as a small fleet's is one
+ * unit. To count problems it reads the head of each partition eventually.
+ */
+export const PLAN_UNITS = { read: 3, headRead: 0.5, write: 1 } as const;
 
 /** A message is sent with nine others, received and deleted. */
 export const SQS_REQUESTS = 2.1;
@@ -73,7 +76,7 @@ export const SCALE_LINES_BYTES = 950;
 export const FLEET_METRICS = 3;
 export const CLUSTER_METRICS = { none: 0, few: 1, all: 17 } as const;
 /** Metrics that the alarms of infra/alarms.yml look at. */
-export const ALARM_METRICS = 20;
+export const ALARM_METRICS = 26;
 
 /** A scale event is two items. The bytes are those of one, with its keys and the 100 that DynamoDB adds to an item that is stored. */
 export const EVENT_ITEMS = 2;
