@@ -76,7 +76,7 @@ export const SCALE_LINES_BYTES = 950;
 export const FLEET_METRICS = 3;
 export const CLUSTER_METRICS = { none: 0, few: 1, all: 17 } as const;
 /** Metrics that the alarms of infra/alarms.yml look at. */
-export const ALARM_METRICS = 26;
+export const ALARM_METRICS = 19;
 
 /** A scale event is two items. The bytes are those of one, with its keys and the 100 that DynamoDB adds to an item that is stored. */
 export const EVENT_ITEMS = 2;

@@ -45,8 +45,19 @@ const KINDS = {
   },
 } as const satisfies Readonly<Record<ProblemKind, { readonly metric: string; readonly one: string; readonly many: string }>>;
 
+/** Each alarm costs money, so kinds that a person looks at in the same way share one. */
+const ALARMS = {
+  NewLatePartitions: ["late"],
+  NewClusterProblems: ["unreadable", "unreachable", "failing"],
+  NewAutoscalerProblems: ["refused", "unmeasured", "overShare", "atMax"],
+} as const satisfies Readonly<Record<string, readonly ProblemKind[]>>;
+
+type AlarmMetric = keyof typeof ALARMS;
 type KindMetric = (typeof KINDS)[ProblemKind]["metric"];
-export type ProblemMetric = "Problems" | "ProblemsNotCounted" | KindMetric | `New${KindMetric}`;
+export type ProblemMetric = "Problems" | KindMetric | AlarmMetric;
+
+/** The kinds of one alarm. */
+export const PROBLEM_GROUPS: readonly (readonly ProblemKind[])[] = Object.values(ALARMS);
 
 /** The problems of one minute, and those that are new. */
 export interface ProblemReport {
@@ -60,17 +71,19 @@ export interface ProblemReport {
 const total = (problems: readonly Problem[]): number => problems.reduce((sum, { count }) => sum + count, 0);
 const ofKind = (problems: readonly Problem[], kind: ProblemKind): readonly Problem[] => problems.filter((problem) => problem.kind === kind);
 
-/** A few metrics, whatever the size of the fleet: nothing while there is no problem, and two for each kind that has some. */
-export const problemMetrics = ({ all, risen, sent }: ProblemReport): readonly Metric<ProblemMetric>[] =>
-  sent.size === 0
-    ? []
-    : [
-        { name: "Problems", unit: "Count", value: total(all) },
-        ...[...sent].flatMap((kind): readonly Metric<ProblemMetric>[] => [
-          { name: KINDS[kind].metric, unit: "Count", value: total(ofKind(all, kind)) },
-          { name: `New${KINDS[kind].metric}`, unit: "Count", value: total(ofKind(risen, kind)) },
-        ]),
-      ];
+/** A few metrics, whatever the size of the fleet: nothing while there is no problem; else one for all, one for each kind that has some, and what is new for each alarm of these. */
+export const problemMetrics = ({ all, risen, sent }: ProblemReport): readonly Metric<ProblemMetric>[] => {
+  if (sent.size === 0) return [];
+  const alarms = Object.entries(ALARMS).filter(([, kinds]) => kinds.some((kind) => sent.has(kind))) as [AlarmMetric, readonly ProblemKind[]][];
+  return [
+    { name: "Problems", unit: "Count", value: total(all) },
+    ...[...sent].map((kind) => ({ name: KINDS[kind].metric, unit: "Count" as const, value: total(ofKind(all, kind)) })),
+    ...alarms.map(([name, kinds]) => ({ name, unit: "Count" as const, value: total(kinds.flatMap((kind) => ofKind(risen, kind))) })),
+  ];
+};
+
+/** What was not counted is a problem of each cluster: the alarm is on until a minute is counted again. */
+export const NOT_COUNTED: readonly Metric<ProblemMetric>[] = [{ name: "NewClusterProblems", unit: "Count", value: 1 }];
 
 /** Places of one kind that a sentence names. */
 const NAMED_MAX = 10;

@@ -3,7 +3,7 @@ import { Metrics } from "@aws-lambda-powertools/metrics";
 import { printable } from "../model/printable.ts";
 import { type LogLine, logLines } from "./log-lines.ts";
 import { planLine, type PlanReport } from "./plan-line.ts";
-import { type ProblemReport, problemLines, problemMetrics } from "./problems.ts";
+import { NOT_COUNTED, type ProblemReport, problemLines, problemMetrics } from "./problems.ts";
 import { CLUSTER_METRICS, type Metric, type MetricExtent, syncMetrics } from "./sync-metrics.ts";
 import type { SyncReport } from "./sync-report.ts";
 
@@ -81,7 +81,7 @@ export const powertoolsReporter = ({
         message: "Cannot count the problems of the fleet: no alarm of a cluster can fire; the next minute counts again",
         fields: { error: error instanceof Error ? error : new Error(String(error)) },
       });
-      publish([{ name: "ProblemsNotCounted", unit: "Count", value: 1 }]);
+      publish(NOT_COUNTED);
     },
   };
 };

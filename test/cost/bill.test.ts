@@ -33,8 +33,8 @@ describe("billOf()", () => {
   it("charges an empty stack its schedule, its queue, its alarms and its metrics", () => {
     const { parts } = billOf(fleetOf(0, 0));
     expect(parts.Scheduler).toBeCloseTo(43_800 * PRICES.schedulerCall);
-    // A mark for each minute that is planned.
-    expect(parts.DynamoDB).toBeCloseTo(43_800 * (PRICES.writeUnit + PRICES.readUnit));
+    // A mark for each minute that is planned, and what the problems are counted from.
+    expect(parts.DynamoDB).toBeCloseTo(43_800 * (PRICES.writeUnit + 3 * PRICES.readUnit));
     expect([parts.secrets, parts.history]).toEqual([0, 0]);
   });
 

@@ -4,18 +4,17 @@ import * as https from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
-import { type DynamoDBClient, PutItemCommand, ScanCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, type DynamoDBClient, GetItemCommand, ScanCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
 import { SYNC_QUEUE } from "../../lib/local/run/names.ts";
-import type { PutObject } from "../../lib/local/run/put-objects.ts";
 import { type Queues, startQueues } from "../../lib/local/run/run-queues.ts";
 import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
+import { type Troubles, troublesOf, troublesText } from "../../lib/store/head/troubles.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 import { openAccount, type Statement } from "./lambda/account.ts";
@@ -51,9 +50,9 @@ let queues: Queues;
 let balancer: LoadBalancer;
 let state: DynamoDBClient;
 let clusterAnswers: (answers: boolean) => void;
-let putObject: PutObject;
 let service: Service;
 let loseAnswerOfScale: () => void;
+let refuseScales: () => void;
 let kubeconfigPath: string;
 let queueAheadMs = 0;
 const driven = new Set<string>();
@@ -93,11 +92,19 @@ const startCluster = async (): Promise<void> => {
   kubeconfigPath = cluster.kubeconfigPath;
   balancer = await startLoadBalancer(kubeconfigPath);
   closing.push(() => balancer.close());
-  ({ putObject } = cluster);
   clusterAnswers = (answers) => {
     cluster.faults.clear();
     if (!answers) cluster.faults.add({ kind: "status", code: 500, reason: "InternalError", message: "etcd is gone", path: "/" });
   };
+  refuseScales = () =>
+    void cluster.faults.add({
+      kind: "status",
+      code: 403,
+      reason: "Forbidden",
+      message: "no right to scale",
+      path: "/apis/apps/v1/namespaces/shop/deployments/web/scale",
+      method: "PUT",
+    });
   loseAnswerOfScale = () =>
     void cluster.faults.add({ kind: "reset", path: "/apis/apps/v1/namespaces/shop/deployments/web/scale", method: "PUT", times: 1 });
 };
@@ -169,6 +176,18 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
+
+const HEAD = { pk: { S: "partition#eu-1#default" }, sk: { S: "head" } };
+/** The edit of a period gives a partition time for its first sync by it: as if that was long ago. */
+const longAgo = (): Promise<unknown> =>
+  state.send(
+    new UpdateItemCommand({
+      TableName: TABLES.stateTable,
+      Key: { pk: { S: "fleet" }, sk: { S: "cluster#eu-1" } },
+      UpdateExpression: "SET plannedFromMs = :zero",
+      ExpressionAttributeValues: { ":zero": { N: "0" } },
+    }),
+  );
 
 const messageDue = (dueMs: number): string => JSON.stringify({ cluster: "eu-1", partition: "default", dueMs, periodMs: PERIOD_MS });
 const eventOfMessage = (body: string) => ({
@@ -253,10 +272,8 @@ describe.skipIf(!HAS_DYNOXIDE)("each alarm on what the packaged functions send, 
     expectFiring("FunctionsFail", await minutesOf(() => called(sync, "SyncLambdaFunction", null)));
   });
 
-  it("SyncsFailed fires where messages fail, and SyncsStopped where nothing else is done", async () => {
-    const failing = await minutesOf(async () => [...(await synced(UNREADABLE)), ofQueue("NumberOfMessagesSent", "SyncQueue", 4)]);
-    expectFiring("SyncsFailed", failing);
-    expectFiring("SyncsStopped", failing);
+  it("SyncsFailed fires where messages fail", async () => {
+    expectFiring("SyncsFailed", await minutesOf(() => synced(UNREADABLE)));
   });
 
   it("SyncDeadLettersFilled fires where a message was received five times and failed", async () => {
@@ -277,12 +294,6 @@ describe.skipIf(!HAS_DYNOXIDE)("each alarm on what the packaged functions send, 
     expectFiring("ClocksWrong", await minutesOf(() => synced(messageDue(Date.now() + 10 * MINUTE_MS))));
   });
 
-  it("ClusterUnreachable fires where the API server answers nothing but errors", async () => {
-    clusterAnswers(false);
-    expectFiring("ClusterUnreachable", await minutesOf(() => synced(messageDue(dueNow()))));
-    clusterAnswers(true);
-  });
-
   it("ScalesUnknown fires where the answer to a scale is lost and the workload moves before the next look", async () => {
     await scaleByHand(1);
     loseAnswerOfScale();
@@ -296,29 +307,77 @@ describe.skipIf(!HAS_DYNOXIDE)("each alarm on what the packaged functions send, 
     expectFiring("ScalesUnknown", [later]);
   }, 120_000);
 
-  it("SpecsOverBudget fires where a namespace has used its bytes and its objects are edited", async () => {
-    await service.replaceCluster({ name: "eu-1", specsFromCluster: ["PodAutoscaler"] });
-    const [own] = SPEC_KINDS;
-    if (!own) throw new TypeError("there is no kind");
-    putObject(own, {
-      apiVersion: "tidemark.dev/v1",
-      kind: "PodAutoscaler",
-      metadata: { name: "new", namespace: "shop" },
-      spec: {
-        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "none" },
-        maxReplicas: 3,
-        metrics: [{ name: "cpu", resource: { name: "cpu" }, target: 50 }],
-      },
-    });
-    const usedMs = Date.now() + 2 * 60 * MINUTE_MS;
+  /** What the head has of this partition, as if it had lasted: the functions run by the real clock. */
+  const since = async (change: (troubles: Troubles) => Troubles, syncedAgoMs = 0): Promise<void> => {
+    const { Item = {} } = await state.send(new GetItemCommand({ TableName: TABLES.stateTable, Key: HEAD }));
+    const text = troublesText(change(troublesOf(Item["troubles"]?.S)));
     await state.send(
-      new PutItemCommand({
+      new UpdateItemCommand({
         TableName: TABLES.stateTable,
-        Item: { pk: { S: "partition#eu-1#default" }, sk: { S: "stored#shop" }, repaidMs: { N: String(usedMs) } },
+        Key: HEAD,
+        UpdateExpression: text === undefined ? "SET nowMs = :now REMOVE troubles" : "SET nowMs = :now, troubles = :troubles",
+        ExpressionAttributeValues: {
+          ":now": { N: String(Date.now() - syncedAgoMs) },
+          ...(text !== undefined && { ":troubles": { S: text } }),
+        },
       }),
     );
-    expectFiring("SpecsOverBudget", await minutesOf(() => synced(messageDue(dueNow()))));
-    await service.replaceCluster({ name: "eu-1", specsFromCluster: [] });
+  };
+  /** As if no problem was told yet. */
+  const forget = (): Promise<unknown> =>
+    state.send(new DeleteItemCommand({ TableName: TABLES.stateTable, Key: { pk: { S: "plan" }, sk: { S: "problems" } } }));
+  const isOn = async (name: string): Promise<boolean> => fires(propertiesOf(name), [await planned(TICK())]);
+
+  it("ClusterProblems fires once where the API server has answered nothing but errors for five minutes, and neither before nor while the cluster is paused", async () => {
+    await forget();
+    clusterAnswers(false);
+    await synced(messageDue(dueNow()));
+    await synced(messageDue(dueNow()));
+    expect(await isOn("ClusterProblems")).toBe(false);
+    await since((troubles) => {
+      expect(troubles.unreachableMs).toBeGreaterThan(0);
+      return { ...troubles, unreachableMs: Date.now() - 6 * MINUTE_MS };
+    });
+    await service.pauseCluster("eu-1");
+    expect(await isOn("ClusterProblems")).toBe(false);
+    await service.resumeCluster("eu-1");
+    expectFiring("ClusterProblems", [await planned(TICK())]);
+    expect(schedule.log()).toContain("1 cluster cannot be read for 5 minutes: eu-1 since ");
+    expect(await isOn("ClusterProblems")).toBe(false);
+    clusterAnswers(true);
+    await synced(messageDue(dueNow()));
+    await forget();
+    expect(await isOn("ClusterProblems")).toBe(false);
+  });
+
+  it("AutoscalerProblems fires where every scale is refused for 15 minutes, and not before", async () => {
+    await forget();
+    await scaleByHand(1);
+    refuseScales();
+    await synced(messageDue(dueNow()));
+    expect(await isOn("AutoscalerProblems")).toBe(false);
+    await since((troubles) => {
+      const { refused } = troubles.of;
+      if (!refused) throw new TypeError(`nothing was refused: ${sync.log().slice(-2_000)}`);
+      return { of: { refused: { ...refused, since: new Map([...refused.since].map(([key, ms]) => [key, ms - 17 * MINUTE_MS])) } } };
+    });
+    expectFiring("AutoscalerProblems", [await planned(TICK())]);
+    expect(schedule.log()).toContain("1 autoscaler could not scale for 15 minutes: eu-1/default (shop/web)");
+    clusterAnswers(true);
+    await synced(messageDue(dueNow()));
+    await forget();
+    expect(await isOn("AutoscalerProblems")).toBe(false);
+  });
+
+  it("SyncsStopped fires where a partition was not synced for three periods, and not for a cluster with a period of five minutes", async () => {
+    await forget();
+    await since((troubles) => troubles, 10 * MINUTE_MS);
+    await service.replaceCluster({ name: "eu-1", syncPeriodMs: 5 * MINUTE_MS });
+    expect(await isOn("SyncsStopped")).toBe(false);
+    await service.replaceCluster({ name: "eu-1", syncPeriodMs: PERIOD_MS });
+    await longAgo();
+    expectFiring("SyncsStopped", [await planned(TICK())]);
+    await synced(messageDue(dueNow()));
   });
 
   it("ItemsUnreadable fires where a page of windows is damaged", async () => {

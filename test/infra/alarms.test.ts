@@ -4,6 +4,7 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ALARM_METRICS } from "../../lib/cost/units.ts";
+import { PROBLEM_KINDS } from "../../lib/report/problems.ts";
 import { powertoolsReporter } from "../../lib/report/reporter.ts";
 import { ROOT } from "../architecture/source.ts";
 import { completed, dropped } from "../report/reports.ts";
@@ -55,6 +56,8 @@ const sentMetrics = (): ReadonlyMap<string, readonly (readonly string[])[]> => {
   reporter.sync(completed({ failed: 1, unreachable: true, events: outcomes, unreadable, specsOverBudget: 1, ruleFailures }));
   for (const why of ["stale", "clock", "held"] as const) reporter.sync(dropped(why));
   reporter.failed(new Error("no answer"), { body: "{}" });
+  const problems = PROBLEM_KINDS.map((kind) => ({ kind, key: "eu-1", count: 1 }));
+  reporter.problems({ all: problems, risen: problems, sent: new Set(PROBLEM_KINDS) });
   write.mockRestore();
   const sent = printed.flatMap((text) => {
     const { _aws }: { readonly _aws: { readonly CloudWatchMetrics: readonly { Dimensions: string[][]; Metrics: { Name: string }[] }[] } } =
@@ -135,7 +138,7 @@ describe("the dashboard", () => {
     const { "Fn::Sub": sub } = DashboardBody as unknown as { readonly "Fn::Sub": readonly [string, Readonly<Record<string, Json>>] };
     const [body, values] = sub;
     const { widgets }: { readonly widgets: readonly { readonly properties: { readonly metrics: readonly Json[][] } }[] } = JSON.parse(body);
-    expect(widgets.length).toBe(6);
+    expect(widgets.length).toBe(7);
     const placeholders = [...body.matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => name);
     expect(new Set(placeholders)).toEqual(new Set(Object.keys(values)));
     const sent = sentMetrics();

@@ -120,17 +120,17 @@ describe("the metrics of problems", () => {
       [
         ["Problems", 2],
         ["ClustersUnreachable", 2],
-        ["NewClustersUnreachable", 2],
+        ["NewClusterProblems", 2],
       ],
       [
         ["Problems", 1],
         ["ClustersUnreachable", 1],
-        ["NewClustersUnreachable", 0],
+        ["NewClusterProblems", 0],
       ],
       [
         ["Problems", 0],
         ["ClustersUnreachable", 0],
-        ["NewClustersUnreachable", 0],
+        ["NewClusterProblems", 0],
       ],
     ]);
   });

@@ -112,16 +112,19 @@ const askedBy = (target: string, body: string): Asked => {
     ExpressionAttributeNames?: Readonly<Record<string, string>>;
     ReturnValues?: string;
     Statements?: readonly { Statement: string }[];
+    RequestItems?: Readonly<Record<string, { readonly Keys: readonly Keyed[] }>>;
   } = JSON.parse(body);
   if (prefix === "secretsmanager") return { service: prefix, actions: [`secretsmanager:${operation}`], resource: parsed.SecretId ?? "" };
   if (prefix === "AmazonSQS")
     return { service: "sqs", actions: [`sqs:${operation.replace("Batch", "")}`], resource: parsed.QueueUrl?.split("/").at(-1) ?? "" };
-  const leadingKeys = [parsed.Item?.pk?.S, parsed.Key?.pk?.S].filter((key) => key !== undefined);
+  const batch = Object.entries(parsed.RequestItems ?? {});
+  const batchKeys = batch.flatMap(([, { Keys }]) => Keys.map(({ pk }) => pk?.S));
+  const leadingKeys = [parsed.Item?.pk?.S, parsed.Key?.pk?.S, ...batchKeys].filter((key) => key !== undefined);
   if (parsed.Statements === undefined)
     return {
       service: "dynamodb",
       actions: [`dynamodb:${operation}`],
-      resource: parsed.TableName ?? "",
+      resource: parsed.TableName ?? batch.map(([table]) => table).join(" and "),
       leadingKeys,
       attributes: [...Object.keys(parsed.Item ?? parsed.Key ?? {}), ...namedBy(parsed)],
       returnValues: parsed.ReturnValues === undefined ? [] : [parsed.ReturnValues],
