@@ -7,6 +7,7 @@ import { EXIT, main } from "../../lib/cli/main.ts";
 import { type RunOptions, startCommand } from "../../lib/local/run/options.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { PROBLEM_KINDS, problemMetrics } from "../../lib/report/problems.ts";
 import { syncMetrics } from "../../lib/report/sync-metrics.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { filesBelow, ROOT } from "./source.ts";
@@ -158,7 +159,8 @@ describe("the metrics", () => {
       phasesMs: {},
     };
     const dropped = { ...base, kind: "dropped", why: "stale" } as const;
-    const ofFunctions = ["FailedSyncs"];
+    const problems = problemMetrics({ all: [], risen: [], sent: new Set(PROBLEM_KINDS) }).map(({ name }) => name);
+    const ofFunctions = ["FailedSyncs", ...problems];
     const sent = [...ofFunctions, ...[...syncMetrics(completed, "all"), ...syncMetrics(dropped, "all")].map(({ name }) => name)];
     const table = /\| metric \| says \|\n(.*?)\n\n/s.exec(read("docs/operations.md"))?.[1] ?? "";
     const told = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = ""]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
