@@ -29,11 +29,13 @@ const causeOf = (evaluation: Evaluation): Because => {
 };
 
 const failureKindOf = (evaluation: Evaluation): FailureKind => {
-  const { failed, failedRead, from, kind } = evaluation;
   const failure = failureOf(evaluation);
-  if (!failure) return kind === "scale" ? "made" : "fine";
-  if (!failed) return failure === "forbidden" ? "forbidden" : "fault";
-  if (UNASKED.has(causeOf(evaluation).reason)) return "unasked";
+  if (!failure) return evaluation.kind === "scale" ? "made" : "fine";
+  if (!evaluation.failed) return failure === "forbidden" ? "forbidden" : "fault";
+  return UNASKED.has(causeOf(evaluation).reason) ? "unasked" : failedReadKind(evaluation);
+};
+
+const failedReadKind = ({ failedRead, from }: Evaluation): FailureKind => {
   if (failedRead && FORBIDDEN.has(failedRead.code)) return "forbidden";
   if (failedRead?.of === "scale" && failedRead.code === NOT_FOUND) return "gone";
   // Fails to "unreachable", which is shown first: a count that was not read, unless the server answered why.
