@@ -5,6 +5,7 @@ import { example } from "./example.ts";
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   describe: ["tidemark describe shop/web", "tidemark describe hpa/web wpa/api -n shop", "tidemark describe -l app=web -n shop"],
   explain: ["tidemark explain shop/web", "tidemark explain shop/web --at 2h", "tidemark explain shop/web --at 'yesterday 18:30'"],
+  schedule: ["tidemark schedule shop/web", "tidemark schedule shop/web --next 30 --at 2026-12-24"],
   series: ["tidemark series --labels team,tier"],
   status: ["tidemark status", "tidemark status -w --stack tidemark-prod"],
   cost: ["tidemark cost --stack tidemark-prod", "tidemark cost --clusters 50 --autoscalers 2000 --period 30s"],

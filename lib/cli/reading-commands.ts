@@ -4,6 +4,7 @@ import type { ChangesOptions } from "./commands/changes.ts";
 import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
 import type { EventsOptions } from "./commands/events.ts";
 import type { GetOptions } from "./commands/get-options.ts";
+import type { ScheduleOptions } from "./commands/schedule.ts";
 import type { SeriesOptions } from "./commands/series.ts";
 import { example } from "./example.ts";
 import { type CommandIo, showsOf } from "./io.ts";
@@ -19,6 +20,7 @@ const code = {
   describe: () => import("./commands/describe.ts"),
   events: () => import("./commands/events.ts"),
   get: () => import("./commands/get.ts"),
+  schedule: () => import("./commands/schedule.ts"),
   series: () => import("./commands/series.ts"),
 };
 
@@ -65,6 +67,18 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .action((names: readonly string[], options: ExplainOptions & ScopeOptions) => {
       const resource = oneResource("explain", names, filterOf(options));
       return run(options, showsOf(options.output), async (session, printer) => (await code.describe()).explain(session, printer, resource, options));
+    });
+  withScope(root.command("schedule"))
+    .description("print the bounds of an autoscaler, and the coming changes of its schedule")
+    .argument("<name...>", ONE_NAME)
+    .option("--next <number>", "how many changes", "10")
+    .option("--at <time>", "from this time on: RFC 3339, a duration from now, or monday, 09:00, 2026-01-05")
+    .addOption(output(["table", "json", "yaml"]))
+    .action(async (names: readonly string[], options: ScheduleOptions & ScopeOptions) => {
+      const { schedule, changesWanted } = await code.schedule();
+      const resource = oneResource("print the schedule of", names, filterOf(options));
+      changesWanted(options);
+      return run(options, showsOf(options.output), async (session, printer) => schedule(session, printer, resource, options));
     });
   withScopes(root.command("events"))
     .description("list scale events, oldest first")

@@ -8,7 +8,18 @@ export interface Named {
   readonly autoscalers: readonly { readonly cluster: string; readonly namespace: string; readonly name: string }[];
 }
 
-const AUTOSCALER_COMMANDS: ReadonlySet<string> = new Set(["get", "describe", "explain", "events", "changes", "edit", "delete", "pause", "resume"]);
+const AUTOSCALER_COMMANDS: ReadonlySet<string> = new Set([
+  "get",
+  "describe",
+  "explain",
+  "schedule",
+  "events",
+  "changes",
+  "edit",
+  "delete",
+  "pause",
+  "resume",
+]);
 const TYPES = ["hpa", "pa", "wpa"];
 
 /** The names that a command takes: of autoscalers, clusters or partitions. */

@@ -1,0 +1,87 @@
+import { specOf } from "../../manifest/admit.ts";
+import { type BoundSource, type EffectiveBounds, NOTHING_SET } from "../../model/bounds.ts";
+import { localText } from "../../model/time-zone.ts";
+import { type BoundsChange, changesAhead } from "../../policy/bounds/changes-ahead.ts";
+import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
+import { sourceText } from "../../policy/bounds/within-bounds.ts";
+import { lines, text } from "../../report/printed.ts";
+import { timeText } from "../../service/views/time-text.ts";
+import type { Printer, Session } from "../io.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { aligned } from "../output/text-table.ts";
+import { queryFor, type Resource } from "../selected-names.ts";
+import { futureMs } from "../time-options.ts";
+import { usage } from "../usage-error.ts";
+
+export interface ScheduleOptions {
+  readonly next: string;
+  readonly at?: string;
+  readonly output: "table" | DocumentFormat;
+}
+
+const NEXT_MAX = 1_000;
+
+/** Refuses a number that is none, before anything is opened. */
+export const changesWanted = ({ next }: Pick<ScheduleOptions, "next">): number => {
+  const most = Number(next);
+  if (Number.isInteger(most) && most >= 1 && most <= NEXT_MAX) return most;
+  throw usage(`Cannot use --next "${next}": give a whole number from 1 to ${NEXT_MAX}`);
+};
+
+/** Prints the bounds of an autoscaler at an instant, and the changes that its schedule makes after it. */
+export const schedule = async ({ service, nowMs }: Session, printer: Printer, resource: Resource, options: ScheduleOptions): Promise<void> => {
+  const { cluster, namespace, name, manifest } = await service.get(await queryFor(service, resource));
+  const spec = specOf(JSON.stringify(manifest), `${namespace}/${name}`);
+  const fromMs = options.at === undefined ? nowMs : futureMs("--at", options.at, nowMs, printer.note);
+  const now = effectiveBounds(spec, NOTHING_SET, fromMs);
+  const changes = changesAhead(spec, NOTHING_SET, { fromMs, most: changesWanted(options) });
+  if (options.output !== "table") {
+    const view = { cluster, namespace, name, at: timeText(fromMs), ...boundsView(now), changes: changes.map(changeView) };
+    await printer.print(documentText(view, options.output));
+    return;
+  }
+  const { min, max, paused } = now;
+  const head = text`At ${timeText(fromMs)}: minReplicas ${min.replicas} ${sourceText(min.source)}, maxReplicas ${max.replicas} ${sourceText(max.source)}${paused ? `, paused ${sourceText(paused)}` : ""}`;
+  const rows = changes.map(rowOf);
+  const table = rows.length === 0 ? [text`No change within 400 days`] : aligned([["LOCAL TIME", "UTC", "MIN", "MAX", "WHAT"], ...rows]);
+  await printer.print(lines([head, ...table]));
+};
+
+const rowOf = ({ atMs, timeZone, bounds: { min, max, paused }, climb }: BoundsChange): readonly string[] => [
+  `${localText(timeZone, atMs)} ${timeZone}`,
+  timeText(atMs),
+  String(min.replicas),
+  String(max.replicas),
+  climb ? `the floor climbs to ${climb.to} until ${localText(timeZone, climb.untilMs)}` : whatOf({ min, max, paused }),
+];
+
+/** The entries behind the bounds; the manifest only where there is none. */
+const whatOf = ({ min, max, paused }: { readonly [Name in "min" | "max" | "paused"]: EffectiveBounds[Name] | undefined }): string => {
+  const named = [
+    ...(min && min.source.kind !== "manifest" ? [`min ${sourceText(min.source)}`] : []),
+    ...(max && max.source.kind !== "manifest" ? [`max ${sourceText(max.source)}`] : []),
+    ...(paused ? [`paused ${sourceText(paused)}`] : []),
+  ];
+  return named.length === 0 ? sourceText({ kind: "manifest" }) : named.join(", ");
+};
+
+const boundView = ({ replicas, source }: EffectiveBounds["min"]) => ({ replicas, by: sourceView(source) });
+
+const sourceView = (source: BoundSource) => ({
+  kind: source.kind,
+  ...(source.kind === "schedule" && { name: source.name, until: timeText(source.untilMs), ...(source.ramp && { ramp: source.ramp }) }),
+});
+
+const boundsView = ({ min, max, paused }: EffectiveBounds) => ({
+  min: boundView(min),
+  max: boundView(max),
+  ...(paused && { paused: sourceView(paused) }),
+});
+
+const changeView = ({ atMs, timeZone, bounds, climb }: BoundsChange) => ({
+  at: timeText(atMs),
+  local: localText(timeZone, atMs),
+  timeZone,
+  ...boundsView(bounds),
+  ...(climb && { climbsTo: climb.to, climbsUntil: timeText(climb.untilMs) }),
+});
