@@ -1,7 +1,7 @@
 import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { PAGE_BYTES, pageSizes } from "./page-sizes.ts";
-import { asName, asObject } from "../model/read/json.ts";
+import { asName, asObject, asText } from "../model/read/json.ts";
 import { MAX_ANSWER_BYTES, MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
 import { ANSWER_TOO_LARGE } from "./transport/failure.ts";
@@ -26,6 +26,12 @@ export interface ListOf<Item> {
   readonly firstLimit?: number;
   /** False for APIs that ignore the limit and answer in one piece (metrics.k8s.io). */
   readonly paged?: boolean;
+  /** Gets the bytes of each namespace in each page that was read, passed over objects included. */
+  readonly weigh?: (bytes: ReadonlyMap<string, number>) => void;
+  /** The namespaces whose objects the server leaves out. */
+  readonly without?: ReadonlySet<string> | undefined;
+  /** The namespace that alone needs the LIST (fair-gate.ts). */
+  readonly flow?: string | undefined;
   /** Called after each page; true stops the LIST early. `remaining` is the estimate of the server of the objects that follow. */
   readonly enough?: (remaining: number | undefined) => boolean;
 }
@@ -83,13 +89,14 @@ const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
     for (const item of page) items.push(item);
   };
   const { onPage = collect } = what;
-  const sizes = pageSizes(transport, what.path);
+  const sizes = pageSizes(transport, [what.path, fieldsOf(what)].join("?"));
   let at: PageAt = { token: undefined, limit: Math.min(sizes.most(), what.firstLimit ?? PAGE_LIMIT), shrunk: false };
   for (let page = 0; page < MAX_PAGES; page++) {
-    const { answer, limit } = await readFitting(transport, what, at, budget);
+    const { answer, limit } = await readFitting(transport, what, { ...at, tooLarge: sizes.tooLarge }, budget);
     if (answer.kind === "failed") return answer;
     passedOver.push(...answer.passedOver);
     onPage(answer.items, answer.objects);
+    what.weigh?.(answer.weights);
     sizes.read(answer);
     const { next, remaining } = answer;
     if (next === undefined) sizes.end();
@@ -105,13 +112,14 @@ const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
 const readFitting = async <Item>(
   transport: Pick<Transport, "get">,
   what: ListOf<Item>,
-  at: PageAt,
+  at: PageAt & { readonly tooLarge: (objects: number) => void },
   budget: CallBudget,
 ): Promise<{ readonly answer: PageAnswer<Item>; readonly limit: number }> => {
   for (let { limit } = at; ; limit = Math.floor(limit / SHRINK_BY)) {
     const answer = await (limit === 0 ? readName : readPage)(transport, what, { ...at, limit }, budget);
     const tooLarge = answer.kind === "failed" && isTooLarge(answer.failure);
     if (!tooLarge || what.paged === false || limit === 0) return { answer, limit };
+    at.tooLarge(limit);
   }
 };
 
@@ -142,6 +150,8 @@ interface Page<Item> {
   readonly passedOver: readonly PassedOver[];
   /** Of the unpacked answer; as many as an answer may have, where the object in it was passed over. */
   readonly bytes: number;
+  /** The bytes of the objects of each namespace. */
+  readonly weights: ReadonlyMap<string, number>;
 }
 
 type PageAnswer<Item> = Page<Item> | Extract<Listed<never>, { kind: "failed" }>;
@@ -150,14 +160,21 @@ type PageAnswer<Item> = Page<Item> | Extract<Listed<never>, { kind: "failed" }>;
 const readPage = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, at: PageAt, budget: CallBudget): Promise<PageAnswer<Item>> => {
   const items: Item[] = [];
   const passedOver: PassedOver[] = [];
+  const weights = new Map<string, number>();
   let objects = 0;
-  const onItem = (raw: JsonObject): void => {
+  const count = (raw: JsonObject, bytes: number): void => {
     objects++;
+    if (!what.weigh) return;
+    const namespace = asText(asObject(raw["metadata"])["namespace"]);
+    weights.set(namespace, (weights.get(namespace) ?? 0) + bytes);
+  };
+  const onItem = (raw: JsonObject, bytes: number): void => {
+    count(raw, bytes);
     const item = what.read(raw);
     if (item !== undefined) items.push(item);
   };
-  const onPassedOver = (raw: JsonObject): void => {
-    objects++;
+  const onPassedOver = (raw: JsonObject, bytes: number): void => {
+    count(raw, bytes);
     passedOver.push(nameOf(raw));
   };
   const answer = await transport.get({ ...requestOf(what, at), onItem, onPassedOver }, budget);
@@ -165,18 +182,23 @@ const readPage = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
   const raws = answer.streamed ? [] : objectsOf(answer.body);
   // Fails to a failed read: an answer without its items would look like an empty cluster.
   if (raws === undefined) return failed(what, "the answer has no list of items");
-  for (const raw of raws) onItem(raw);
-  return { kind: "page", items, objects, passedOver, bytes: answer.bytes, ...restOf(answer.body) };
+  for (const raw of raws) onItem(raw, 0);
+  return { kind: "page", items, objects, passedOver, bytes: answer.bytes, weights, ...restOf(answer.body) };
 };
 
 /** Asks for the name of one object whose page cannot be read, and for the token of the one behind it. */
 const readName = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, at: PageAt, budget: CallBudget): Promise<PageAnswer<Item>> => {
   const { path, resource } = what;
-  const answer = await transport.get({ path, resource, query: pageQuery(what, { ...at, limit: 1 }), metadataOnly: true }, budget);
+  const answer = await transport.get(
+    { path, resource, query: pageQuery(what, { ...at, limit: 1 }), metadataOnly: true, ...(what.flow !== undefined && { flow: what.flow }) },
+    budget,
+  );
   if (answer.kind === "failed") return answer;
   const raws = objectsOf(answer.body);
   if (raws === undefined) return failed(what, "the answer has no list of items");
-  return { kind: "page", items: [], objects: raws.length, passedOver: raws.map(nameOf), bytes: MAX_ANSWER_BYTES, ...restOf(answer.body) };
+  const passedOver = raws.map(nameOf);
+  const weights = new Map(passedOver.map(({ namespace }) => [namespace, MAX_ANSWER_BYTES]));
+  return { kind: "page", items: [], objects: raws.length, passedOver, bytes: MAX_ANSWER_BYTES, weights, ...restOf(answer.body) };
 };
 
 const nameOf = (raw: JsonObject): PassedOver => {
@@ -195,16 +217,28 @@ const objectsOf = ({ items, kind }: JsonObject): readonly JsonObject[] | undefin
   return items === null && typeof kind === "string" && kind.endsWith("List") ? [] : undefined;
 };
 
-const requestOf = (what: Pick<ListOf<unknown>, "path" | "resource" | "protobuf" | "light" | "paged">, at: PageAt): ApiRequest => ({
+const requestOf = (what: Omit<ListOf<unknown>, "onPage" | "read">, at: PageAt): ApiRequest => ({
   path: what.path,
   resource: what.resource,
   query: pageQuery(what, at),
   ...(what.protobuf && { protobuf: what.protobuf }),
   ...(what.light && { light: true }),
+  ...(what.flow !== undefined && { flow: what.flow }),
 });
 
-const pageQuery = ({ paged }: Pick<ListOf<unknown>, "paged">, { token, limit }: PageAt): Record<string, string> =>
-  paged === false ? {} : { limit: String(limit), ...(token !== undefined && { continue: token }) };
+const pageQuery = (what: Pick<ListOf<unknown>, "paged" | "without">, { token, limit }: PageAt): Record<string, string> => {
+  const fields = fieldsOf(what);
+  return {
+    ...(fields !== "" && { fieldSelector: fields }),
+    ...(what.paged !== false && { limit: String(limit), ...(token !== undefined && { continue: token }) }),
+  };
+};
+
+/** The field selector that leaves namespaces out. API servers know these fields of every kind. */
+const fieldsOf = ({ without = NO_NAMESPACES }: Pick<ListOf<unknown>, "without">): string =>
+  [...without].map((namespace) => `metadata.namespace!=${namespace}`).join(",");
+
+const NO_NAMESPACES: ReadonlySet<string> = new Set();
 
 const failed = (what: { readonly resource: string }, state: string): Extract<Listed<never>, { kind: "failed" }> => ({
   kind: "failed",

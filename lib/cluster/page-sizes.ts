@@ -15,6 +15,8 @@ export interface PageSizes {
   /** The most objects that fit into the page that begins now. */
   readonly most: () => number;
   readonly read: (page: Size) => void;
+  /** Called where a page of so many objects was too large, and smaller ones follow. The next LIST begins with those, also where this one does not get so far in its time. */
+  readonly tooLarge: (objects: number) => void;
   /** Called where the LIST has reached its end. Only a LIST with large objects is remembered. */
   readonly end: () => void;
 }
@@ -33,6 +35,9 @@ export const pageSizes = (transport: Pick<Transport, "get">, path: string): Page
     read: (page) => {
       pages.push(page);
       position += page.objects;
+    },
+    tooLarge: (objects) => {
+      paths.set(path, [...pages, { objects, bytes: MAX_ANSWER_BYTES }]);
     },
     end: () => {
       if (pages.some(({ objects, bytes }) => bytes * PAGE_LIMIT > MAX_ANSWER_BYTES * objects)) paths.set(path, pages);

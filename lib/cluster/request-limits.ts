@@ -26,8 +26,22 @@ export const MAX_FLOW_CALLS = 32;
 export const MAX_FLOW_SHARE_CALLS = 2_500;
 export const MAX_FLOW_SHARE_BYTES = 4 * 1024 * 1024;
 
+/** Most bytes on the wire of the LISTs of one namespace that is read by itself: half of what a sync may have. */
+export const MAX_FLOW_LIST_BYTES = 128 * 1024 * 1024;
+
 /** Calls of an observation that are left for the LISTs that all namespaces need. */
 export const SHARED_CALLS = 1_000;
+
+/**
+ * A namespace with more than this, and with more than a tenth of what all namespaces have together, is read after the others were decided: a MiB takes some ten milliseconds. There are nine
+ * of one answer at most; of the answers of several syncs so many are remembered.
+ */
+export const HEAVY_BYTES = 1024 * 1024;
+export const HEAVY_SHARE = 0.1;
+export const MAX_HEAVY_NAMESPACES = 20;
+
+/** Pods that the rules of a namespace look at before it counts as heavy: some ten milliseconds. */
+export const HEAVY_LOOKS = 20_000;
 
 /** The time after which the first decisions no longer wait for a namespace. Each later round waits twice as long. */
 export const FLOW_SHARE_MS = 100;

@@ -175,16 +175,17 @@ export const NAMESPACE_LOOKS_MAX = 300_000;
 
 /**
  * Counts the pods that the rules look at, and holds what would take a namespace over its share of the time. Each autoscaler looks at the pods that its selector leaves, once to select them
- * and once for each metric. Fails to a hold of those autoscalers alone. A namespace with few pods is not counted, and the first autoscaler is always decided.
+ * and once for each metric. On doubt, hold: those autoscalers only. An autoscaler that looks at few is not counted, and the first one is always decided.
  */
 const workOfNamespaces = (): ((autoscaler: ReadySpec, observed: Observed) => Because | undefined) => {
   const looks = new Map<Namespace, number>();
   return ({ record: { namespace }, spec }, { observation: { scale, pods } }) => {
-    if (scale.kind === "failed" || pods.all.length < FEW_PODS) return undefined;
+    const each = 1 + ("metrics" in spec ? spec.metrics.length : 0);
+    if (scale.kind === "failed" || pods.all.length * each < FEW_LOOKS) return undefined;
     const reading = parseSelector(scale.selector);
     if (reading.kind === "invalid") return undefined;
     const before = looks.get(namespace) ?? 0;
-    const after = before + pods.looksAt(reading.selector) * (1 + ("metrics" in spec ? spec.metrics.length : 0));
+    const after = before + pods.looksAt(reading.selector) * each;
     if (before === 0 || after <= NAMESPACE_LOOKS_MAX) {
       looks.set(namespace, after);
       return undefined;
@@ -193,8 +194,8 @@ const workOfNamespaces = (): ((autoscaler: ReadySpec, observed: Observed) => Bec
   };
 };
 
-/** Fewer pods are not counted: a thousand autoscalers that each look at all of them stay below the limit. */
-const FEW_PODS = 100;
+/** Fewer looks of one autoscaler are not counted: those of a thousand autoscalers stay below the limit. */
+const FEW_LOOKS = 200;
 
 const verdictOf = (evaluated: Evaluated, client: ClusterClient | undefined, [hold, next]: readonly Because[]): HoldVerdict | ScaleVerdict => {
   const { decision, input, overShare } = evaluated;

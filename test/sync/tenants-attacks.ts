@@ -198,6 +198,28 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
+    name: "1,000 autoscalers of 40 metrics that each look at 90 pods",
+    make: (server) => {
+      const apps = times(1_000, (index) => `all-${index}`);
+      const selecting = (app: string): Raw => ({
+        ...workload(TENANT, app),
+        spec: { replicas: 2, selector: { matchExpressions: [{ key: "app", operator: "NotIn", values: [app, "none"] }] } },
+      });
+      first(server, DEPLOYMENTS, apps.map(selecting));
+      first(
+        server,
+        PODS,
+        times(90, (index) => pod(TENANT, "few", index)),
+      );
+      first(
+        server,
+        METRICS,
+        times(90, (index) => podMetrics(TENANT, "few", index)),
+      );
+      return apps.map((name) => ({ namespace: TENANT, name, metrics: times(40, () => CPU) }));
+    },
+  },
+  {
     name: "1,000 queries of 100 ms",
     make: (server) => {
       adapter(server, (...call) => setTimeout(() => json(200, VALUE)(...call), 100));

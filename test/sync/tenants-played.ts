@@ -22,6 +22,8 @@ export interface Played {
   readonly scaled: ReadonlySet<string>;
   /** From the beginning of the sync to the answer about the last scale of one of them. */
   readonly scaledMs: number;
+  /** CPU of this process in that time, of all its threads. */
+  readonly cpuMs: number;
 }
 
 const PERIOD_MS = 60_000;
@@ -49,7 +51,8 @@ export const play = async (
   await raiseSpecVersion(tables, { cluster: name, partition: WHOLE_CLUSTER });
   const decisions = new Map<string, string>();
   const scaled = new Set<string>();
-  let lastMs = 0;
+  let [lastMs, cpuMs] = [0, 0];
+  let cpuFrom = process.cpuUsage();
   const client = clientTo(server);
   const watched: ClusterClient = {
     ...client,
@@ -58,6 +61,8 @@ export const play = async (
       if (write.namespace === TENANT || answer.kind !== "applied") return answer;
       scaled.add(`${write.namespace}/${write.target.name}`);
       lastMs = performance.now();
+      const { user, system } = process.cpuUsage(cpuFrom);
+      cpuMs = (user + system) / 1_000;
       return answer;
     },
   };
@@ -80,11 +85,13 @@ export const play = async (
   await sync(ports, { ...message, dueMs: Date.now() - 1 });
   await putCluster(tables, { ...record, version: 3 }, 2);
   decisions.clear();
+  globalThis.gc?.();
+  cpuFrom = process.cpuUsage();
   const fromMs = performance.now();
   const report = await sync(ports, { ...message, dueMs: Date.now() });
   client.close();
   if (report.kind !== "completed") throw new Error(`the sync was dropped: ${report.why}`);
-  return { report, decisions, scaled, scaledMs: lastMs - fromMs };
+  return { report, decisions, scaled, scaledMs: lastMs - fromMs, cpuMs };
 };
 
 const textOf = ({ namespace, name, metrics, target }: Manifest): string =>

@@ -22,7 +22,7 @@ const keepPages = (server: StandIn): void => {
     if (seen.method !== "GET") kept.clear();
     const { searchParams, pathname } = seen.url;
     if (seen.method !== "GET" || !searchParams.has("limit")) return inner(seen, response, socket);
-    const key = `${pathname} ${searchParams.get("limit")} ${searchParams.get("continue")} ${seen.headers.accept}`;
+    const key = [pathname, ...["limit", "continue", "fieldSelector"].map((name) => searchParams.get(name)), seen.headers.accept].join(" ");
     const known = kept.get(key);
     if (known) return void response.writeHead(200, known.headers).end(known.body);
     let headers: OutgoingHttpHeaders = {};

@@ -1,6 +1,6 @@
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure } from "../../model/observation.ts";
-import { MAX_FLOW_SHARE_BYTES, MAX_FLOW_SHARE_CALLS, SHARED_CALLS } from "../request-limits.ts";
+import { MAX_FLOW_LIST_BYTES, MAX_FLOW_SHARE_BYTES, MAX_FLOW_SHARE_CALLS, SHARED_CALLS } from "../request-limits.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 
@@ -13,6 +13,11 @@ export interface Flows {
   readonly ask: <Result>(namespace: Namespace, call: (budget: CallBudget) => Promise<Result>) => Promise<Result>;
   /** The same for a call that stores its answer itself. A mistake that it throws comes out of the next `within`. */
   readonly start: (namespace: Namespace, call: (budget: CallBudget) => Promise<void>) => void;
+  /** The same for what is asked after all others were decided: nothing is asked before `beginLate`. A LIST has a share of bytes of its own. */
+  readonly startLate: (namespace: Namespace, call: (budget: CallBudget) => Promise<void>, share: Share) => void;
+  readonly beginLate: () => void;
+  /** The unpacked bytes of the answers to questions so far. */
+  readonly bytes: () => ReadonlyMap<Namespace, number>;
   /** Waits until each flow has all its answers, or has used this time; no longer than `patienceMs`. */
   readonly within: (shareMs: number, patienceMs: number) => Promise<void>;
   /** True where no question is open. */
@@ -22,6 +27,9 @@ export interface Flows {
 /** The reason of what was not asked, or not answered in time, because its namespace has used its share of the sync. */
 export const TENANT_OVER_SHARE = "TenantOverShare";
 
+/** Which share of its namespace a call takes from. */
+type Share = "lists" | "questions";
+
 interface Flow {
   /** Questions without an answer. */
   open: number;
@@ -30,7 +38,10 @@ interface Flow {
   usedMs: number;
   runningSinceMs: number;
   calls: number;
+  /** Unpacked, of answers to questions. */
   bytes: number;
+  /** Of LISTs, on the wire. */
+  listBytes: number;
 }
 
 export interface FlowsOf {
@@ -46,7 +57,7 @@ export const newFlows = ({ budget, elapsed, after }: FlowsOf): Flows => {
   const usedMs = (flow: Flow): number => flow.usedMs + (flow.running > 0 ? elapsed() - flow.runningSinceMs : 0);
 
   const flowOf = (namespace: Namespace): Flow => {
-    const flow = flows.get(namespace) ?? { open: 0, running: 0, usedMs: 0, runningSinceMs: 0, calls: 0, bytes: 0 };
+    const flow = flows.get(namespace) ?? { open: 0, running: 0, usedMs: 0, runningSinceMs: 0, calls: 0, bytes: 0, listBytes: 0 };
     flows.set(namespace, flow);
     return flow;
   };
@@ -60,7 +71,9 @@ export const newFlows = ({ budget, elapsed, after }: FlowsOf): Flows => {
     changed();
   };
 
-  const ask: Flows["ask"] = async (namespace, call) => {
+  const late: (() => void)[] = [];
+
+  const askFrom = async <Result>(share: Share, namespace: Namespace, call: (budget: CallBudget) => Promise<Result>): Promise<Result> => {
     const flow = flowOf(namespace);
     flow.open++;
     open.add(flow);
@@ -73,7 +86,8 @@ export const newFlows = ({ budget, elapsed, after }: FlowsOf): Flows => {
       return over ?? budget.take();
     };
     const receive = (bytes: number, unpacked = bytes): void => {
-      flow.bytes += unpacked;
+      if (share === "lists") flow.listBytes += bytes;
+      else flow.bytes += unpacked;
       budget.receive(bytes);
     };
     try {
@@ -84,11 +98,20 @@ export const newFlows = ({ budget, elapsed, after }: FlowsOf): Flows => {
   };
   const mistakes: unknown[] = [];
 
+  const startFrom = (share: Share, ...[namespace, call]: Parameters<Flows["start"]>): void => {
+    askFrom(share, namespace, call).catch((mistake: unknown) => mistakes.push(mistake));
+  };
+
   return {
-    ask,
-    start: (namespace, call) => {
-      ask(namespace, call).catch((mistake: unknown) => mistakes.push(mistake));
+    ask: (namespace, call) => askFrom("questions", namespace, call),
+    start: (namespace, call) => startFrom("questions", namespace, call),
+    startLate: (namespace, call, share) => {
+      late.push(() => startFrom(share, namespace, call));
     },
+    beginLate: () => {
+      for (const start of late.splice(0)) start();
+    },
+    bytes: () => new Map([...flows].map(([namespace, { bytes }]) => [namespace, bytes])),
     within: async (shareMs, patienceMs) => {
       await new Promise<void>((resolve) => {
         let cancelLook = NOTHING;
@@ -111,7 +134,7 @@ export const newFlows = ({ budget, elapsed, after }: FlowsOf): Flows => {
       });
       if (mistakes.length > 0) throw mistakes[0];
     },
-    areDone: () => open.size === 0,
+    areDone: () => open.size + late.length === 0,
   };
 };
 
@@ -125,13 +148,14 @@ const firstOf = <Item>(items: Iterable<Item>, isWanted: (item: Item) => boolean)
 /** Why nothing more is asked for the namespace in this sync. Fails to a hold of what is not answered; the next sync begins with it. */
 const overShare = (
   namespace: Namespace,
-  { calls, bytes }: Flow,
+  { calls, bytes, listBytes }: Flow,
   { budget, used }: { readonly budget: CallBudget; readonly used: number },
 ): ApiFailure | undefined => {
   const seconds = (used / 1_000).toFixed(1);
   if (budget.remainingMs() <= 0) return failure(namespace, `the time of this sync, ${seconds} s of it for ${calls} calls of the namespace`);
   if (calls >= MAX_FLOW_SHARE_CALLS) return failure(namespace, `${calls} calls, the most for one namespace`);
   if (bytes >= MAX_FLOW_SHARE_BYTES) return failure(namespace, `${bytes} bytes of ${MAX_FLOW_SHARE_BYTES} for one namespace`);
+  if (listBytes >= MAX_FLOW_LIST_BYTES) return failure(namespace, `${listBytes} bytes of LISTs of ${MAX_FLOW_LIST_BYTES} for one namespace`);
   // What is left is for the LISTs, which all namespaces need.
   return budget.left().calls <= SHARED_CALLS ? failure(namespace, "the calls of this sync") : undefined;
 };

@@ -1,4 +1,5 @@
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "../request-limits.ts";
+import { type HeavyNamespaces, heavyNamespaces } from "./heavy-namespaces.ts";
 import { type OtherStacks, otherStacks } from "./other-stacks.ts";
 import { type RivalMemory, rivalMemory } from "./rival-memory.ts";
 
@@ -11,6 +12,7 @@ export interface Memory {
   readonly refusedList: (path: string) => string | undefined;
   readonly refuseList: (path: string, message: string) => void;
   readonly rivals: RivalMemory;
+  readonly heavy: HeavyNamespaces;
   readonly otherStacks: OtherStacks;
   /** For each API group, the version that was served last; "" where the group was not installed. */
   readonly rivalVersions: Map<string, string>;
@@ -42,6 +44,7 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
       refused.set(path, { message, untilMs: clock() + ABSENCE_TTL_MS });
     },
     rivals: rivalMemory(clock),
+    heavy: heavyNamespaces(),
     otherStacks: otherStacks(clock),
     rivalVersions: new Map(),
     metricsVersion: undefined,

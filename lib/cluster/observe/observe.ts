@@ -3,10 +3,11 @@ import { labelIndex } from "../../model/label-index.ts";
 import type { Answer, ApiFailure, MetricAnswers, Observation, Pod, PodMetrics, ScaleReading } from "../../model/observation.ts";
 import { mapInTurns } from "../in-turns.ts";
 import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../port.ts";
-import { FLOW_SHARE_MS, FLOWS_PATIENCE_MS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
+import { FLOW_SHARE_MS, FLOWS_PATIENCE_MS, HEAVY_LOOKS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
 import type { ApiSession } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
 import { newFlows } from "./flows.ts";
+import { heaviest } from "./heavy-namespaces.ts";
 import type { Memory } from "./memory.ts";
 import { type Monitors, observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
@@ -52,7 +53,7 @@ export const observe = async (session: ApiSession, memory: Memory, watched: read
     pods,
     podMetrics,
   };
-  const first = await observedNow(reading, watched, FLOW_SHARE_MS);
+  const first = await observedNow(reading, watched, { shareMs: FLOW_SHARE_MS, late: heavyWork(reading, watched) });
   return limits.inRounds ? first : allOf(first);
 };
 
@@ -69,7 +70,11 @@ interface Reading {
 }
 
 /** The observations of those whose answers have all come, and how to wait for the others. */
-const observedNow = async (reading: Reading, watched: readonly Watched[], shareMs: number): Promise<ObservedCluster> => {
+const observedNow = async (
+  reading: Reading,
+  watched: readonly Watched[],
+  { shareMs, late = NONE_LATE }: { readonly shareMs: number; readonly late?: ReadonlySet<Namespace> },
+): Promise<ObservedCluster> => {
   const { observing, questions } = reading;
   const views = new Map<Namespace, (uid: AutoscalerUid) => View>();
   const viewOf = (namespace: Namespace, uid: AutoscalerUid): View => {
@@ -81,7 +86,8 @@ const observedNow = async (reading: Reading, watched: readonly Watched[], shareM
   const observations = new Map<AutoscalerUid, Observed>();
   await mapInTurns(watched, (autoscaler) => {
     const { uid, namespace } = autoscaler;
-    if (questions.areAnswered(autoscaler)) observations.set(uid, observedOf(reading, autoscaler, viewOf(namespace, uid)));
+    if (!late.has(namespace) && isRead(reading, autoscaler) && questions.areAnswered(autoscaler))
+      observations.set(uid, observedOf(reading, autoscaler, viewOf(namespace, uid)));
     else missing.push(autoscaler);
   });
   const part = { observations, ...observing.budget.spent() };
@@ -89,14 +95,35 @@ const observedNow = async (reading: Reading, watched: readonly Watched[], shareM
   return missing.length === 0 ? part : { ...part, later: () => observedLater(reading, missing, 2 * shareMs) };
 };
 
+const NONE_LATE: ReadonlySet<Namespace> = new Set();
+
+/** True where the LISTs that it needs are read. Those of a heavy namespace are read after the first round. */
+const isRead = ({ needs, pods, podMetrics }: Reading, { namespace }: Watched): boolean => {
+  const need = needs.get(namespace);
+  return !(need?.pods && !pods.has(namespace)) && !(need?.podMetrics && !podMetrics.has(namespace));
+};
+
+/** The namespaces whose rules look at many more pods than those of the others. They are decided after them. */
+const heavyWork = ({ pods }: Reading, watched: readonly Watched[]): ReadonlySet<Namespace> => {
+  const looks = new Map<Namespace, number>();
+  for (const { namespace, spec } of watched) {
+    const answer = pods.get(namespace);
+    if (answer?.kind !== "answered") continue;
+    looks.set(namespace, (looks.get(namespace) ?? 0) + answer.items.all.length * (1 + ("metrics" in spec ? spec.metrics.length : 0)));
+  }
+  return heaviest(looks, HEAVY_LOOKS);
+};
+
 /** Waits for at least one of the autoscalers that are missing, for twice as long as in the round before. */
 const observedLater = async (reading: Reading, missing: readonly Watched[], shareMs: number): Promise<ObservedCluster> => {
   const { flows, limits } = reading.observing;
+  flows.beginLate();
   await flows.within(shareMs, limits.budgetMs);
   // The scale of some may have come just now: their questions are asked before it counts that none is open.
   await reading.questions.askLate(reading.scales);
+  flows.beginLate();
   const isOver = flows.areDone();
-  const part = await observedNow(reading, missing, shareMs);
+  const part = await observedNow(reading, missing, { shareMs });
   if (isOver && part.later) throw new TypeError(`${missing.length - part.observations.size} autoscalers wait for answers, and no question is open`);
   return part.observations.size === 0 && part.later ? part.later() : part;
 };

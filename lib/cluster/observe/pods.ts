@@ -1,22 +1,24 @@
 import type { Namespace } from "../../model/ids.ts";
 import { type LabelIndex, labelIndex } from "../../model/label-index.ts";
 import type { Answer, ApiFailure, Pod, PodMetrics } from "../../model/observation.ts";
-import { isTooLarge, type Listed, list, passedOverFailure } from "../list.ts";
+import { isTooLarge, type Listed, passedOverFailure } from "../list.ts";
 import { inNamespace } from "../paths.ts";
 import { asObject, asText } from "../../model/read/json.ts";
 import { readPodMetrics } from "../read/metrics.ts";
 import { readPod } from "../read/pods.ts";
+import type { CallBudget } from "../transport/budget.ts";
 import type { JsonObject } from "../transport/transport.ts";
 import type { WireKind } from "../wire/message.ts";
 import { POD_LIST, POD_METRICS_LIST } from "../wire/pods.ts";
+import { listScope } from "./heavy-namespaces.ts";
 import { forgetMetricsVersion, podMetricsBase } from "./pod-metrics-base.ts";
-import { type Scope, scopesFor } from "./scopes.ts";
+import { covers, type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 
-/** The answers by namespace. A namespace that was not requested is absent. */
+/** The answers by namespace. A namespace that was not requested is absent, and a heavy one until it is read. */
 export type ByNamespace<Item> = ReadonlyMap<Namespace, Answer<LabelIndex<Item>>>;
 
-/** Reads the pods of these namespaces, with the fields that rules use. */
+/** Reads the pods of these namespaces, with the fields that rules use. It ends when those are read that all namespaces share. Heavy ones are added as they come. */
 export const observePods = (observing: Observing, namespaces: ReadonlySet<Namespace>): Promise<ByNamespace<Pod>> =>
   byNamespace(observing, namespaces, ({ namespace }) => ({
     path: `/api/v1${inNamespace(namespace)}/pods`,
@@ -65,17 +67,18 @@ const byNamespace = async <Item extends Labelled>(
   source: (scope: Scope) => PodList<Item>,
 ): Promise<ByNamespace<Item>> => {
   const answers = new Map<Namespace, Answer<LabelIndex<Item>>>();
-  const read = async (scope: Scope): Promise<void> => {
+  const read = async (scope: Scope, budget: CallBudget): Promise<void> => {
     const podList = source(scope);
+    const covered = new Set([...namespaces].filter((namespace) => covers(scope, namespace)));
     const gathering: Gathering<Item> = { gathered: new Map(), shown: shownInOrder() };
-    const listed = await listInto(observing, podList, namespaces, gathering);
+    const listed = await listInto({ ...observing, budget }, { podList, whole: source({}).path, scope }, covered, gathering);
     // One tenant's objects may be more than an answer may have, and no page can be smaller. Each namespace by itself is then read, or fails alone.
     if (listed.kind === "failed" && isTooLarge(listed.failure) && podList.paged === false && scope.namespace === undefined) {
-      await Promise.all([...namespaces].map((namespace) => read({ namespace })));
+      await Promise.all([...covered].map((namespace) => read({ namespace }, budget)));
       return;
     }
     const failureOf = failures(podList.resource, listed, gathering);
-    for (const namespace of scope.namespace === undefined ? namespaces : [scope.namespace]) {
+    for (const namespace of covered) {
       const failure = failureOf(namespace);
       answers.set(
         namespace,
@@ -83,7 +86,10 @@ const byNamespace = async <Item extends Labelled>(
       );
     }
   };
-  await Promise.all(scopesFor(namespaces, observing.limits).map(read));
+  const scopes = scopesFor(namespaces, observing.limits, observing.memory.heavy.of(source({}).path));
+  for (const scope of scopes)
+    if (scope.isHeavy && scope.namespace !== undefined) observing.flows.startLate(scope.namespace, (budget) => read(scope, budget), "lists");
+  await Promise.all(scopes.filter(({ isHeavy }) => !isHeavy).map((scope) => read(scope, observing.budget)));
   return answers;
 };
 
@@ -142,13 +148,15 @@ interface Placed<Item> {
 
 /** Adds each object to the list of its namespace when its page arrives. Objects of other namespaces are not converted. */
 const listInto = <Item>(
-  { session, budget }: Observing,
-  { path, resource, protobuf, paged, convert }: PodList<Item>,
+  observing: Observing,
+  { podList, ...of }: { readonly podList: PodList<Item>; readonly whole: string; readonly scope: Scope },
   namespaces: ReadonlySet<string>,
   { gathered, shown }: Gathering<Item>,
-): Promise<Listed<Placed<Item>>> =>
-  list<Placed<Item>>(
-    session.transport,
+): Promise<Listed<Placed<Item>>> => {
+  const { path, resource, protobuf, paged, convert } = podList;
+  return listScope<Placed<Item>>(
+    observing,
+    of,
     {
       path,
       resource,
@@ -173,5 +181,6 @@ const listInto = <Item>(
         }
       },
     },
-    budget,
+    observing.budget,
   );
+};

@@ -2,7 +2,9 @@ import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
 import type { ApiFailure, MetricAnswers } from "../../model/observation.ts";
 import type { CustomQuery, ExternalQuery } from "../../model/query.ts";
 import type { Watched } from "../port.ts";
+import type { CallBudget } from "../transport/budget.ts";
 import { TENANT_OVER_SHARE } from "./flows.ts";
+import { QUESTIONS } from "./heavy-namespaces.ts";
 import { askCustom, askExternal, type CustomAnswer, type ExternalAnswer } from "./metrics.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
 import { type Observing, type Scales, targetKey } from "./workloads.ts";
@@ -69,6 +71,7 @@ export const askingOf = (observing: Observing, first: readonly NamespaceNeeds[],
       return { custom: inOrder(questions, custom), external: inOrder(questions, external) };
     },
     end: () => {
+      memory.heavy.learn(QUESTIONS, observing.flows.bytes(), "all");
       for (const [namespace, { custom, external, questions }] of asked) {
         const left = [...custom.values(), ...external.values()].filter(
           (answer) => answer.kind === "failed" && overShareOf(answer) !== undefined,
@@ -105,8 +108,11 @@ const startOne = (
   observing: Observing,
   namespace: Namespace,
   { key, query, into }: { readonly key: string; readonly query: CustomQuery | ExternalQuery; readonly into: Asked },
-): void =>
-  observing.flows.start(namespace, async (budget) => {
+): void => {
+  const ask = async (budget: CallBudget): Promise<void> => {
     if (query.for === "external") into.external.set(key, await askExternal(observing, namespace, query, budget));
     else into.custom.set(key, await askCustom(observing, namespace, query, budget));
-  });
+  };
+  if (observing.memory.heavy.of(QUESTIONS).has(namespace)) observing.flows.startLate(namespace, ask, "questions");
+  else observing.flows.start(namespace, ask);
+};

@@ -2,7 +2,7 @@ import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../../model/observation.ts";
 import type { TargetRef } from "../../model/spec-governed.ts";
 import { isBuiltIn, type KindPath } from "../discovery.ts";
-import { list, passedOverFailure } from "../list.ts";
+import { passedOverFailure } from "../list.ts";
 import { listPath } from "../paths.ts";
 import type { ObserveLimits, Watched } from "../port.ts";
 import { asObject } from "../../model/read/json.ts";
@@ -12,6 +12,7 @@ import { type ApiSession, readScaleAt, readTargetScale } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { WORKLOAD_LISTS } from "../wire/workloads.ts";
 import type { Flows } from "./flows.ts";
+import { listScope } from "./heavy-namespaces.ts";
 import type { Memory } from "./memory.ts";
 import { covers, type Scope, scopesFor } from "./scopes.ts";
 import { keptKeys } from "./target-keys.ts";
@@ -72,12 +73,15 @@ const observeKind = async (observing: Observing, wanted: readonly Target[], scal
     for (const target of wanted) scales.set(targetKey(target), kind);
     return;
   }
-  const scopes = scopesFor(new Set(wanted.map(({ namespace }) => namespace)), observing.limits);
-  await Promise.all(
-    scopes.map((scope) =>
-      observeScope(observing, { kind: kind.value, scope, wanted: wanted.filter(({ namespace }) => covers(scope, namespace)) }, scales),
-    ),
-  );
+  const heavy = observing.memory.heavy.of(listPath(kind.value));
+  const scopes = scopesFor(new Set(wanted.map(({ namespace }) => namespace)), observing.limits, heavy);
+  const parts = scopes.map((scope) => ({ kind: kind.value, scope, wanted: wanted.filter(({ namespace }) => covers(scope, namespace)) }));
+  for (const part of parts) {
+    const { isHeavy, namespace } = part.scope;
+    if (isHeavy && namespace !== undefined)
+      observing.flows.startLate(namespace, (budget) => observeScope({ ...observing, budget }, part, scales), "lists");
+  }
+  await Promise.all(parts.filter(({ scope }) => !scope.isHeavy).map((part) => observeScope(observing, part, scales)));
 };
 
 interface Part {
@@ -113,13 +117,14 @@ type Outcome = { readonly readings: ReadonlyMap<string, ScaleReading> } & (
   | { readonly kind: "failed"; readonly failure: ApiFailure }
 );
 
-const listWanted = async ({ session, budget, memory }: Observing, { kind, scope, wanted }: Part): Promise<Outcome> => {
+const listWanted = async (observing: Observing, { kind, scope, wanted }: Part): Promise<Outcome> => {
   const keys = new Map(wanted.map((target) => [`${target.namespace}/${target.target.name}`, targetKey(target)]));
   const readings = new Map<string, ScaleReading>();
   const path = listPath(kind, scope.namespace);
   let seen = 0;
-  const listed = await list<readonly [string, ScaleReading]>(
-    session.transport,
+  const listed = await listScope<readonly [string, ScaleReading]>(
+    observing,
+    { whole: listPath(kind), scope },
     {
       path,
       resource: kind.resource,
@@ -141,14 +146,14 @@ const listWanted = async ({ session, budget, memory }: Observing, { kind, scope,
       },
       enough: (remaining) => readings.size === keys.size || !listWins(keys.size - readings.size, remaining),
     },
-    budget,
+    observing.budget,
   );
   if (listed.kind === "failed") return { kind: "failed", failure: listed.failure, readings };
   for (const object of listed.passedOver) {
     const key = keys.get(`${object.namespace}/${object.name}`);
     if (key !== undefined) readings.set(key, { kind: "failed", failure: passedOverFailure(kind.resource, object) });
   }
-  if (listed.remaining !== undefined) memory.remember(path, seen + listed.remaining);
+  if (listed.remaining !== undefined) observing.memory.remember(path, seen + listed.remaining);
   return { kind: listed.complete ? "complete" : "incomplete", readings };
 };
 

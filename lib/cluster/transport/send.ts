@@ -18,10 +18,10 @@ export interface ApiRequest {
   readonly protobuf?: WireKind;
   /** The fields that are read of an answer that is no list; absent: all. */
   readonly fields?: Message;
-  /** Gets the items of a list one by one, as they are decoded. The answer then says `streamed`. */
-  readonly onItem?: (item: JsonObject) => void;
-  /** Gets the metadata of an item of a list that is too large to be read. Without it such an item breaks the answer. */
-  readonly onPassedOver?: (named: JsonObject) => void;
+  /** Gets the items of a list one by one, as they are decoded, each with its bytes in the answer. The answer then says `streamed`. */
+  readonly onItem?: (item: JsonObject, bytes: number) => void;
+  /** Gets the metadata of an item of a list that is too large to be read, and its bytes. Without it such an item breaks the answer. */
+  readonly onPassedOver?: (named: JsonObject, bytes: number) => void;
   /** The metadata alone of the objects of a list, as JSON. */
   readonly metadataOnly?: true;
   /** What `onItem` keeps of an item is small, whatever the item holds. */

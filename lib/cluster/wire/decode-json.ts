@@ -110,12 +110,13 @@ const readItems = async (reading: Reading, { message, ...receiver }: JsonWanted,
   let partsLeft = MAX_ANSWER_PARTS;
   for (const first of elementsOf(reading)) {
     if (first !== OBJECT_OPENS) throw unexpected(reading, "an object as the item of the list");
+    const { at } = reading;
     const item = readItem(reading, table, receiver);
     const parts = PARTS_OF_AN_ITEM + (receiver.light ? 0 : reading.partsMax - reading.partsLeft);
     partsLeft -= parts;
     if (partsLeft < 0) throw tooManyParts(MAX_ANSWER_PARTS);
     keepParts(receiver, parts);
-    if (item) onItem(item);
+    if (item) onItem(item, reading.at - at);
     if (reading.at < pauseAt) continue;
     await setImmediate();
     pauseAt = reading.at + DECODE_BYTES_AT_ONCE;
@@ -136,7 +137,8 @@ const readItem = (reading: Reading, table: Message | undefined, { onPassedOver }
     // Only its name is read. One tenant's object must not keep the objects of all others from being read.
     begin(reading, { objectEndMax: reading.bytes.length, partsMax: MAX_ITEM_PARTS });
     reading.at = at;
-    onPassedOver(readMessage(reading, NAMED));
+    const named = readMessage(reading, NAMED);
+    onPassedOver(named, reading.at - at);
     return undefined;
   }
 };

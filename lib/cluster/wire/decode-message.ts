@@ -37,7 +37,7 @@ export const decodeMessage = async (reader: Reader, { fields }: Message, receive
       Object.assign(decoding, { partsLeft, fieldsLeft: MAX_OBJECT_FIELDS });
       passOver(decoding, from, receiver.onPassedOver);
     }
-    giveAway(object, receiver, () => partsLeft - decoding.partsLeft);
+    giveAway(object, receiver, { partsOf: () => partsLeft - decoding.partsLeft, bytes: reader.pos - from });
     if (reader.pos < pauseAt) continue;
     await setImmediate();
     pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
@@ -47,7 +47,7 @@ export const decodeMessage = async (reader: Reader, { fields }: Message, receive
 };
 
 /** Reads the name alone of the item at this byte, and goes on behind it. One tenant's object must not keep the objects of all others from being read. */
-const passOver = (decoding: Decoding, from: number, onPassedOver: (named: Json) => void): void => {
+const passOver = (decoding: Decoding, from: number, onPassedOver: NonNullable<Receiver["onPassedOver"]>): void => {
   const { reader } = decoding;
   reader.pos = from;
   reader.tag();
@@ -56,12 +56,16 @@ const passOver = (decoding: Decoding, from: number, onPassedOver: (named: Json) 
   const named: Record<string, unknown> = {};
   while (reader.pos < end && named["metadata"] === undefined) readField(named, decoding, NAMED.fields);
   reader.pos = end;
-  onPassedOver(named);
+  onPassedOver(named, end - from);
 };
 
 const ITEMS = "items";
 
-const giveAway = (object: Record<string, unknown>, receiver: Receiver, partsOf: () => number): void => {
+const giveAway = (
+  object: Record<string, unknown>,
+  receiver: Receiver,
+  { partsOf, bytes }: { readonly partsOf: () => number; readonly bytes: number },
+): void => {
   const items = object[ITEMS] as Json[] | undefined;
   const item = receiver.onItem && items?.pop();
   if (!item) return;
@@ -69,7 +73,7 @@ const giveAway = (object: Record<string, unknown>, receiver: Receiver, partsOf: 
   const isTooLarge = parts > MAX_ITEM_PARTS;
   if (isTooLarge && !receiver.onPassedOver) throw tooManyOfObject(MAX_ITEM_PARTS);
   keepParts(receiver, PARTS_OF_AN_ITEM + (isTooLarge ? 0 : parts));
-  (isTooLarge ? receiver.onPassedOver : receiver.onItem)?.(item);
+  (isTooLarge ? receiver.onPassedOver : receiver.onItem)?.(item, bytes);
 };
 
 const decode = (decoding: Decoding, end: number, { fields }: Message): Json => {

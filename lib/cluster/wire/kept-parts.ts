@@ -5,10 +5,10 @@ import { message, one } from "./message.ts";
 
 /** Where the items of a list go, and who counts what is kept of them. */
 export interface Receiver {
-  /** Gets the items of a list one by one. The object of the answer then has none. */
-  readonly onItem?: ((item: Json) => void) | undefined;
-  /** Gets an object with the metadata of an item that is too large to be read. Without it such an item breaks the answer. */
-  readonly onPassedOver?: ((named: Json) => void) | undefined;
+  /** Gets the items of a list one by one, each with its bytes in the answer. The object of the answer then has none. */
+  readonly onItem?: ((item: Json, bytes: number) => void) | undefined;
+  /** Gets an object with the metadata of an item that is too large to be read, and its bytes. Without it such an item breaks the answer. */
+  readonly onPassedOver?: ((named: Json, bytes: number) => void) | undefined;
   /** What is made of an item is small, whatever the item holds. So only the item counts, and not its values. */
   readonly light?: boolean | undefined;
   /** Counts values that are kept of an answer. False: the memory has no room for them. */

@@ -43,7 +43,11 @@ const route = (collections: ReadonlyMap<string, Raw[]>, documents: ReadonlyMap<s
   const there = collection.filter((object) => namespace === undefined || metadataOf(object)["namespace"] === namespace);
   if (name === undefined) {
     const metadataOnly = seen.headers.accept?.includes("as=PartialObjectMetadataList") === true;
-    const shown = page(there, seen.url.searchParams);
+    const without = new Set(
+      [...(seen.url.searchParams.get("fieldSelector") ?? "").matchAll(/metadata\.namespace!=([^,]+)/g)].map(([, left]) => left),
+    );
+    const left = without.size === 0 ? there : there.filter((one) => !without.has(metadataOf(one)["namespace"] as string));
+    const shown = page(left, seen.url.searchParams);
     return packed(metadataOnly ? { ...shown, items: (shown["items"] as Raw[]).map(({ metadata }) => ({ metadata })) } : shown);
   }
   const object = there.find((one) => metadataOf(one)["name"] === name);

@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { heaviest } from "../../lib/cluster/observe/heavy-namespaces.ts";
+import type { ClusterClient, ObservedCluster, Watched } from "../../lib/cluster/port.ts";
+import { HEAVY_BYTES, HEAVY_LOOKS } from "../../lib/cluster/request-limits.ts";
+import { namespace } from "../../lib/model/ids.ts";
+import { fillWith, type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
+import { status } from "./stand-in/server.ts";
+import { CPU, clientTo, seen, watch, WHOLE } from "./stand-in/watched.ts";
+
+const [DEPLOYMENTS, PODS] = ["/apis/apps/v1/deployments", "/api/v1/pods"] as const;
+const TEAMS = ["bank", "farm", "mill", "port"].map((name) => watch(name, "web"));
+const SHOP = watch("shop", "web");
+const LARGE = "x".repeat(HEAVY_BYTES / 2);
+
+let server: Kubernetes;
+let client: ClusterClient;
+beforeEach(async () => {
+  server = await kubernetes();
+  client = clientTo(server);
+  server.collections.set("/apis/autoscaling/v2/horizontalpodautoscalers", []);
+  fillWith(
+    server,
+    [...TEAMS, SHOP].map((watched) => [watched.namespace, "web"] as const),
+  );
+});
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+/** Adds three objects of half a MiB to namespace "shop", which none of the others has. */
+const makeLarge = (path: string): void => {
+  const large = (index: number) => ({ ...(path === PODS ? pod("shop", "large", index) : workload("shop", `large-${index}`)), filler: LARGE });
+  server.collections.get(path)?.push(...[0, 1, 2].map(large));
+};
+const observe = (watched: readonly Watched[]): Promise<ObservedCluster> => client.observe(watched, { ...WHOLE, inRounds: true });
+const names = ({ observations }: ObservedCluster): readonly string[] => [...observations.keys()].toSorted();
+const listsOf = (path: string): readonly string[] =>
+  server.seen.flatMap(({ url: { pathname, searchParams } }) =>
+    pathname.endsWith(path.slice(path.lastIndexOf("/"))) && pathname.startsWith(path.slice(0, path.lastIndexOf("/")))
+      ? [`${pathname} ${searchParams.get("fieldSelector") ?? ""}`]
+      : [],
+  );
+
+const seenOf = (observed: ObservedCluster): unknown => {
+  const { scale, pods, answers, others } = seen(observed, SHOP).observation;
+  return { scale, pods: pods.all, resource: answers.resource?.kind, others };
+};
+
+describe("a namespace with more than a MiB and a tenth of a LIST", () => {
+  it.each([DEPLOYMENTS, PODS])("is read after the others were decided, in every sync but the first of a client: %s", async (path) => {
+    makeLarge(path);
+    const first = await observe([...TEAMS, SHOP]);
+    expect(names(first)).toHaveLength(5);
+    server.seen.splice(0);
+    const second = await observe([...TEAMS, SHOP]);
+    expect(names(second)).toEqual(["bank/web", "farm/web", "mill/web", "port/web"]);
+    expect(listsOf(path)).toEqual([`${path} metadata.namespace!=shop`]);
+    const later = await second.later?.();
+    expect(listsOf(path).slice(1)).toEqual([`${path.replace(/\/(?=[^/]*$)/, "/namespaces/shop/")} `]);
+    expect(later && seenOf(later)).toEqual(seenOf(first));
+    expect(later?.later).toBeUndefined();
+    // Whoever decides once gets all of them.
+    expect(names(await client.observe([...TEAMS, SHOP], WHOLE))).toHaveLength(5);
+  });
+
+  it("is left out after a LIST that it kept from ending", async () => {
+    makeLarge(PODS);
+    server.collections.get(PODS)?.push(...Array.from({ length: 600 }, (_, index) => pod("zoo", "many", index)));
+    server.overrides.push({ match: ({ url }) => url.pathname === PODS && url.searchParams.has("continue"), answer: () => undefined });
+    await client.observe([...TEAMS, SHOP], { ...WHOLE, budgetMs: 2_000 });
+    expect(server.seen.some(({ url: { pathname, searchParams } }) => pathname === PODS && searchParams.has("continue"))).toBe(true);
+    server.overrides.splice(0);
+    server.seen.splice(0);
+    await observe([...TEAMS, SHOP]);
+    expect(listsOf(PODS)[0]).toBe(`${PODS} metadata.namespace!=shop`);
+  });
+
+  it("is not read at all where it has no autoscaler", async () => {
+    makeLarge(PODS);
+    await observe(TEAMS);
+    server.seen.splice(0);
+    const second = await observe(TEAMS);
+    expect(names(second)).toHaveLength(4);
+    expect(second.later).toBeUndefined();
+    expect(listsOf(PODS)).toEqual([`${PODS} metadata.namespace!=shop`]);
+  });
+
+  it("is read with the others again once it is small", async () => {
+    makeLarge(PODS);
+    await observe([...TEAMS, SHOP]);
+    server.collections.get(PODS)?.splice(-3);
+    await (await observe([...TEAMS, SHOP])).later?.();
+    server.seen.splice(0);
+    expect(names(await observe([...TEAMS, SHOP]))).toHaveLength(5);
+    expect(listsOf(PODS)).toEqual([`${PODS} `]);
+  });
+
+  it("is read with the others where the server knows no field selector", async () => {
+    makeLarge(PODS);
+    await observe([...TEAMS, SHOP]);
+    server.overrides.push({
+      match: ({ url }) => url.searchParams.has("fieldSelector"),
+      answer: status(400, "BadRequest", "field label not supported: metadata.namespace"),
+    });
+    const second = await observe([...TEAMS, SHOP]);
+    const all = [...names(second), ...names((await second.later?.()) ?? second)];
+    expect(new Set(all).size).toBe(5);
+    server.seen.splice(0);
+    expect(names(await observe([...TEAMS, SHOP]))).toHaveLength(5);
+    expect(listsOf(PODS)).toEqual([`${PODS} `]);
+  });
+});
+
+describe("a namespace whose rules look at many more pods than those of the others", () => {
+  it("is decided after the others", async () => {
+    const numbers = Array.from({ length: 1_000 }, (_, index) => index);
+    const shop = watch("shop", "web", { metrics: Array.from({ length: HEAVY_LOOKS / numbers.length }, () => CPU) });
+    server.collections.get(PODS)?.push(...numbers.map((index) => pod("shop", "web", index + 2)));
+    server.collections.get("/apis/metrics.k8s.io/v1beta1/pods")?.push(...numbers.map((index) => podMetrics("shop", "web", index + 2)));
+    const first = await observe([...TEAMS, shop]);
+    expect(names(first)).toEqual(["bank/web", "farm/web", "mill/web", "port/web"]);
+    const later = await first.later?.();
+    expect(later && names(later)).toEqual(["shop/web"]);
+  });
+});
+
+describe("heaviest()", () => {
+  const of = (...weights: readonly number[]) => [...heaviest(new Map(weights.map((weight, at) => [namespace(`n${at}`), weight])), 100)];
+  it.each([
+    ["none below the least", [100, 1], []],
+    ["one above both", [101, 1], ["n0"]],
+    ["none with a tenth", Array.from({ length: 10 }, () => 1_000), []],
+    ["each with more than a tenth", [1_000, 1_000, 1], ["n0", "n1"]],
+    ["nothing of nothing", [], []],
+  ])("finds %s", (_name, weights, heavy) => {
+    expect(of(...weights)).toEqual(heavy);
+  });
+});
