@@ -1,4 +1,5 @@
 import { mapInTurns } from "../cluster/in-turns.ts";
+import { looksPerPod } from "../cluster/observe/heavy-namespaces.ts";
 import type { ClusterClient, Observed } from "../cluster/port.ts";
 import type { Because, Decision, Scale } from "../model/decision.ts";
 import type { AutoscalerUid, Namespace } from "../model/ids.ts";
@@ -180,7 +181,7 @@ export const NAMESPACE_LOOKS_MAX = 300_000;
 const workOfNamespaces = (): ((autoscaler: ReadySpec, observed: Observed) => Because | undefined) => {
   const looks = new Map<Namespace, number>();
   return ({ record: { namespace }, spec }, { observation: { scale, pods } }) => {
-    const each = 1 + ("metrics" in spec ? spec.metrics.length : 0);
+    const each = looksPerPod(spec);
     if (scale.kind === "failed" || pods.all.length * each < FEW_LOOKS) return undefined;
     const reading = parseSelector(scale.selector);
     if (reading.kind === "invalid") return undefined;

@@ -1,5 +1,6 @@
 import type { Namespace } from "../../model/ids.ts";
 import { type Listed, type ListOf, list } from "../list.ts";
+import type { Watched } from "../port.ts";
 import { HEAVY_BYTES, HEAVY_SHARE, MAX_HEAVY_NAMESPACES } from "../request-limits.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { Scope } from "./scopes.ts";
@@ -52,6 +53,9 @@ export const heaviest = (weights: ReadonlyMap<Namespace, number>, least: number)
   const heavy = [...weights].filter(([, weight]) => weight > most).toSorted(([, one], [, other]) => other - one);
   return new Set(heavy.slice(0, MAX_HEAVY_NAMESPACES).map(([namespace]) => namespace));
 };
+
+/** How often the rules of an autoscaler look at each of its pods: to select them, and once for each metric. A spec that is not as its type says must stop its own rules only. */
+export const looksPerPod = (spec: Watched["spec"]): number => 1 + ("metrics" in spec && Array.isArray(spec.metrics) ? spec.metrics.length : 0);
 
 /** Reads the LIST of a scope, and learns which of its namespaces are heavy. `whole` is its path for all namespaces. */
 export const listScope = async <Item>(

@@ -7,7 +7,7 @@ import { FLOW_SHARE_MS, FLOWS_PATIENCE_MS, HEAVY_LOOKS, MAX_OBSERVE_BYTES, MAX_O
 import type { ApiSession } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
 import { newFlows } from "./flows.ts";
-import { heaviest } from "./heavy-namespaces.ts";
+import { heaviest, looksPerPod } from "./heavy-namespaces.ts";
 import type { Memory } from "./memory.ts";
 import { type Monitors, observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
@@ -109,7 +109,7 @@ const heavyWork = ({ pods }: Reading, watched: readonly Watched[]): ReadonlySet<
   for (const { namespace, spec } of watched) {
     const answer = pods.get(namespace);
     if (answer?.kind !== "answered") continue;
-    looks.set(namespace, (looks.get(namespace) ?? 0) + answer.items.all.length * (1 + ("metrics" in spec ? spec.metrics.length : 0)));
+    looks.set(namespace, (looks.get(namespace) ?? 0) + answer.items.all.length * looksPerPod(spec));
   }
   return heaviest(looks, HEAVY_LOOKS);
 };

@@ -1,9 +1,9 @@
 import type { Namespace } from "../../model/ids.ts";
 import { type LabelIndex, labelIndex } from "../../model/label-index.ts";
 import type { Answer, ApiFailure, Pod, PodMetrics } from "../../model/observation.ts";
+import { asObject, asText } from "../../model/read/json.ts";
 import { isTooLarge, type Listed, passedOverFailure } from "../list.ts";
 import { inNamespace } from "../paths.ts";
-import { asObject, asText } from "../../model/read/json.ts";
 import { readPodMetrics } from "../read/metrics.ts";
 import { readPod } from "../read/pods.ts";
 import type { CallBudget } from "../transport/budget.ts";

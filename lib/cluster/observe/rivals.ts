@@ -1,13 +1,13 @@
 import { groupOf } from "../../model/api-group.ts";
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure } from "../../model/observation.ts";
+import { asObject, asText } from "../../model/read/json.ts";
 import type { Rival, RivalLook } from "../../model/rival-state.ts";
 import type { Found, KindPath } from "../discovery.ts";
 import { mapInTurns } from "../in-turns.ts";
 import { list, passedOverFailure } from "../list.ts";
 import { listPath } from "../paths.ts";
 import type { Observed, Watched } from "../port.ts";
-import { asObject, asText } from "../../model/read/json.ts";
 import { readRival } from "../read/rival-status.ts";
 import type { JsonObject } from "../transport/transport.ts";
 import { RIVAL_KINDS, type RivalKind } from "./rival-kinds.ts";
