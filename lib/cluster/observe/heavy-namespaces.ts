@@ -2,9 +2,9 @@ import type { Namespace } from "../../model/ids.ts";
 import { type Listed, type ListOf, list } from "../list.ts";
 import type { Watched } from "../port.ts";
 import { HEAVY_BYTES, HEAVY_SHARE, MAX_HEAVY_NAMESPACES } from "../request-limits.ts";
+import type { ApiSession } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { Scope } from "./scopes.ts";
-import type { Observing } from "./workloads.ts";
 
 /**
  * The namespaces that had much more than their share of an answer in the last sync. A warm client reads them after all others were decided and scaled, so that one namespace
@@ -59,7 +59,7 @@ export const looksPerPod = (spec: Watched["spec"]): number => 1 + ("metrics" in 
 
 /** Reads the LIST of a scope, and learns which of its namespaces are heavy. `whole` is its path for all namespaces. */
 export const listScope = async <Item>(
-  { session, memory }: Observing,
+  { session, memory }: { readonly session: Pick<ApiSession, "transport">; readonly memory: { readonly heavy: HeavyNamespaces } },
   { whole, scope }: { readonly whole: string; readonly scope: Scope },
   what: Omit<ListOf<Item>, "flow" | "weigh" | "without">,
   budget: CallBudget,
