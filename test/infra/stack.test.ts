@@ -132,7 +132,8 @@ describe("the functions", () => {
   it("start small: what is loaded at start stays within its budget", () => {
     // The functions that answer people hold the rules of every dialect: they explain with the functions that decide.
     // The sync holds the code that stores an edit, for specs that are read from clusters.
-    const budgetKib = { schedule: 360, sync: 750, api: 880, connect: 885, view: 800 };
+    // The schedule counts the problems of the fleet beside planning it.
+    const budgetKib = { schedule: 380, sync: 750, api: 880, connect: 885, view: 800 };
     for (const name of FUNCTIONS) expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
   });
 
