@@ -1,6 +1,8 @@
+export const TROUBLE_STATES = ["failing", "forbidden", "ok", "partly failing", "unreachable"] as const;
+
 /** The state of a partition by its evaluations. `silent`: there are none, or none of them asked the cluster. */
 export interface PartitionTrouble {
-  readonly state: "failing" | "forbidden" | "ok" | "partly failing" | "unreachable";
+  readonly state: (typeof TROUBLE_STATES)[number];
   readonly silent: boolean;
   readonly sinceMs?: number;
   readonly error?: string;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
+import { TROUBLE_STATES } from "../../lib/model/partition-trouble.ts";
 import { LASTING_MS, PROBLEM_KINDS, problemCounts, type SummaryRow } from "../../lib/model/summary.ts";
 import { decodeHeadSummary, encodeHeadSummary, type HeadSummary } from "../../lib/store/summary/head-summary.ts";
 import { decodeIndex, encodeIndex } from "../../lib/store/summary/index-codec.ts";
@@ -44,12 +45,18 @@ const head: HeadSummary = {
   index: { epoch: 3, hash: "abcdefgh" },
   autoscalers: 100,
   paused: 1,
+  specVersion: 4,
   problems: { atMax: { autoscalers: 2, lasting: 1, oldestMs: NOON - LASTING_MS } },
   trouble: { state: "ok", silent: false, holds: [] },
   rows: [],
 };
 
 describe("a summary", () => {
+  it("in a head says each state that a partition can have", () => {
+    const said = TROUBLE_STATES.map((state) => decodeHeadSummary(encodeHeadSummary({ ...head, trouble: { state, silent: false, holds: [] } })));
+    expect(said.map((summary) => summary?.trouble.state)).toEqual([...TROUBLE_STATES]);
+  });
+
   it("always says the same after it was stored, whole and in a head", () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 20 }), (rows) => {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConnectionReport } from "../../cluster/check/report.ts";
+import type { ScopeChangeRecord } from "../../model/changes.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../model/ids.ts";
-import type { ScopeChangeRecord } from "../../model/changes.ts";
 import type { ClusterRecord, Connection, ConnectionRecord } from "../../model/records.ts";
 import { DEFAULT_SETTINGS } from "../../model/settings.ts";
 import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
@@ -26,10 +26,10 @@ import { emptyPages } from "../partitions/empty-pages.ts";
 import { everSynced, whileNoSyncs } from "../partitions/no-syncs.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import type { ClusterChange, ClusterStored, NewCluster } from "../service.ts";
-import type { ClusterView } from "../views/autoscaler-view.ts";
-import { clusterView } from "../views/cluster-of.ts";
-import { checkPauseEnd } from "../views/pause-view.ts";
 import { toArray } from "../to-array.ts";
+import type { ClusterView } from "../views/autoscaler-view.ts";
+import { clusterView, headsOf } from "../views/cluster-of.ts";
+import { checkPauseEnd } from "../views/pause-view.ts";
 import { rememberTables } from "./adopt.ts";
 import { clusterFaults } from "./cluster-faults.ts";
 import { lookBefore } from "./connection-check.ts";
@@ -37,20 +37,22 @@ import { lookBefore } from "./connection-check.ts";
 const PERIOD_MS = 15_000;
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
-const CLUSTERS_AT_ONCE = 4;
+const CLUSTERS_AT_ONCE = 16;
 
 const view = async (context: QueryContext, cluster: ClusterRecord): Promise<ClusterView> => {
-  const [fleet, stored] = [await getFleet(context.tables), await getConnection(context.tables, cluster.name)];
-  return clusterView(context, cluster, { fleet, connection: connectionFor(cluster, stored) });
+  const { tables } = context;
+  const [fleet, stored, heads] = await Promise.all([getFleet(tables), getConnection(tables, cluster.name), headsOf(context, [cluster])]);
+  return clusterView(context, cluster, { fleet, heads, connection: connectionFor(cluster, stored) });
 };
 
 /** Lists clusters in order of name, a few at a time. */
 export async function* clusters(context: QueryContext, after = ""): AsyncGenerator<ClusterView> {
   const rest = (await clustersNamed(context, undefined)).filter(({ name }) => name > after);
-  const fleet = await getFleet(context.tables);
-  const connections = new Map((await toArray(listConnections(context.tables))).map((stored) => [stored.cluster, stored]));
+  const { tables } = context;
+  const [fleet, listed, heads] = await Promise.all([getFleet(tables), toArray(listConnections(tables)), headsOf(context, rest)]);
+  const connections = new Map(listed.map((stored) => [stored.cluster, stored]));
   const viewOf = (cluster: ClusterRecord) =>
-    clusterView(context, cluster, { fleet, connection: connectionFor(cluster, connections.get(cluster.name)) });
+    clusterView(context, cluster, { fleet, heads, connection: connectionFor(cluster, connections.get(cluster.name)) });
   for (let at = 0; at < rest.length; at += CLUSTERS_AT_ONCE) {
     yield* await eachDone(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, viewOf);
   }

@@ -5,6 +5,7 @@ import { troubleOf } from "../../report/partition-trouble.ts";
 import type { Head } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPages } from "../../store/pages/plan.ts";
+import { statedIn } from "../../store/summary/head-summary.ts";
 import { eachDone } from "../../store/table/all-done.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
 import type { QueryContext } from "../context.ts";
@@ -19,7 +20,7 @@ export interface PartitionState extends Omit<PartitionTrouble, "state"> {
   readonly state: Exclude<ClusterState, "frozen" | "paused">;
 }
 
-/** The state of a partition, from its head and its newest journal pages. When no sync has ended in time the state is "late", and the journal is not read. */
+/** The state of a partition, as its head says it; from its newest journal pages, where the newest sync wrote no summary. When no sync has ended in time the state is "late". */
 export const partitionState = async (
   context: QueryContext,
   ref: PartitionRef,
@@ -27,6 +28,8 @@ export const partitionState = async (
 ): Promise<PartitionState> => {
   if (!head || head.nowMs === 0) return { state: "never synced", silent: false, holds: [] };
   if (nowMs - head.nowMs > LATE_PERIODS * periodMs) return { state: "late", silent: false, holds: [], sinceMs: head.nowMs };
+  const stated = statedIn(head);
+  if (stated) return stated.trouble;
   const pages = journalPages(head.pages.length).slice(0, PAGES_READ);
   const newestPages = await eachDone(pages, PAGES_READ, (page) => newestOfPage(context, ref, page, head.nowMs));
   return troubleOf(newestPages.flat());

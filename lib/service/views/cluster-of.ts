@@ -1,7 +1,7 @@
 import type { PartitionRef } from "../../model/ids.ts";
 import { kindsReadFrom } from "../../model/origin.ts";
 import type { ClusterRecord, Connection, FleetRecord } from "../../model/records.ts";
-import { type Head, readHead } from "../../store/head/head.ts";
+import { type Head, readHeads } from "../../store/head/head.ts";
 import { eachDone } from "../../store/table/all-done.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { type PartitionState, partitionState } from "../partitions/partition-state.ts";
@@ -14,8 +14,12 @@ import { timeText } from "./time-text.ts";
 const PARTITIONS_AT_ONCE = 4;
 
 /** A cluster with the state of its partitions. */
-export const clusterView = async (context: QueryContext, cluster: ClusterRecord, { fleet, connection }: ClusterBesides): Promise<ClusterView> => {
-  const { name, state, since, error, ...rest } = (await clusterReading(context, cluster, fleet)).view;
+export const clusterView = async (
+  context: QueryContext,
+  cluster: ClusterRecord,
+  { fleet, heads, connection }: ClusterBesides,
+): Promise<ClusterView> => {
+  const { name, state, since, error, ...rest } = (await clusterReading(context, cluster, { fleet, heads })).view;
   return {
     name,
     state,
@@ -29,6 +33,7 @@ export const clusterView = async (context: QueryContext, cluster: ClusterRecord,
 /** What is stored beside the record of a cluster. */
 interface ClusterBesides {
   readonly fleet: FleetRecord;
+  readonly heads: Heads;
   readonly connection: Connection | undefined;
 }
 
@@ -38,8 +43,24 @@ export interface ClusterReading {
   readonly partitions: readonly { readonly view: ClusterView["partitions"][number]; readonly state: PartitionState; readonly head?: Head }[];
 }
 
-/** Reads a cluster: for each partition the head and at most two journal pages. */
-export const clusterReading = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetRecord): Promise<ClusterReading> => {
+/** Heads by partition, read together for many clusters. */
+export type Heads = ReadonlyMap<string, Head | undefined>;
+
+const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
+
+/** The heads of all partitions of some clusters, a hundred to a request. */
+export const headsOf = async ({ tables }: QueryContext, clusters: readonly ClusterRecord[]): Promise<Heads> => {
+  const refs = clusters.flatMap(({ name: cluster, partitions }) => partitions.map(({ name: partition }) => ({ cluster, partition })));
+  const heads = await readHeads(tables, refs);
+  return new Map(refs.map((ref, at) => [pathOf(ref), heads[at]]));
+};
+
+/** Shows a cluster by the heads of its partitions. Where the newest sync of one wrote no summary, at most two of its journal pages are read. */
+export const clusterReading = async (
+  context: QueryContext,
+  cluster: ClusterRecord,
+  { fleet, heads }: { readonly fleet: FleetRecord; readonly heads: Heads },
+): Promise<ClusterReading> => {
   const nowMs = context.clock();
   const paused = pauseView(cluster.paused, nowMs);
   const { settings } = cluster;
@@ -47,7 +68,7 @@ export const clusterReading = async (context: QueryContext, cluster: ClusterReco
   // A caller with a right on some namespaces sees these, and nothing that names others: how it is connected, what failed, and for which hosts.
   const isWhole = sees(context, cluster.name);
   const visible = isWhole ? cluster.partitions : visiblePartitions(context, cluster);
-  const partitions = await eachDone(visible, PARTITIONS_AT_ONCE, (partition) => partitionView(context, cluster, partition, nowMs));
+  const partitions = await eachDone(visible, PARTITIONS_AT_ONCE, (partition) => partitionView(context, cluster, partition, { nowMs, heads }));
   const view: ClusterView = {
     name: cluster.name,
     ...withoutError(isWhole, clusterState(cluster, fleet, nowMs, partitions)),
@@ -88,10 +109,10 @@ const partitionView = async (
   context: QueryContext,
   cluster: ClusterRecord,
   { name, namespaces }: ClusterRecord["partitions"][number],
-  nowMs: number,
+  { nowMs, heads }: { readonly nowMs: number; readonly heads: Heads },
 ): Promise<Partition> => {
   const ref: PartitionRef = { cluster: cluster.name, partition: name };
-  const head = await readHead(context.tables, ref);
+  const head = heads.get(pathOf(ref));
   const state = await partitionState(context, ref, { head, periodMs: cluster.syncPeriodMs, nowMs });
   const synced = head !== undefined && head.nowMs > 0;
   return {

@@ -2,6 +2,7 @@ import { type AttributeValue, GetItemCommand, type GetItemCommandInput } from "@
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import type { PartitionRef } from "../../model/ids.ts";
+import { batchGet } from "../table/batch-get.ts";
 import { itemKey } from "../table/item-key.ts";
 import { headKey } from "../table/keys.ts";
 import { repeat } from "../table/repeat.ts";
@@ -78,6 +79,12 @@ export const readHeadParams = (stateTable: string, ref: PartitionRef): GetItemCo
   Key: itemKey(headKey(ref)),
   ConsistentRead: true,
 });
+
+/** Reads many heads strongly, a hundred to a request, in the order of the partitions; `undefined` before the first claim. */
+export const readHeads = async (tables: Tables, refs: readonly PartitionRef[]): Promise<readonly (Head | undefined)[]> => {
+  const items = await batchGet(tables, "read the heads of partitions", refs.map(headKey), { consistent: true });
+  return items.map((item) => item && headOf(item));
+};
 
 /** Reads the head strongly; absent before the first claim. */
 export const readHead = async (tables: Tables, ref: PartitionRef): Promise<Head | undefined> => {

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { type PartitionTrouble, TROUBLING } from "../../model/partition-trouble.ts";
+import { type PartitionTrouble, TROUBLE_STATES, TROUBLING } from "../../model/partition-trouble.ts";
 import { PROBLEM_KINDS, type ProblemCounts, type SummaryRow } from "../../model/summary.ts";
+import type { Head } from "../head/head.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { rowsIn, rowsValue } from "./summary-codec.ts";
 
@@ -18,8 +19,9 @@ export interface HeadSummary {
   /** Which index of names is the newest (partition-index.ts). */
   readonly index: { readonly epoch: number; readonly hash: string };
   readonly autoscalers: number;
-  /** Autoscalers with a pause, also one that is over. */
+  /** Autoscalers with a pause, also one that is over. It counts while the head has this spec version. */
   readonly paused: number;
+  readonly specVersion: number;
   readonly problems: ProblemCounts;
   readonly trouble: PartitionTrouble;
   /** The rows that changed since the summary item. */
@@ -27,7 +29,7 @@ export interface HeadSummary {
 }
 
 const trouble = z.object({
-  state: z.enum(["forbidden", "ok", "partly failing", "unreachable"]),
+  state: z.enum(TROUBLE_STATES),
   silent: z.boolean(),
   sinceMs: z.number().exactOptional(),
   error: z.string().exactOptional(),
@@ -41,7 +43,7 @@ const stored = z.tuple([
   z.number(),
   z.number(),
   z.tuple([z.number(), z.string()]),
-  z.tuple([z.number(), z.number()]),
+  z.tuple([z.number(), z.number(), z.number()]),
   z.partialRecord(z.enum(PROBLEM_KINDS), problemCount),
   trouble.nullable(),
   z.unknown(),
@@ -53,9 +55,18 @@ const isUntroubled = ({ state, silent, holds, error }: PartitionTrouble): boolea
 
 /** Some sixty bytes while nothing changes and nothing is wrong. */
 export const encodeHeadSummary = (summary: HeadSummary): Uint8Array => {
-  const { atMs, baseEpoch, baseMs, changedEpoch, index, autoscalers, paused, problems, trouble: wrong, rows } = summary;
+  const { atMs, baseEpoch, baseMs, changedEpoch, index, autoscalers, paused, specVersion, problems, trouble: wrong, rows } = summary;
   const lastly = [isUntroubled(wrong) ? null : wrong, rows.length === 0 ? null : rowsValue(rows, atMs)];
-  return compress(VERSION, [atMs, baseEpoch, atMs - baseMs, changedEpoch, [index.epoch, index.hash], [autoscalers, paused], problems, ...lastly]);
+  return compress(VERSION, [
+    atMs,
+    baseEpoch,
+    atMs - baseMs,
+    changedEpoch,
+    [index.epoch, index.hash],
+    [autoscalers, paused, specVersion],
+    problems,
+    ...lastly,
+  ]);
 };
 
 /** `undefined` for damage, or a later version: a reader then does without. */
@@ -64,7 +75,8 @@ export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | u
     if (!body) return undefined;
     const { version, value } = decompress(body);
     if (version !== VERSION) return undefined;
-    const [atMs, baseEpoch, sinceBaseMs, changedEpoch, [epoch, hash], [autoscalers, paused], problems, wrong, rows] = stored.parse(value);
+    const [atMs, baseEpoch, sinceBaseMs, changedEpoch, [epoch, hash], [autoscalers, paused, specVersion], problems, wrong, rows] =
+      stored.parse(value);
     return {
       atMs,
       baseEpoch,
@@ -73,6 +85,7 @@ export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | u
       index: { epoch, hash },
       autoscalers,
       paused,
+      specVersion,
       problems,
       trouble: wrong ?? UNTROUBLED,
       rows: rows === null ? [] : rowsIn(rows, atMs),
@@ -80,4 +93,10 @@ export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | u
   } catch {
     return undefined;
   }
+};
+
+/** What a head says for readers; `undefined` where the newest release wrote no summary: a reader then reads pages and journal. */
+export const statedIn = ({ summary, nowMs }: Pick<Head, "summary" | "nowMs">): HeadSummary | undefined => {
+  const stated = decodeHeadSummary(summary);
+  return stated && stated.atMs >= nowMs ? stated : undefined;
 };

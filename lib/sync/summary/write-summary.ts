@@ -67,6 +67,7 @@ export const writeSummary = async (unbounded: SyncPorts, partition: PartitionRef
     index: index.done ?? stated?.index ?? NO_INDEX,
     autoscalers: loaded.specs.all.length,
     paused: loaded.specs.all.filter((spec) => spec.kind !== "unreadable" && spec.record.paused).length,
+    specVersion: loaded.specs.specVersion,
     problems: problemCounts(rows, nowMs),
     trouble: troubleOf(evaluations),
     rows: changed,

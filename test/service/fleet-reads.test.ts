@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openQueries } from "../../lib/service/open.ts";
+import { toArray } from "../../lib/service/to-array.ts";
+import { raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
+import { type Engine, startMemory } from "../contracts/engines.ts";
+import { around } from "../contracts/faults.ts";
+import { newWorld, type World } from "../sync/world.ts";
+
+const CLUSTERS = 120;
+
+let engine: Engine;
+let worlds: readonly World[];
+beforeAll(async () => {
+  engine = await startMemory();
+  worlds = await Promise.all(Array.from({ length: CLUSTERS }, () => newWorld(engine.client, engine.tables, { web: 4, api: 4 })));
+  for (const world of worlds) await world.sync();
+});
+afterAll(() => engine.close());
+
+/** Queries over tables that count requests by command, and how many in a row: a request that begins after the answer of another is one deeper. */
+const counted = () => {
+  const requests: Record<string, number> = {};
+  let done = 0;
+  let depth = 0;
+  const client = around(engine.client, async (command, send) => {
+    requests[command] = (requests[command] ?? 0) + 1;
+    const own = done + 1;
+    depth = Math.max(depth, own);
+    // All that wait are sent before one is answered.
+    await new Promise((resolve) => setImmediate(resolve));
+    const answer = await send();
+    done = Math.max(done, own);
+    return answer;
+  });
+  const [first] = worlds as readonly [World, ...World[]];
+  const tables: Tables = { ...first.tables, client };
+  return { service: openQueries({ tables, clock: () => Math.max(...worlds.map(({ nowMs }) => nowMs)) }), requests, depth: () => depth };
+};
+
+/** A list of 120 clusters is three pages of the engine in memory, and one of DynamoDB. */
+const CLUSTER_PAGES = 3;
+
+describe("the requests of a reader of 120 clusters", () => {
+  it("status asks for the fleet, the clusters, and all heads in two requests at once", async () => {
+    const { service, requests, depth } = counted();
+    const status = await service.status();
+    expect(status).toMatchObject({ clusters: CLUSTERS, states: { ok: CLUSTERS }, partitions: CLUSTERS });
+    expect(requests).toEqual({ GetItemCommand: 1, QueryCommand: CLUSTER_PAGES, BatchGetItemCommand: 2 });
+    expect(depth()).toBeLessThanOrEqual(8);
+  });
+
+  it("clusters asks for as much, and the connections", async () => {
+    const { service, requests, depth } = counted();
+    expect((await toArray(service.clusters())).map(({ state }) => state)).toEqual(Array.from({ length: CLUSTERS }, () => "ok"));
+    expect(requests).toEqual({ GetItemCommand: 1, QueryCommand: CLUSTER_PAGES + 1, BatchGetItemCommand: 2 });
+    expect(depth()).toBeLessThanOrEqual(8);
+  });
+
+  it("status asks a cluster for its paused autoscalers after an edit that no sync has read, and only that one", async () => {
+    const [first] = worlds as readonly [World, ...World[]];
+    await raiseSpecVersion(first.tables, first.partition);
+    const { service, requests } = counted();
+    await service.status();
+    expect(requests).toMatchObject({ QueryCommand: CLUSTER_PAGES + 1, BatchGetItemCommand: 2 });
+  });
+
+  it("status reads what the newest sync found of every autoscaler, without its journal", async () => {
+    const [, second] = worlds as readonly [World, World, ...World[]];
+    second.cluster.broken = true;
+    second.nowMs += 15_000;
+    await second.sync();
+    const { service, requests } = counted();
+    const status = await service.status();
+    expect(status.states).toEqual({ ok: CLUSTERS - 1, unreachable: 1 });
+    expect(status.problems).toMatchObject([{ kind: "unreachable", message: expect.stringContaining("connection timed out") }]);
+    expect(requests["BatchGetItemCommand"]).toBe(2);
+    expect(requests["QueryCommand"]).toBe(CLUSTER_PAGES + 1);
+  });
+});
