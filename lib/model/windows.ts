@@ -58,6 +58,13 @@ export interface ScaleChange {
   readonly eventId?: string;
 }
 
+/** The count that a sync left of a workload. Another count in the next sync was set outside Tidemark. */
+export interface SeenCount {
+  readonly replicas: number;
+  /** The end of the workload's uid: another workload has a count of its own. */
+  readonly of: string;
+}
+
 export interface Status {
   /** In the order in which they were first set, unless the dialect sorts them. */
   readonly conditions: readonly Condition[];

@@ -77,7 +77,7 @@ export const fitting = async (
   return { wave, bodies };
 };
 
-/** The verdict on a scale that this sync does not make. */
+/** The verdict on a scale that this sync does not make. What was seen beside the decision stays: what looks for other controllers have shown is stored from here. */
 export const heldBack = ({ read: _read, client: _client, ...verdict }: ScaleVerdict, because: Because): HoldVerdict => ({
   ...verdict,
   kind: "hold",

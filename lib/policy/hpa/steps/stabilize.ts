@@ -6,8 +6,8 @@ import {
   type Counts,
   type StabilizationHold,
   type StabilizationWindows,
-  stabilizeBothWays,
   type Stabilized,
+  stabilizeBothWays,
   stabilizeDownward,
 } from "../../shared/stabilization.ts";
 import { stepped, withCondition } from "../../shared/steps.ts";

@@ -1,8 +1,8 @@
 import { foreignWords } from "../../../model/foreign-words.ts";
 import type { Answer, ApiFailure, MetricAnswers, Observation, Pod, PodMetrics, ScaleRead } from "../../../model/observation.ts";
 import { externalQuery, queryKey } from "../../../model/query.ts";
-import { parseSelector } from "../../../model/selector-text.ts";
 import { canonicalSelector, type Selector, selectorOf } from "../../../model/selector.ts";
+import { parseSelector } from "../../../model/selector-text.ts";
 import type { WatermarkMetric, WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { wrapI64 } from "../../shared/arithmetic.ts";
 import { dropGauge, gauge, type Note } from "../steps/notes.ts";
