@@ -1,5 +1,6 @@
 import { labelIndex } from "../lib/model/label-index.ts";
-import type { ApiFailure, MetricAnswers, MilliByResource, Observation, Pod, PodMetrics, ScaleRead } from "../lib/model/observation.ts";
+import type { Answers, ApiFailure, MilliByResource, Observation, Pod, PodMetrics, ScaleRead } from "../lib/model/observation.ts";
+import { type AnswerParts, answersOf } from "./answers.ts";
 
 /** The answer for a metric that cannot be read. */
 export const NO_METRICS: { readonly kind: "failed"; readonly failure: ApiFailure } = {
@@ -49,14 +50,16 @@ export const podUsage = (name: string, usage: MilliByResource, more: Partial<Pod
 
 export interface Observed extends Partial<Omit<Observation, "pods" | "answers">> {
   readonly pods?: readonly Pod[];
-  readonly answers?: Partial<MetricAnswers>;
+  readonly answers?: AnswerParts | Answers;
 }
+
+const isMap = (answers: Observed["answers"]): answers is Answers => answers instanceof Map;
 
 /** What a sync read: one replica, no pods and no answers, with the given parts replaced. */
 export const observationOf = ({ pods = [], answers, ...more }: Observed = {}): Observation => ({
   scale: scaleRead(1),
   pods: labelIndex(pods),
-  answers: { custom: new Map(), external: new Map(), ...answers },
+  answers: isMap(answers) ? answers : answersOf(answers ?? {}),
   others: [],
   ...more,
 });

@@ -9,7 +9,9 @@ export interface Observation {
   readonly scale: ScaleReading;
   /** All pods of the namespace. The rules select from them. */
   readonly pods: LabelIndex<Pod>;
-  readonly answers: MetricAnswers;
+  readonly answers: Answers;
+  /** Answer of the recommender, for specs that have one. */
+  readonly recommender?: Answer<RecommenderReply>;
   /** The monitor that may stop all scaling. It is only read where the spec names one. */
   readonly monitor?: MonitorReading;
   /**
@@ -50,17 +52,39 @@ export interface ScaleRead {
 
 export type Answer<Item> = { readonly kind: "answered"; readonly items: Item } | { readonly kind: "failed"; readonly failure: ApiFailure };
 
-/** The keys of the maps are those of `queryKey` in query.ts. To look up a query that was never asked is a programmer's mistake. */
-export interface MetricAnswers {
-  /** Pod metrics of the namespace (metrics.k8s.io); absent when no metric needs them. */
-  readonly resource?: Answer<LabelIndex<PodMetrics>>;
-  readonly custom: ReadonlyMap<string, Answer<readonly CustomMetricValue[]>>;
-  readonly external: ReadonlyMap<string, Answer<readonly ExternalMetricValue[]>>;
-  /** Label queries of metrics.k8s.io that failed while others were answered, by canonical selector. */
-  readonly resourceFailures?: ReadonlyMap<string, ApiFailure>;
-  /** Answer of the recommender, for specs that have one. */
-  readonly recommender?: Answer<RecommenderReply>;
+/** Key of a question inside its namespace, as `queryKey` makes it (query.ts). */
+export type QuestionKey = string;
+
+/** Everything that metric sources answered in a sync. To look up a question that was never asked is a programmer's mistake. */
+export type Answers = ReadonlyMap<QuestionKey, Answer<Samples>>;
+
+/** The values of a metric, or what the pods of the namespace use (metrics.k8s.io). */
+export type Samples = readonly MetricValue[] | LabelIndex<PodMetrics>;
+
+export interface MetricValue {
+  readonly milli: bigint;
+  readonly timestampMs: number;
+  /** Name of the pod or object that the value describes; absent for a value from outside the cluster. */
+  readonly describes?: string;
+  readonly windowMs?: number;
 }
+
+/** The values that answer a question; `undefined` where it was not asked. */
+export const valuesIn = (answers: Answers, key: QuestionKey): Answer<readonly MetricValue[]> | undefined => {
+  const answer = answers.get(key);
+  if (answer === undefined || isOfValues(answer)) return answer;
+  throw new TypeError(`The answer to ${key} holds no values`);
+};
+
+/** The use of resources that answers a question; `undefined` where it was not asked. */
+export const podMetricsIn = (answers: Answers, key: QuestionKey): Answer<LabelIndex<PodMetrics>> | undefined => {
+  const answer = answers.get(key);
+  if (answer === undefined || isOfPods(answer)) return answer;
+  throw new TypeError(`The answer to ${key} holds no PodMetrics`);
+};
+
+const isOfValues = (answer: Answer<Samples>): answer is Answer<readonly MetricValue[]> => answer.kind === "failed" || Array.isArray(answer.items);
+const isOfPods = (answer: Answer<Samples>): answer is Answer<LabelIndex<PodMetrics>> => answer.kind === "failed" || !Array.isArray(answer.items);
 
 /** The proposal of an external recommender (watermark.md 2.16). An absent bound is 0. */
 export interface RecommenderReply {
@@ -110,17 +134,4 @@ export interface PodMetrics {
   readonly timestampMs: number;
   readonly windowMs: number;
   readonly containers: readonly { readonly name: string; readonly usage: MilliByResource }[];
-}
-
-export interface CustomMetricValue {
-  /** Name of the pod or object that the value describes. */
-  readonly describes: string;
-  readonly milli: bigint;
-  readonly timestampMs: number;
-  readonly windowMs: number;
-}
-
-export interface ExternalMetricValue {
-  readonly milli: bigint;
-  readonly timestampMs: number;
 }

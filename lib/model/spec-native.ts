@@ -1,5 +1,5 @@
 import type { Governed, TargetRef } from "./spec-governed.ts";
-import type { CountedChanges, DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "./spec-hpa.ts";
+import type { CountedChanges } from "./spec-hpa.ts";
 
 /** `tidemark.dev/v1 PodAutoscaler` with `rules: native`, defaulted (docs/pod-autoscaler.md). With `rules: hpa` or `watermark` it becomes the spec of that dialect. */
 export interface NativeSpec extends Governed {
@@ -30,11 +30,10 @@ export interface NativeMetric {
   readonly activationMilli?: bigint;
 }
 
-export type NativeSource =
-  | { readonly type: "Resource"; readonly name: string; readonly container?: string; readonly of: "request" | "limit" }
-  | { readonly type: "Pods"; readonly metric: MetricIdentifier }
-  | { readonly type: "Object"; readonly describedObject: DescribedObject; readonly metric: MetricIdentifier }
-  | { readonly type: "External"; readonly metric: MetricIdentifier };
+/** The members of each type of source. Each file of lib/sources adds its own, so that a new source changes nothing here. */
+export interface NativeSources extends Readonly<Record<never, never>> {}
+
+export type NativeSource = { [Type in keyof NativeSources]: { readonly type: Type } & NativeSources[Type] }[keyof NativeSources];
 
 /** Levels are thousandths; thousandths of a percent where the metric is measured in percent. An absent tolerance means that of the cluster. */
 export type Band =
@@ -76,25 +75,6 @@ export interface Idle {
   readonly replicas: number;
   readonly afterSeconds: number;
 }
-
-/** The metric as one of autoscaling/v2, with the level as its target. */
-export const asHpaMetric = ({ source, measure }: Pick<NativeMetric, "source" | "measure">, levelMilli: bigint): HpaMetric => {
-  const target = targetOf(measure, levelMilli);
-  if (source.type !== "Resource") return { ...source, target };
-  const { name, container } = source;
-  return container === undefined ? { type: "Resource", name, target } : { type: "ContainerResource", name, container, target };
-};
-
-const targetOf = (measure: NativeMetric["measure"], levelMilli: bigint): MetricTarget => {
-  switch (measure) {
-    case "Percent":
-      return { type: "Utilization", averageUtilization: Number(levelMilli / 1000n) };
-    case "Average":
-      return { type: "AverageValue", averageValueMilli: levelMilli };
-    case "Total":
-      return { type: "Value", valueMilli: levelMilli };
-  }
-};
 
 /** The longest period, in seconds, in which the policies and the flap budget of a spec count scales. */
 export const longestPeriodSeconds = ({ scaleUp, scaleDown, flapBudget }: NativeSpec): number =>

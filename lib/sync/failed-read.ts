@@ -2,16 +2,11 @@ import type { Decision, FailedRead } from "../model/decision.ts";
 import type { Answer, ApiFailure, Observation } from "../model/observation.ts";
 
 /** The failed read behind a failed decision, by its code, so that the state of a cluster does not depend on words. The scale comes first: without it no metric counts. */
-export const failedReadOf = ({ scale, answers }: Observation, decision: Decision): FailedRead | undefined => {
+export const failedReadOf = ({ scale, answers, recommender }: Observation, decision: Decision): FailedRead | undefined => {
   if (decision.kind !== "hold" || !decision.failed) return undefined;
   if (scale.kind === "failed") return { of: "scale", code: scale.failure.code };
-  const all: readonly (Answer<unknown> | undefined)[] = [
-    answers.resource,
-    ...answers.custom.values(),
-    ...answers.external.values(),
-    answers.recommender,
-  ];
-  const failures = [...all.flatMap((answer) => (answer?.kind === "failed" ? [answer.failure] : [])), ...(answers.resourceFailures?.values() ?? [])];
+  const all: readonly (Answer<unknown> | undefined)[] = [...answers.values(), recommender];
+  const failures = all.flatMap((answer) => (answer?.kind === "failed" ? [answer.failure] : []));
   const own = failures.find((failure) => isNamedBy(decision, failure));
   return own && { of: "metric", code: own.code };
 };

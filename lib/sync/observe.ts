@@ -113,7 +113,7 @@ const watchedOf = async ({ specs, pages }: Loaded, failures: RuleFailures): Prom
 };
 
 /** What is asked for an autoscaler whose rules fail. */
-const NO_QUESTIONS: ReturnType<Watched["questions"]> = { pods: false, podMetrics: false, custom: [], external: [] };
+const NO_QUESTIONS: ReturnType<Watched["questions"]> = { pods: false, metrics: [] };
 const ASKS_NOTHING: ReturnType<typeof asksOf> = { questions: () => NO_QUESTIONS, asksMonitor: false };
 
 /** The observation of an unreachable cluster: every scale failed with the same message, so that every autoscaler holds by its own rules. */
@@ -123,7 +123,7 @@ const unobserved = (watched: readonly Watched[], message: string): ObservedClust
     observation: {
       scale: { kind: "failed", failure },
       pods: { all: [], select: () => [], looksAt: () => 0 },
-      answers: { custom: new Map(), external: new Map() },
+      answers: new Map(),
       others: [],
     },
     rivals: [],

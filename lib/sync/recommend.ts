@@ -66,7 +66,7 @@ const askAll = (client: ClusterClient, questions: readonly Question[], context: 
       ? { kind: "failed", failure }
       : await ofAll(() => client.recommend(of, request, Math.max(1, context.leftMs())));
     const { observation } = observed;
-    return [uid, { ...observed, observation: { ...observation, answers: { ...observation.answers, recommender } } }];
+    return [uid, { ...observed, observation: { ...observation, recommender } }];
   };
   return new Map(
     [...byNamespace].map(([namespace, asking]) => {

@@ -5,6 +5,7 @@ import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
 import { fillWith, type Kubernetes, kubernetes } from "./stand-in/kubernetes.ts";
 import { json } from "./stand-in/server.ts";
 import { CPU, clientTo, seen, WHOLE, watch } from "./stand-in/watched.ts";
+import { partsOf } from "../answers.ts";
 
 let server: Kubernetes;
 let client: ClusterClient;
@@ -48,7 +49,7 @@ describe("observe() in rounds", () => {
     const second = await first.later?.();
     expect(second && names(second)).toEqual(["shop/web"]);
     expect(second?.later).toBeUndefined();
-    expect(second && seen(second, slow).observation.answers.external.values().next().value).toMatchObject({ kind: "answered" });
+    expect(second && partsOf(seen(second, slow).observation.answers).external.values().next().value).toMatchObject({ kind: "answered" });
   });
 
   it("waits for all where the caller decides once", async () => {
@@ -66,7 +67,7 @@ describe("observe() in rounds", () => {
     const answered = async (): Promise<readonly boolean[]> => {
       const observed = seen(await client.observe([large], { ...WHOLE, budgetMs: 60_000 }), large);
       expect(observed.overShare).toContain(`bytes of ${MAX_FLOW_SHARE_BYTES} for one namespace`);
-      return [...observed.observation.answers.external.values()].map(({ kind }) => kind === "answered");
+      return [...partsOf(observed.observation.answers).external.values()].map(({ kind }) => kind === "answered");
     };
     const [one, other] = [await answered(), await answered()];
     expect(one[0]).toBe(true);

@@ -3,6 +3,7 @@ import { heaviest } from "../../lib/cluster/observe/heavy-namespaces.ts";
 import type { ClusterClient, ObservedCluster, Watched } from "../../lib/cluster/port.ts";
 import { HEAVY_BYTES, HEAVY_LOOKS } from "../../lib/cluster/request-limits.ts";
 import { namespace } from "../../lib/model/ids.ts";
+import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
 import { status } from "./stand-in/server.ts";
 import { CPU, clientTo, seen, watch, WHOLE } from "./stand-in/watched.ts";
@@ -44,7 +45,7 @@ const listsOf = (path: string): readonly string[] =>
 
 const seenOf = (observed: ObservedCluster): unknown => {
   const { scale, pods, answers, others } = seen(observed, SHOP).observation;
-  return { scale, pods: pods.all, resource: answers.resource?.kind, others };
+  return { scale, pods: pods.all, resource: partsOf(answers).resource?.kind, others };
 };
 
 describe("a namespace with more than a MiB and a tenth of a LIST", () => {

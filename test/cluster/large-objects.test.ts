@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { fillWith, type Kubernetes, kubernetes, pod, type Raw, workload } from "./stand-in/kubernetes.ts";
 import { clientTo, seen, WHOLE, watch } from "./stand-in/watched.ts";
+import { partsOf } from "../answers.ts";
 
 /** Five namespaces, because so many are read by one LIST of the whole cluster. */
 const TEAMS = ["bank", "mill", "shop", "wood", "zoo"] as const;
@@ -76,10 +77,10 @@ describe("large objects of one namespace", () => {
     put("/apis/autoscaling/v2/horizontalpodautoscalers", of(33, { metadata: { namespace: "wood", name: "huge", uid: "u" } }));
     const all = await observeAll();
     const failing = (fails: (one: (typeof all)[number]) => boolean): readonly string[] => TEAMS.filter((_, at) => all[at] && fails(all[at]));
-    expect(failing(({ observation }) => observation.answers.resource?.kind === "failed")).toEqual(["mill"]);
+    expect(failing(({ observation }) => partsOf(observation.answers).resource?.kind === "failed")).toEqual(["mill"]);
     expect(failing(({ observation }) => observation.scale.kind === "failed")).toEqual(["shop"]);
     expect(failing(({ rivalsUnknown }) => rivalsUnknown !== undefined)).toEqual(["wood"]);
-    expect(all[TEAMS.indexOf("mill")]?.observation.answers.resource).toMatchObject({
+    expect(partsOf(all[TEAMS.indexOf("mill")]?.observation.answers).resource).toMatchObject({
       failure: { reason: "ObjectTooLarge", message: expect.stringContaining('Cannot read pods "mill/huge-0": it is larger than an answer may be') },
     });
     expect(all[TEAMS.indexOf("shop")]?.observation.scale).toMatchObject({ failure: { reason: "ObjectTooLarge" } });
@@ -92,7 +93,7 @@ describe("large objects of one namespace", () => {
       of(1, { ...server.collections.get(metrics)?.[0], metadata: { namespace: "mill", name: `p-${index}` } }),
     );
     put(metrics, ...large);
-    const resources = (await observeAll()).map(({ observation }) => observation.answers.resource?.kind);
+    const resources = (await observeAll()).map(({ observation }) => partsOf(observation.answers).resource?.kind);
     expect(resources).toEqual(TEAMS.map((team) => (team === "mill" ? "failed" : "answered")));
   });
 });

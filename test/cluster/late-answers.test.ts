@@ -3,6 +3,7 @@ import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { fillWith, type Kubernetes, kubernetes } from "./stand-in/kubernetes.ts";
 import { json } from "./stand-in/server.ts";
 import { clientTo, QUEUE, seen, WHOLE, watch } from "./stand-in/watched.ts";
+import { partsOf } from "../answers.ts";
 
 let server: Kubernetes;
 let client: ClusterClient;
@@ -27,8 +28,10 @@ describe("observe() with answers that come too late", () => {
     server.overrides.push({ match: ({ url }) => url.pathname === "/api/v1/namespaces/shop/pods", answer: () => undefined });
     const [web, worker] = [watch("shop", "web", { selector: "app=web" }), watch("shop", "worker", { metrics: [QUEUE], selector: "app=worker" })];
     const observed = await client.observe([web, worker], { ...WHOLE, budgetMs: 1_500 });
-    expect(seen(observed, web).observation.answers.resource).toMatchObject({ kind: "failed", failure: { code: 0 } });
-    expect([...seen(observed, worker).observation.answers.external.values()]).toMatchObject([{ kind: "answered", items: [{ milli: 7_000n }] }]);
+    expect(partsOf(seen(observed, web).observation.answers).resource).toMatchObject({ kind: "failed", failure: { code: 0 } });
+    expect([...partsOf(seen(observed, worker).observation.answers).external.values()]).toMatchObject([
+      { kind: "answered", items: [{ milli: 7_000n }] },
+    ]);
     expect(seen(observed, worker).observation.scale.kind).toBe("read");
   });
 
@@ -38,7 +41,7 @@ describe("observe() with answers that come too late", () => {
     const web = watch("shop", "web");
     const { observation, rivalsUnknown } = seen(await client.observe([web], { ...WHOLE, budgetMs: 1_500 }), web);
     expect(rivalsUnknown).toContain("no HorizontalPodAutoscaler could be looked for");
-    expect(observation.answers.resource).toMatchObject({ kind: "answered" });
+    expect(partsOf(observation.answers).resource).toMatchObject({ kind: "answered" });
     expect(observation.pods.all).toHaveLength(2);
   });
 
@@ -53,7 +56,7 @@ describe("observe() with answers that come too late", () => {
       const third = ({ url }: { readonly url: URL }) => url.pathname === "/api/v1/pods" && url.searchParams.get("continue") === "1000";
       server.overrides.push({ match: third, answer: () => undefined });
       const observed = await client.observe(watched, { ...WHOLE, budgetMs: 2_000 });
-      return watched.map((one) => seen(observed, one).observation).map(({ pods, answers }) => [pods.all.length, answers.resource?.kind]);
+      return watched.map((one) => seen(observed, one).observation).map(({ pods, answers }) => [pods.all.length, partsOf(answers).resource?.kind]);
     };
 
     it("the namespaces that it has shown to their end are decided, and the others hold", async () => {

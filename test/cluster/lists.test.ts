@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Observation } from "../../lib/model/observation.ts";
 import { json, type StandIn, standIn } from "./stand-in/server.ts";
 import { clientTo, QUEUE, WHOLE, watch } from "./stand-in/watched.ts";
+import { partsOf } from "../answers.ts";
 
 const DEPLOYMENT = {
   metadata: { namespace: "shop", name: "web", uid: "u", resourceVersion: "1" },
@@ -48,7 +49,7 @@ describe("the answer to a LIST", () => {
         message: expect.stringMatching(/the answer has no list of items|an object as the item of the list is expected/),
       },
     };
-    expect((await observing("/pods", body))?.answers.resource).toMatchObject(failure);
+    expect(partsOf((await observing("/pods", body))?.answers).resource).toMatchObject(failure);
     expect((await observing("/deployments", body))?.scale).toMatchObject(failure);
   });
 
@@ -63,7 +64,9 @@ describe("the answer to a LIST", () => {
 describe("the answer of a metrics API", () => {
   it("fails the metric where it has no items, and is empty where they are null", async () => {
     const external = async (body: unknown): Promise<unknown> =>
-      (await observing("/queue_depth", body, { metrics: [QUEUE] }))?.answers.external?.values().next().value;
+      partsOf((await observing("/queue_depth", body, { metrics: [QUEUE] }))?.answers)
+        .external.values()
+        .next().value;
     expect(await external({ kind: "ExternalMetricValueList" })).toMatchObject({ kind: "failed", failure: { reason: "InvalidAnswer" } });
     expect(await external({ kind: "ExternalMetricValueList", items: null })).toMatchObject({ kind: "answered", items: [] });
   });

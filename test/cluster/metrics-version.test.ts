@@ -5,6 +5,7 @@ import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-
 import type { Answer } from "./stand-in/server.ts";
 import { clientTo, WHOLE, watch } from "./stand-in/watched.ts";
 import { published } from "./wire/published.ts";
+import { partsOf } from "../answers.ts";
 
 const GROUP = "/apis/metrics.k8s.io";
 const { encode } = published();
@@ -47,7 +48,7 @@ const answerProtobuf = (version: string): void => {
 const web = watch("shop", "web");
 const measured = async (): Promise<readonly string[]> => {
   const { observations } = await client.observe([web], WHOLE);
-  const answer = observations.get(web.uid)?.observation.answers.resource;
+  const answer = partsOf(observations.get(web.uid)?.observation.answers).resource;
   if (answer?.kind === "answered") return answer.items.all.map(({ name }) => name);
   return [answer?.kind === "failed" ? `${answer.failure.code} ${answer.failure.message}` : "none"];
 };

@@ -6,6 +6,7 @@ import { queryKey } from "../../lib/model/query.ts";
 import { fillWith, type Kubernetes, kubernetes, workload } from "./stand-in/kubernetes.ts";
 import { json, status } from "./stand-in/server.ts";
 import { CPU, clientTo, deployment, QUEUE, seen, WHOLE, watch } from "./stand-in/watched.ts";
+import { partsOf } from "../answers.ts";
 
 let server: Kubernetes;
 let client: ClusterClient;
@@ -45,8 +46,9 @@ describe("observe()", () => {
     });
     expect(observation.pods.all.map(({ name }) => name)).toEqual(["web-0", "web-1"]);
     expect(observation.pods.all[0]).toMatchObject({ phase: "Running", ready: { status: "True" }, containers: [{ requests: { cpu: 100n } }] });
-    expect(observation.answers.resource).toMatchObject({ kind: "answered" });
-    expect(observation.answers.resource?.kind === "answered" && observation.answers.resource.items.all[0]?.containers[0]?.usage["cpu"]).toBe(80n);
+    const { resource } = partsOf(observation.answers);
+    expect(resource).toMatchObject({ kind: "answered" });
+    expect(resource?.kind === "answered" && resource.items.all[0]?.containers[0]?.usage["cpu"]).toBe(80n);
     expect(rivals).toEqual([]);
   });
 
@@ -220,8 +222,8 @@ describe("observe()", () => {
     const web = watch("shop", "web", { metrics: [QUEUE] });
     const { observation } = seen(await client.observe([web], WHOLE), web);
     expect(server.paths().filter((path) => path.endsWith("/pods"))).toEqual([]);
-    expect(observation.answers.resource).toBeUndefined();
-    expect([...observation.answers.external.values()]).toMatchObject([{ kind: "answered", items: [{ milli: 12_000n }] }]);
+    expect(partsOf(observation.answers).resource).toBeUndefined();
+    expect([...partsOf(observation.answers).external.values()]).toMatchObject([{ kind: "answered", items: [{ milli: 12_000n }] }]);
   });
 
   it("lists pods when another selector may overlap, and not when it cannot", async () => {
@@ -292,7 +294,7 @@ describe("observe()", () => {
         { type: "Object", metric: { name: "steam" }, describedObject: { apiVersion: "kitchen.example/v1", kind: "Teapot", name: "pot" }, target },
       ],
     });
-    const { custom } = seen(await client.observe([web], WHOLE), web).observation.answers;
+    const { custom } = partsOf(seen(await client.observe([web], WHOLE), web).observation.answers);
     expect([...custom.values()]).toMatchObject([
       { kind: "answered", items: [{ describes: "web-0", milli: 3_000n }] },
       { kind: "answered", items: [{ describes: "main" }] },
@@ -314,7 +316,7 @@ describe("observe()", () => {
       items: [{ value, timestamp: "2026-05-01T12:00:00Z" }],
     });
     const web = watch("shop", "web", { metrics: [QUEUE] });
-    expect([...seen(await client.observe([web], WHOLE), web).observation.answers.external.values()]).toMatchObject([{ kind: "failed" }]);
+    expect([...partsOf(seen(await client.observe([web], WHOLE), web).observation.answers).external.values()]).toMatchObject([{ kind: "failed" }]);
   });
 
   it("says that no metrics API is there", async () => {
@@ -322,7 +324,7 @@ describe("observe()", () => {
     server.collections.delete("/apis/metrics.k8s.io/v1beta1/pods");
     const metric = { type: "Pods", metric: { name: "rps" }, target: { type: "AverageValue", averageValueMilli: 1n } } as const;
     const web = watch("shop", "web", { metrics: [CPU, metric, QUEUE] });
-    const { answers } = seen(await client.observe([web], WHOLE), web).observation;
+    const answers = partsOf(seen(await client.observe([web], WHOLE), web).observation.answers);
     const words = "the server could not find the requested resource";
     expect(answers.resource).toMatchObject({ kind: "failed", failure: { code: 404, message: `${words} (get pods.metrics.k8s.io)` } });
     expect([...answers.custom.values()]).toMatchObject([
@@ -339,7 +341,7 @@ describe("observe()", () => {
     const web = watch("shop", "web", { metrics: [CPU, QUEUE] });
     const { observation } = seen(await client.observe([web], WHOLE), web);
     expect(observation.scale.kind).toBe("read");
-    expect([observation.answers.resource, ...observation.answers.external.values()]).toMatchObject([
+    expect([partsOf(observation.answers).resource, ...partsOf(observation.answers).external.values()]).toMatchObject([
       { kind: "failed", failure: { code: 403, message: "not for you" } },
       { kind: "failed", failure: { code: 403, message: "not for you" } },
     ]);

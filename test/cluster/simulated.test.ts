@@ -5,6 +5,7 @@ import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { clusterName, namespace } from "../../lib/model/ids.ts";
 import { type RunningCluster, runCluster, workload } from "../local/cluster/running-cluster.ts";
 import { CPU, deployment, WHOLE, watch } from "./stand-in/watched.ts";
+import { partsOf } from "../answers.ts";
 
 let cluster: RunningCluster;
 let client: ClusterClient;
@@ -42,7 +43,7 @@ describe("a cluster that speaks the Kubernetes API", () => {
       { phase: "Running" },
       { phase: "Running" },
     ]);
-    const resource = seen?.observation.answers.resource;
+    const resource = partsOf(seen?.observation.answers).resource;
     expect(resource?.kind === "answered" && resource.items.select([{ key: "app", operator: "=", values: ["web"] }])).toHaveLength(2);
     expect(seen?.rivals).toEqual([{ kind: "HorizontalPodAutoscaler", name: "left-over" }]);
     expect(observations.get(api.uid)?.rivals).toEqual([]);
@@ -86,7 +87,7 @@ describe("a cluster that speaks the Kubernetes API", () => {
     const { observations } = await client.observe([web], WHOLE);
     const observation = observations.get(web.uid)?.observation;
     expect(observation?.scale.kind).toBe("read");
-    expect(observation?.answers.resource).toEqual({
+    expect(partsOf(observation?.answers).resource).toEqual({
       kind: "failed",
       failure: { code: 503, reason: "ServiceUnavailable", message: "the metrics adapter is down" },
     });

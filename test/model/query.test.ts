@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { groupOf } from "../../lib/model/api-group.ts";
 import type { ScaleReading } from "../../lib/model/observation.ts";
-import { externalQuery, objectQuery, podSelectorText, podsQuery, queryKey } from "../../lib/model/query.ts";
+import { podSelectorText, queryKey } from "../../lib/model/query.ts";
 import type { HpaMetric, HpaSpec } from "../../lib/model/spec-hpa.ts";
 import type { WatermarkSpec } from "../../lib/model/spec-watermark.ts";
 import { asksOf, questions } from "../../lib/policy/dialects.ts";
 import { scaleRead } from "../observation.ts";
+import { externalQuery } from "../../lib/sources/external.ts";
+import { objectQuery } from "../../lib/sources/object.ts";
+import { podsQuery } from "../../lib/sources/pods.ts";
+import { askedOf } from "../answers.ts";
 
 const scale = (selector: string): ScaleReading => scaleRead(1, { selector });
 const FAILED: ScaleReading = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "not found" } };
@@ -74,7 +78,7 @@ describe("questions()", () => {
     ["Pods with watermarks", { type: "Pods", metric: queue, target: average, marks }, false, true],
     ["External by average", { type: "External", metric: queue, target: average }, false, false],
   ])("asks the queries of a %s metric", (_, metric, podMetrics, pods) => {
-    expect(questions(spec(metric), "shop", scale("app=web"))).toMatchObject({ podMetrics, pods });
+    expect(askedOf(questions(spec(metric), "shop", scale("app=web")))).toMatchObject({ podMetrics, pods });
   });
 
   it("names each custom and external query once per metric, selectors in canonical text", () => {
@@ -84,7 +88,7 @@ describe("questions()", () => {
       { type: "Pods", metric: { name: "connections" }, target: average },
       { type: "Resource", name: "cpu", target: average },
     ];
-    expect(questions(spec(...metrics), "shop", scale("tier=x,app=web"))).toEqual({
+    expect(askedOf(questions(spec(...metrics), "shop", scale("tier=x,app=web")))).toEqual({
       podMetrics: true,
       pods: true,
       external: [{ for: "external", metric: "depth", metricSelector: "app=a,queue=b" }],
@@ -114,7 +118,7 @@ describe("questions()", () => {
     ["a recommender", { recommender }, true, false, []],
     ["a metric that counts no pod", { counts: "current", metrics: [{ source: "External", name: "lag", ...MARKS }] }, false, false, ["lag"]],
   ])("asks the queries of a watermark spec on %s", (_, changed, pods, podMetrics, external) => {
-    const asked = questions(watermark(changed), "shop", scale("app=web"));
+    const asked = askedOf(questions(watermark(changed), "shop", scale("app=web")));
     expect({ ...asked, external: asked.external.map(({ metric }) => metric) }).toEqual({ pods, podMetrics, custom: [], external });
   });
 
@@ -124,7 +128,7 @@ describe("questions()", () => {
       { type: "Object", metric: unreadable, describedObject: service, target: average },
       { type: "Pods", metric: unreadable, target: average },
     ];
-    expect(questions(spec(...metrics), "shop", scale("app=web"))).toMatchObject({ custom: [], external: [] });
+    expect(askedOf(questions(spec(...metrics), "shop", scale("app=web")))).toMatchObject({ custom: [], external: [] });
   });
 
   it.each([
@@ -132,7 +136,7 @@ describe("questions()", () => {
     ["the scale has no selector", scale("")],
     ["the selector cannot be read", scale("app in")],
   ])("asks nothing about pods when %s", (_, reading) => {
-    expect(questions(spec({ type: "Pods", metric: queue, target: average }), "shop", reading).custom).toEqual([]);
+    expect(askedOf(questions(spec({ type: "Pods", metric: queue, target: average }), "shop", reading)).custom).toEqual([]);
     expect(podSelectorText(reading)).toBeUndefined();
   });
 });
@@ -141,7 +145,7 @@ describe("asksOf()", () => {
   it("puts the same questions as the rules, for the namespace of the autoscaler", () => {
     const own = spec({ type: "Object", metric: queue, describedObject: { kind: "Namespace", name: "any" }, target: average });
     expect(asksOf(own, "shop").questions(scale("app=web"))).toEqual(questions(own, "shop", scale("app=web")));
-    expect(asksOf(own, "shop").questions(scale("app=web")).custom).toMatchObject([{ kind: "Namespace", name: "shop" }]);
+    expect(asksOf(own, "shop").questions(scale("app=web")).metrics).toMatchObject([{ kind: "Namespace", name: "shop" }]);
   });
 
   it("asks for a monitor only where the manifest lets one stop all scaling (watermark.md 1.4)", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asHpaMetric, longestPeriodSeconds, type NativeSource, type NativeSpec } from "../../lib/model/spec-native.ts";
+import { longestPeriodSeconds, type NativeSpec } from "../../lib/model/spec-native.ts";
 
 const RULES: NativeSpec["scaleUp"] = {
   sustainSeconds: 0,
@@ -11,32 +11,6 @@ const RULES: NativeSpec["scaleUp"] = {
   replicaModulo: 1,
   forbiddenAfterEventSeconds: 0,
 };
-
-describe("asHpaMetric()", () => {
-  const cpu: NativeSource = { type: "Resource", name: "cpu", of: "limit" };
-  it.each<[string, Parameters<typeof asHpaMetric>[0], object]>([
-    [
-      "percent of a resource",
-      { source: cpu, measure: "Percent" },
-      { type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 80 } },
-    ],
-    [
-      "percent of a container's resource",
-      { source: { ...cpu, container: "app" }, measure: "Percent" },
-      { type: "ContainerResource", name: "cpu", container: "app", target: { type: "Utilization", averageUtilization: 80 } },
-    ],
-    [
-      "mean of pods",
-      { source: { type: "Pods", metric: { name: "rps" } }, measure: "Average" },
-      { type: "Pods", metric: { name: "rps" }, target: { type: "AverageValue", averageValueMilli: 80_500n } },
-    ],
-    [
-      "total from outside",
-      { source: { type: "External", metric: { name: "lag" } }, measure: "Total" },
-      { type: "External", metric: { name: "lag" }, target: { type: "Value", valueMilli: 80_500n } },
-    ],
-  ])("gives the metric for a %s", (_, metric, expected) => expect(asHpaMetric(metric, 80_500n)).toStrictEqual(expected));
-});
 
 describe("longestPeriodSeconds()", () => {
   const policy = (periodSeconds: number) => ({ ...RULES, policies: [{ type: "Pods", valueMilli: 1_000, periodSeconds } as const] });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { labelIndex } from "../../lib/model/label-index.ts";
-import type { MetricAnswers, Pod, PodMetrics } from "../../lib/model/observation.ts";
-import { type ExternalQuery, queryKey } from "../../lib/model/query.ts";
+import type { Answer, MetricValue, Pod, PodMetrics, QuestionKey } from "../../lib/model/observation.ts";
+import { queryKey } from "../../lib/model/query.ts";
 import type { ControllerSettings } from "../../lib/model/settings.ts";
 import type { Behavior, HpaMetric, HpaSpec, MetricTarget, ScalingRules } from "../../lib/model/spec-hpa.ts";
 import type { Condition, Memory, Windows } from "../../lib/model/windows.ts";
@@ -9,6 +9,8 @@ import type { DecideInput } from "../../lib/policy/decide.ts";
 import { NOON } from "../noon.ts";
 import { NO_METRICS, observationOf, podUsage, readyPod, scaleRead } from "../observation.ts";
 import { decideInput } from "./applied-sync.ts";
+import type { ExternalQuery } from "../../lib/sources/external.ts";
+import type { AnswerParts } from "../answers.ts";
 
 /** Objects as code makes them: the null prototypes that fast-check mixes in come from no store and no parser. */
 const PLAIN = { noNullPrototype: true } as const;
@@ -115,12 +117,11 @@ const usageOf = ({ usedMilli, readyAgeMs }: PodPlan, at: number): readonly PodMe
 
 const LOAD: ExternalQuery = { for: "external", metric: "load", metricSelector: "" };
 
-const answers = (plans: readonly PodPlan[]): fc.Arbitrary<MetricAnswers> =>
+const answers = (plans: readonly PodPlan[]): fc.Arbitrary<AnswerParts> =>
   fc
     .record({ load: fc.option(fc.array(milli, { maxLength: 3 }), { freq: 5 }), resourceFails: fc.constantFrom(false, false, false, true) })
     .map((drawn) => ({
-      custom: new Map(),
-      external: new Map([
+      external: new Map<QuestionKey, Answer<readonly MetricValue[]>>([
         [queryKey(LOAD), drawn.load ? { kind: "answered", items: drawn.load.map((value) => ({ milli: value, timestampMs: NOON })) } : NO_METRICS],
       ]),
       resource: drawn.resourceFails ? NO_METRICS : { kind: "answered", items: labelIndex(plans.flatMap(usageOf)) },

@@ -1,6 +1,6 @@
 import type { Decision } from "../../lib/model/decision.ts";
-import type { MetricAnswers, Pod } from "../../lib/model/observation.ts";
-import { type ExternalQuery, queryKey } from "../../lib/model/query.ts";
+import type { Pod } from "../../lib/model/observation.ts";
+import { queryKey } from "../../lib/model/query.ts";
 import type { ControllerSettings } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { throughStore } from "../conformance/hpa/through-store.ts";
@@ -8,12 +8,14 @@ import { NOON } from "../noon.ts";
 import { observationOf, scaleRead } from "../observation.ts";
 import { appliedSync } from "./applied-sync.ts";
 import { specOf } from "./spec-of.ts";
+import type { ExternalQuery } from "../../lib/sources/external.ts";
+import type { AnswerParts } from "../answers.ts";
 
 export const MINUTE_MS = 60_000;
 
 /** What the workload of a loop sees at one sync. */
 export interface Seen {
-  readonly answers: MetricAnswers;
+  readonly answers: AnswerParts;
   readonly pods?: readonly Pod[];
 }
 
@@ -53,7 +55,6 @@ const LOAD: ExternalQuery = { for: "external", metric: "load", metricSelector: "
 /** Answers under which the metric `load` with a target of 1 per replica proposes exactly this count, when nothing is tolerated. */
 export const loadFor = (replicas: number): Seen => ({
   answers: {
-    custom: new Map(),
     external: new Map([[queryKey(LOAD), { kind: "answered", items: [{ milli: BigInt(replicas) * 1000n, timestampMs: 0 }] }]]),
   },
 });

@@ -1,7 +1,7 @@
 import { PutItemCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { type ClusterName, clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { labelIndex } from "../../lib/model/label-index.ts";
-import type { Observation, Pod, ScaleReading } from "../../lib/model/observation.ts";
+import type { Answer, Observation, Pod, Samples, ScaleReading } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { questions } from "../../lib/policy/dialects.ts";
 import { openMetricsText } from "../../lib/report/open-metrics.ts";
@@ -17,6 +17,7 @@ import { NO_METRICS, readyPod } from "../observation.ts";
 import { type ParsedFamily, parseOpenMetrics } from "../report/open-metrics-parser.ts";
 import { type MemoryCluster, memoryCluster } from "../sync/memory-cluster.ts";
 import { serviceWorld } from "./world/context.ts";
+import { askedOf } from "../answers.ts";
 
 export const PERIOD_MS = 15_000;
 const CLUSTER: ClusterName = clusterName("eu-1");
@@ -50,7 +51,7 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
       const observations = watched.map(({ uid, namespace, spec }) => {
         const observed = seen.observations.get(uid);
         if (!observed) throw new Error(`"${uid}" was not observed`);
-        const { external } = questions(spec, namespace, observed.observation.scale);
+        const { external } = askedOf(questions(spec, namespace, observed.observation.scale));
         return [uid, { ...observed, observation: withMetric(observed.observation, external.map(queryKey), world.milli) }] as const;
       });
       return { ...seen, observations: new Map(observations) };
@@ -97,8 +98,12 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
 
 const withMetric = (observation: Observation, keys: readonly string[], milli: bigint | undefined): Observation => {
   const answer = milli === undefined ? NO_METRICS : ({ kind: "answered", items: [{ milli, timestampMs: NOON }] } as const);
-  const external = new Map(keys.map((key) => [key, answer] as const));
-  return { ...observation, pods: labelIndex(podsOf(observation.scale)), answers: { ...observation.answers, external } };
+  const external = keys.map((key) => [key, answer] as const);
+  return {
+    ...observation,
+    pods: labelIndex(podsOf(observation.scale)),
+    answers: new Map<string, Answer<Samples>>([...observation.answers, ...external]),
+  };
 };
 
 const podsOf = (scale: ScaleReading): readonly Pod[] => {

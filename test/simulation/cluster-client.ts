@@ -133,7 +133,7 @@ const unseen: Observed = {
   observation: {
     scale: { kind: "failed", failure: SILENT },
     pods: { all: [], select: () => [], looksAt: () => 0 },
-    answers: { custom: new Map(), external: new Map() },
+    answers: new Map(),
     others: [],
   },
   rivals: [],

@@ -1,19 +1,11 @@
 import type { Observed, Watched } from "../../lib/cluster/port.ts";
 import { type LabelIndex, labelIndex } from "../../lib/model/label-index.ts";
-import type {
-  Answer,
-  ApiFailure,
-  ExternalMetricValue,
-  MetricAnswers,
-  Pod,
-  PodMetrics,
-  RecommenderReply,
-  ScaleReading,
-} from "../../lib/model/observation.ts";
+import type { Answer, ApiFailure, MetricValue, Pod, PodMetrics, RecommenderReply, ScaleReading } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { questions } from "../../lib/policy/dialects.ts";
 import { LOAD_PER_POD, type SimulatedCluster, type Workload } from "./cluster.ts";
 import type { RivalAnswers } from "./rivals.ts";
+import { answersOf, askedOf } from "../answers.ts";
 
 /** What an observation finds, all of it at one instant. */
 export const observeNow = (
@@ -62,15 +54,14 @@ export const UNREADABLE: ApiFailure = { code: 500, reason: "InternalError", mess
 const observedOf = (cluster: SimulatedCluster, { namespace, spec }: Watched, now: Now): Observed => {
   const scale: ScaleReading = now.scales.has(spec.target.name) ? { kind: "failed", failure: UNREADABLE } : cluster.read(namespace, spec.target);
   const workload = cluster.at(namespace, spec.target);
-  const asked = questions(spec, namespace, scale);
+  const asked = askedOf(questions(spec, namespace, scale));
   const fails = now.failing.has(spec.target.name);
   const answered = <Item>(items: Item): Answer<Item> => (fails ? { kind: "failed", failure: UNAVAILABLE } : { kind: "answered", items });
-  const value: ExternalMetricValue = { milli: BigInt(workload?.load ?? 0) * 1_000n, timestampMs: now.nowMs };
-  const answers: MetricAnswers = {
-    custom: new Map(),
+  const value: MetricValue = { milli: BigInt(workload?.load ?? 0) * 1_000n, timestampMs: now.nowMs };
+  const answers = answersOf({
     external: new Map(asked.external.map((query) => [queryKey(query), answered([value])])),
     ...(asked.podMetrics && { resource: answered(now.listsOf(namespace).metrics) }),
-  };
+  });
   const observation = { scale, pods: asked.pods ? now.listsOf(namespace).pods : NO_PODS, answers, others: [] };
   return { observation, ...looksOf(workload, now.looks) };
 };

@@ -1,4 +1,5 @@
-import { METRICS_VERSIONS, newestOf } from "../observe/pod-metrics-base.ts";
+import { POD_METRICS } from "../../sources/resource.ts";
+import { newestOf } from "../observe/list-base.ts";
 import { inNamespace } from "../paths.ts";
 import type { Asker } from "./ask.ts";
 import type { RightsContext } from "./check-resources.ts";
@@ -24,7 +25,7 @@ const NO_POD = "tidemark.dev/check=none";
 const APIS: readonly MetricsApi[] = [
   {
     group: "metrics.k8s.io",
-    versions: METRICS_VERSIONS,
+    versions: POD_METRICS.versions,
     right: { group: "metrics.k8s.io", resource: "pods", verb: "list" },
     needed: "metrics of CPU and memory",
     missing: (check, message) => warning(check, message, "install metrics-server where manifests name CPU or memory"),

@@ -16,8 +16,8 @@ export interface Memory {
   readonly otherStacks: OtherStacks;
   /** For each API group, the version that was served last; "" where the group was not installed. */
   readonly rivalVersions: Map<string, string>;
-  /** The version of metrics.k8s.io that is asked; undefined while it is not known. */
-  metricsVersion: string | undefined;
+  /** For each group of metrics that is listed, the version that is asked; absent while it is not known. */
+  readonly metricVersions: Map<string, string>;
   /** Where the next sync begins to ask for a namespace whose questions had no room in the last one. */
   readonly turns: Map<string, number>;
   /** Reports a message once in the life of the client. */
@@ -47,7 +47,7 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
     heavy: heavyNamespaces(),
     otherStacks: otherStacks(clock),
     rivalVersions: new Map(),
-    metricsVersion: undefined,
+    metricVersions: new Map(),
     turns: new Map(),
     once: (message) => {
       if (reported.has(message)) return;

@@ -1,10 +1,12 @@
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
-import type { Neighbour, ScaleRead } from "../../model/observation.ts";
-import { type CustomQuery, type ExternalQuery, type Questions, queryKey } from "../../model/query.ts";
+import type { Neighbour, QuestionKey, ScaleRead } from "../../model/observation.ts";
+import { type MetricQuery, type Questions, queryKey } from "../../model/query.ts";
 import type { Selector } from "../../model/selector.ts";
 import { parseSelector } from "../../model/selector-text.ts";
+import { LISTED } from "../../sources/sources.ts";
 import { mapInTurns } from "../in-turns.ts";
 import type { Watched } from "../port.ts";
+import { isListed } from "./ask.ts";
 import { type Scales, targetKey } from "./workloads.ts";
 
 /** The queries for all autoscalers of one namespace, without duplicates. */
@@ -13,17 +15,20 @@ export interface NamespaceNeeds {
   readonly pods: boolean;
   /** The autoscalers whose decision does not depend on pods. */
   readonly withoutPods: ReadonlySet<AutoscalerUid>;
-  readonly podMetrics: boolean;
-  readonly custom: ReadonlyMap<string, CustomQuery>;
-  readonly external: ReadonlyMap<string, ExternalQuery>;
-  /** The keys of its own queries, for each autoscaler that has some. */
-  readonly own: ReadonlyMap<AutoscalerUid, readonly string[]>;
+  /** The queries that LISTs of many namespaces answer. */
+  readonly listed: ReadonlyMap<QuestionKey, MetricQuery>;
+  /** The queries that are asked for this namespace only. */
+  readonly queries: ReadonlyMap<QuestionKey, MetricQuery>;
+  /** The keys of its own among `queries`, for each autoscaler that has some. */
+  readonly own: ReadonlyMap<AutoscalerUid, readonly QuestionKey[]>;
   /** The autoscalers of the namespace with a selector of their last sync. Those in a dry run are left out, because they write nothing. */
   readonly neighbours: readonly Neighbour[];
 }
 
 /** With more neighbours than this the pods are listed without a check whether selectors can overlap. */
 const MAX_NEIGHBOURS_COMPARED = 50;
+
+const EVERY_LIST: ReadonlyMap<QuestionKey, MetricQuery> = new Map(LISTED.map((query) => [queryKey(query), query]));
 
 /** Namespaces that are looked at in one turn of the event loop. Most have a few autoscalers. */
 const NAMESPACES_A_TURN = 20;
@@ -49,7 +54,7 @@ export const needsOf = async (watched: readonly Watched[], scales: Scales): Prom
     groups,
     ([namespace, group]) => {
       const needs = needsOfNamespace(namespace, group, { asking: askingByNamespace.get(namespace) ?? [], overlaps });
-      return unread.has(namespace) ? { ...needs, pods: true, podMetrics: true } : needs;
+      return unread.has(namespace) ? { ...needs, pods: true, listed: EVERY_LIST } : needs;
     },
     NAMESPACES_A_TURN,
   );
@@ -68,11 +73,19 @@ const needsOfNamespace = (
 ): NamespaceNeeds => {
   const neighbours = group.flatMap(({ name, selector, spec }) => (selector === undefined || spec.dryRun ? [] : [{ name, selector }]));
   const needPods = asking.filter(({ autoscaler, scale, asks }) => asks.pods || (asksAnything(asks) && overlaps(autoscaler, scale, neighbours)));
-  const own = new Map<AutoscalerUid, readonly string[]>();
-  const custom = new Map<string, CustomQuery>();
-  const external = new Map<string, ExternalQuery>();
+  const own = new Map<AutoscalerUid, readonly QuestionKey[]>();
+  const listed = new Map<QuestionKey, MetricQuery>();
+  const queries = new Map<QuestionKey, MetricQuery>();
   for (const { autoscaler, asks } of asking) {
-    const keys = [...addAll(custom, asks.custom), ...addAll(external, asks.external)];
+    const keys: QuestionKey[] = [];
+    for (const query of asks.metrics) {
+      const key = queryKey(query);
+      if (isListed(query)) listed.set(key, query);
+      else {
+        queries.set(key, query);
+        keys.push(key);
+      }
+    }
     if (keys.length > 0) own.set(autoscaler.uid, keys);
   }
   const needing = new Set(needPods.map(({ autoscaler }) => autoscaler.uid));
@@ -80,23 +93,14 @@ const needsOfNamespace = (
     namespace,
     neighbours,
     withoutPods: new Set(asking.flatMap(({ autoscaler }) => (needing.has(autoscaler.uid) ? [] : [autoscaler.uid]))),
-    podMetrics: asking.some(({ asks }) => asks.podMetrics),
     pods: needPods.length > 0,
-    custom,
-    external,
+    listed,
+    queries,
     own,
   };
 };
 
-/** Adds the queries under their keys, and returns the keys. */
-const addAll = <Query extends CustomQuery | ExternalQuery>(all: Map<string, Query>, queries: readonly Query[]): readonly string[] =>
-  queries.map((query) => {
-    const key = queryKey(query);
-    all.set(key, query);
-    return key;
-  });
-
-const asksAnything = ({ pods, podMetrics, custom, external }: Questions): boolean => pods || podMetrics || custom.length + external.length > 0;
+const asksAnything = ({ pods, metrics }: Questions): boolean => pods || metrics.length > 0;
 
 /** False only where no pod can match both selectors. Then the check of overlap (hpa.md 2.5 step 3) has the same result without pods. */
 type OverlapTest = (autoscaler: Pick<Watched, "name">, scale: Pick<ScaleRead, "selector">, neighbours: readonly Neighbour[]) => boolean;

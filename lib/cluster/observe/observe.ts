@@ -1,17 +1,18 @@
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
 import { labelIndex } from "../../model/label-index.ts";
-import type { Answer, ApiFailure, MetricAnswers, Observation, Pod, PodMetrics, ScaleReading } from "../../model/observation.ts";
+import type { Answer, Answers, Observation, Pod, PodMetrics, QuestionKey, Samples, ScaleReading } from "../../model/observation.ts";
 import { mapInTurns } from "../in-turns.ts";
 import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../port.ts";
 import { FLOW_SHARE_MS, FLOWS_PATIENCE_MS, HEAVY_LOOKS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
 import type { ApiSession } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
+import { askList } from "./ask.ts";
 import { newFlows } from "./flows.ts";
 import { heaviest, looksPerPod } from "./heavy-namespaces.ts";
 import type { Memory } from "./memory.ts";
 import { type Monitors, observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
-import { type ByNamespace, observePodMetrics, observePods } from "./pods.ts";
+import { type ByNamespace, observePods } from "./pods.ts";
 import { type AskedQuestions, askingOf, overShareOf } from "./questions.ts";
 import { type LookForRivals, observeRivals } from "./rivals.ts";
 import { type Observing, observeScales, type Scales, targetKey } from "./workloads.ts";
@@ -35,9 +36,9 @@ export const observe = async (session: ApiSession, memory: Memory, watched: read
   const unread = watched.filter(({ namespace, spec }) => !scales.has(targetKey({ namespace, target: spec.target })));
   const needs = await needsOf(watched, scales);
   const questions = askingOf(observing, needs, unread);
-  const [pods, podMetrics, rivalsOf, monitorOf] = await Promise.all([
-    observePods(observing, namespacesThat(needs, "pods")),
-    observePodMetrics(observing, namespacesThat(needs, "podMetrics")),
+  const [pods, listed, rivalsOf, monitorOf] = await Promise.all([
+    observePods(observing, new Set(needs.flatMap((need) => (need.pods ? [need.namespace] : [])))),
+    askLists(observing, needs),
     observeRivals(observing, watched, scales),
     monitors,
   ]);
@@ -51,7 +52,7 @@ export const observe = async (session: ApiSession, memory: Memory, watched: read
     monitorOf,
     needs: new Map(needs.map((need) => [need.namespace, need])),
     pods,
-    podMetrics,
+    listed,
   };
   const first = await observedNow(reading, watched, { shareMs: FLOW_SHARE_MS, late: heavyWork(reading, watched) });
   return limits.inRounds ? first : allOf(first);
@@ -64,7 +65,7 @@ interface Reading {
   readonly questions: AskedQuestions;
   readonly needs: ReadonlyMap<Namespace, NamespaceNeeds>;
   readonly pods: ByNamespace<Pod>;
-  readonly podMetrics: ByNamespace<PodMetrics>;
+  readonly listed: Listed;
   readonly rivalsOf: LookForRivals;
   readonly monitorOf: Monitors;
 }
@@ -98,9 +99,10 @@ const observedNow = async (
 const NONE_LATE: ReadonlySet<Namespace> = new Set();
 
 /** True where the LISTs that it needs are read. Those of a heavy namespace are read after the first round. */
-const isRead = ({ needs, pods, podMetrics }: Reading, { namespace }: Watched): boolean => {
+const isRead = ({ needs, pods, listed }: Reading, { namespace }: Watched): boolean => {
   const need = needs.get(namespace);
-  return !(need?.pods && !pods.has(namespace)) && !(need?.podMetrics && !podMetrics.has(namespace));
+  if (need === undefined) return true;
+  return (!need.pods || pods.has(namespace)) && [...need.listed.keys()].every((key) => listed.get(key)?.has(namespace) === true);
 };
 
 /** The namespaces whose rules look at many more pods than those of the others. They are decided after them. */
@@ -157,33 +159,52 @@ const observedOf = (
 /** The observation of an autoscaler without its scale. */
 type View = Omit<Observation, "scale">;
 
-const EMPTY_VIEW: View = { pods: labelIndex([]), answers: { custom: new Map(), external: new Map() }, others: [] };
+const EMPTY_VIEW: View = { pods: labelIndex([]), answers: new Map(), others: [] };
 
 const NOT_OBSERVED: ScaleReading = {
   kind: "failed",
   failure: { code: 0, reason: "NotObserved", message: "Cannot read the scale: nothing was asked" },
 };
 
-const namespacesThat = (needs: readonly NamespaceNeeds[], need: "pods" | "podMetrics"): ReadonlySet<Namespace> =>
-  new Set(needs.flatMap((needed) => (needed[need] ? [needed.namespace] : [])));
+/** The answers of LISTs, by question and namespace. */
+type Listed = ReadonlyMap<QuestionKey, ByNamespace<PodMetrics>>;
 
-/** The observation of each autoscaler of a namespace. It is the same for all, except where the pods could not be read. */
-const viewsOf = (namespace: Namespace, { needs, questions, ...answers }: Reading): ((uid: AutoscalerUid) => View) => {
-  const need = needs.get(namespace);
-  const pods = answers.pods.get(namespace);
-  const resource = need?.podMetrics ? answers.podMetrics.get(namespace) : undefined;
-  const own: MetricAnswers = { ...questions.answersOf(namespace), ...(resource && { resource }) };
-  const whole: View = { pods: pods?.kind === "answered" ? pods.items : EMPTY_VIEW.pods, answers: own, others: need?.neighbours ?? [] };
-  if (pods?.kind !== "failed") return () => whole;
-  // Fails to a missing metric: pods that could not be read are not "no pods", so that no metric is usable and no overlap is excluded. Metrics stay only where the decision does not
-  // depend on pods.
-  const blind: View = { ...whole, answers: allFailed(own, pods.failure) };
-  return (uid) => (need?.withoutPods.has(uid) ? whole : blind);
+const askLists = async (observing: Observing, needs: readonly NamespaceNeeds[]): Promise<Listed> => {
+  const queries = new Map(needs.flatMap(({ listed }) => [...listed]));
+  return new Map(
+    await Promise.all(
+      [...queries].map(async ([key, query]) => {
+        const namespaces = new Set(needs.flatMap(({ listed, namespace }) => (listed.has(key) ? [namespace] : [])));
+        return [key, await askList(observing, query, namespaces)] as const;
+      }),
+    ),
+  );
 };
 
-const allFailed = (answers: MetricAnswers, failure: ApiFailure): MetricAnswers => {
-  const failed: Answer<never> = { kind: "failed", failure };
-  const each = <Item>(map: ReadonlyMap<string, Answer<Item>>): ReadonlyMap<string, Answer<Item>> =>
-    new Map([...map.keys()].map((key) => [key, failed]));
-  return { custom: each(answers.custom), external: each(answers.external), ...(answers.resource && { resource: failed }) };
+/** The answers that an autoscaler of the namespace may use: those of LISTs, and those of the namespace itself. */
+const answersOf = (namespace: Namespace, { needs, questions, listed }: Reading): Answers => {
+  const wanted = needs.get(namespace)?.listed;
+  const own = questions.answersOf(namespace);
+  if (wanted === undefined || wanted.size === 0) return own;
+  const answers = new Map<QuestionKey, Answer<Samples>>();
+  for (const key of wanted.keys()) {
+    const answer = listed.get(key)?.get(namespace);
+    if (answer) answers.set(key, answer);
+  }
+  for (const [key, answer] of own) answers.set(key, answer);
+  return answers;
+};
+
+/** The observation of each autoscaler of a namespace. It is the same for all, except where the pods could not be read. */
+const viewsOf = (namespace: Namespace, reading: Reading): ((uid: AutoscalerUid) => View) => {
+  const need = reading.needs.get(namespace);
+  const pods = reading.pods.get(namespace);
+  const answers = answersOf(namespace, reading);
+  const whole: View = { pods: pods?.kind === "answered" ? pods.items : EMPTY_VIEW.pods, answers, others: need?.neighbours ?? [] };
+  if (pods?.kind !== "failed") return () => whole;
+  // On doubt, a missing metric: pods that could not be read are not "no pods", so that no metric is usable and no overlap is excluded. Metrics stay only where the decision does not
+  // depend on pods.
+  const failed: Answer<never> = { kind: "failed", failure: pods.failure };
+  const blind: View = { ...whole, answers: new Map([...answers.keys()].map((key) => [key, failed])) };
+  return (uid) => (need?.withoutPods.has(uid) ? whole : blind);
 };

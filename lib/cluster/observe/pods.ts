@@ -1,17 +1,18 @@
 import type { Namespace } from "../../model/ids.ts";
 import { type LabelIndex, labelIndex } from "../../model/label-index.ts";
 import type { Answer, ApiFailure, Pod, PodMetrics } from "../../model/observation.ts";
+import type { MetricQuery } from "../../model/query.ts";
 import { asObject, asText } from "../../model/read/json.ts";
+import type { Asking } from "../../sources/source.ts";
 import { isTooLarge, type Listed, passedOverFailure } from "../list.ts";
-import { inNamespace } from "../paths.ts";
-import { readPodMetrics } from "../read/metrics.ts";
+import { inNamespace, segment } from "../paths.ts";
 import { readPod } from "../read/pods.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { JsonObject } from "../transport/transport.ts";
 import type { WireKind } from "../wire/message.ts";
 import { POD_LIST, POD_METRICS_LIST } from "../wire/pods.ts";
 import { listScope } from "./heavy-namespaces.ts";
-import { forgetMetricsVersion, podMetricsBase } from "./pod-metrics-base.ts";
+import { forgetVersion, listBase } from "./list-base.ts";
 import { covers, type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 
@@ -27,25 +28,36 @@ export const observePods = (observing: Observing, namespaces: ReadonlySet<Namesp
     convert: readPod,
   }));
 
+type PodMetricsAsking = Extract<Asking<MetricQuery>, { readonly way: "list" }>;
+
 /** Reads the PodMetrics of these namespaces. metrics-server ignores the limit and answers in one piece. */
-export const observePodMetrics = async (observing: Observing, namespaces: ReadonlySet<Namespace>): Promise<ByNamespace<PodMetrics>> => {
+export const podMetricsIn = async (
+  observing: Observing,
+  asking: PodMetricsAsking,
+  namespaces: ReadonlySet<Namespace>,
+): Promise<ByNamespace<PodMetrics>> => {
   if (namespaces.size === 0) return new Map();
-  const base = await podMetricsBase(observing);
-  const answers = await podMetricsAt(observing, namespaces, base);
+  const { group, versions } = asking.request;
+  const base = await listBase(observing, group, versions);
+  const answers = await podMetricsAt(observing, asking, { namespaces, base });
   if (!isAbsent(answers)) return answers;
-  forgetMetricsVersion(observing);
-  const other = await podMetricsBase(observing);
+  forgetVersion(observing, group);
+  const other = await listBase(observing, group, versions);
   // Asked again only where discovery names another version. Otherwise the 404 stands, and a metric that is missing lets nothing shrink.
-  return other === base ? answers : podMetricsAt(observing, namespaces, other);
+  return other === base ? answers : podMetricsAt(observing, asking, { namespaces, base: other });
 };
 
-const podMetricsAt = (observing: Observing, namespaces: ReadonlySet<Namespace>, base: string): Promise<ByNamespace<PodMetrics>> =>
+const podMetricsAt = (
+  observing: Observing,
+  { request, read }: PodMetricsAsking,
+  { namespaces, base }: { readonly namespaces: ReadonlySet<Namespace>; readonly base: string },
+): Promise<ByNamespace<PodMetrics>> =>
   byNamespace(observing, namespaces, ({ namespace }) => ({
-    path: `${base}${inNamespace(namespace)}/pods`,
-    resource: "pods.metrics.k8s.io",
+    path: `${base}${inNamespace(namespace)}/${request.path.map(segment).join("/")}`,
+    resource: `${request.resource}.${request.group}`,
     protobuf: POD_METRICS_LIST,
     paged: false,
-    convert: (raw) => readPodMetrics([raw])[0],
+    convert: read,
   }));
 
 const isAbsent = (answers: ByNamespace<PodMetrics>): boolean =>

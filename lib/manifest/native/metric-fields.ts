@@ -1,48 +1,15 @@
-import { amount, choice, flag, group, integer, list, texts, words } from "../../fields/field-types.ts";
+import { SOURCE_NAMES, SOURCES, type SourceName } from "../../sources/sources.ts";
+import { amount, choice, flag, group, integer, words } from "../../fields/field-types.ts";
 
-const LABELS = group("Labels that the series of the metric must have.", {
-  matchLabels: texts("The value of each label."),
-  matchExpressions: list(
-    "Further conditions on labels.",
-    group("One condition.", {
-      key: words("The label.", { required: true }),
-      operator: choice("How it is compared.", ["In", "NotIn", "Exists", "DoesNotExist"], { required: true }),
-      values: list("Values of In and NotIn.", words("One value."), ""),
-    }),
-    {},
-  ),
-});
-
-const METRIC = words("Name of the metric, as the metrics API knows it.", { required: true, segment: true });
-const RESOURCE = words('The resource: "cpu", "memory", or another one that pods request.', { required: true });
-const OF = choice("The base of a percentage.", ["request", "limit"], { default: "request" });
 const MOST_TOLERANCE = 100;
+
+type SourceFields = { readonly [Name in SourceName]: (typeof SOURCES)[Name]["field"] };
+const SOURCE_FIELDS = Object.fromEntries(SOURCE_NAMES.map((name) => [name, SOURCES[name].field])) as SourceFields;
 
 /** The fields of one metric: its source, its measure and its target. */
 export const METRIC_FIELDS = {
   name: words("Unique name of the metric in this manifest; by default that of its resource or metric."),
-  resource: group("Use of a resource by the pods.", { name: RESOURCE, of: OF }),
-  containerResource: group("Use of a resource by one container of each pod.", {
-    name: RESOURCE,
-    container: words("Name of the container.", { required: true }),
-    of: OF,
-  }),
-  pods: group("A custom metric of each pod.", { metric: METRIC, selector: LABELS }),
-  object: group("A custom metric of one object of the namespace.", {
-    describedObject: group(
-      "The object.",
-      {
-        apiVersion: words("Its API version."),
-        kind: words("Its kind.", { required: true, segment: true }),
-        name: words("Its name.", { required: true, segment: true }),
-      },
-      { required: true },
-    ),
-    metric: METRIC,
-    selector: LABELS,
-  }),
-  external: group("A metric of something outside the cluster.", { metric: METRIC, selector: LABELS }),
-  namespace: group("A custom metric of the namespace itself.", { metric: METRIC, selector: LABELS }),
+  ...SOURCE_FIELDS,
   measure: choice(
     "Percent of request or limit (resources), Average per pod, or the Total value. By default Percent for resources, Average for pods, Total for the others.",
     ["Percent", "Average", "Total"],

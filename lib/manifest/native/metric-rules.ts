@@ -1,23 +1,27 @@
-import { groupOf } from "../../model/api-group.ts";
 import { isWhole, milliOf, type Quantity } from "../../model/quantity.ts";
 import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
 import { notAbove } from "./cel-amounts.ts";
 import type { Rule } from "./paired-rule.ts";
-import { measureOf, SOURCES, type SourceName, sourcesOf } from "./read-metric.ts";
+import { type AnySource, SOURCE_NAMES, SOURCES, type SourceName, sourceNamed } from "../../sources/sources.ts";
+import type { FieldDescription } from "../../fields/field-types.ts";
+import { isObject } from "../../model/is-object.ts";
+import { measureOf, sourcesOf } from "./read-metric.ts";
 import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members } from "./schema-conditions.ts";
 import { segmentProblems } from "./segment-problems.ts";
 import type { MetricRead } from "./spec-fields.ts";
 
 const MOST_PERCENT = 1_000_000;
-const RESOURCES = anyOf(isSet("resource"), isSet("containerResource"));
+const sourcesThat = (is: (source: AnySource) => boolean): readonly SourceName[] => SOURCE_NAMES.filter((name) => is(sourceNamed(name)));
+const RESOURCES = anyOf(...sourcesThat(({ measures }) => measures.includes("Percent")).map(isSet));
+const OF_PODS = sourcesThat(({ samplesOf }) => samplesOf === "pods");
 const WHOLE_PERCENT = { multipleOf: 1, maximum: MOST_PERCENT };
 
 const oneSource: Rule<MetricRead> = {
-  says: `write exactly one of ${SOURCES.join(", ")}`,
-  schema: exactlyOneSet(...SOURCES),
+  says: `write exactly one of ${SOURCE_NAMES.join(", ")}`,
+  schema: exactlyOneSet(...SOURCE_NAMES),
   problems: (metric, { path }) => {
     const [source, ...more] = sourcesOf(metric);
-    if (source === undefined) return [required(path, "", `write one of ${SOURCES.join(", ")}`)];
+    if (source === undefined) return [required(path, "", `write one of ${SOURCE_NAMES.join(", ")}`)];
     return more.map((other) =>
       forbidden(`${path}.${other}`, `may not be set together with ${source}`, "keep one source, and write the other as a metric of its own"),
     );
@@ -26,20 +30,21 @@ const oneSource: Rule<MetricRead> = {
 
 /** The names of the source become parts of a path of the cluster's API. */
 const names: Rule<MetricRead> = {
-  problems: ({ pods, object, external, namespace }, { path }) => [
-    ...Object.entries({ pods, object, external, namespace }).flatMap(([source, block]) => segmentProblems(block?.metric, `${path}.${source}.metric`)),
-    ...(["kind", "name"] as const).flatMap((part) => segmentProblems(object?.describedObject?.[part], `${path}.object.describedObject.${part}`)),
-  ],
+  problems: (metric, { path }) =>
+    SOURCE_NAMES.flatMap((name) => (metric[name] === undefined ? [] : segmentsIn(SOURCES[name].field.about, metric[name], `${path}.${name}`))),
 };
 
-const describedVersion: Rule<MetricRead> = {
-  says: "object.describedObject.apiVersion must be group/version, such as networking.k8s.io/v1",
-  cel: "!has(self.object) || !has(self.object.describedObject.apiVersion) || self.object.describedObject.apiVersion.matches('^[^/]*(/[^/]*)?$')",
-  problems: ({ object }, { path }) =>
-    groupOf(object?.describedObject?.apiVersion ?? "") === undefined
-      ? [invalid(`${path}.object.describedObject.apiVersion`, "must be group/version", "write group/version, such as networking.k8s.io/v1")]
-      : [],
+/** The problems of all fields below a block that become segments of a path. */
+const segmentsIn = ({ segment, fields = {} }: FieldDescription, value: unknown, path: string): readonly Problem[] => {
+  if (segment) return segmentProblems(typeof value === "string" ? value : undefined, path);
+  return isObject(value) ? Object.entries(fields).flatMap(([name, about]) => segmentsIn(about, value[name], `${path}.${name}`)) : [];
 };
+
+/** The rules of the sources themselves. */
+const OWN_RULES: readonly Rule<MetricRead>[] = SOURCE_NAMES.flatMap((name) => sourceNamed(name).rules ?? []).map((rule) => ({
+  ...rule,
+  problems: (metric, { path }) => rule.problems(metric, path),
+}));
 
 type Measure = ReturnType<typeof measureOf>;
 
@@ -56,6 +61,18 @@ const measuresOf = (sources: readonly SourceName[], measures: readonly Measure[]
     },
   };
 };
+
+const ALL_MEASURES: readonly Measure[] = ["Percent", "Average", "Total"];
+
+/** Sources with the same measures share a rule. */
+const MEASURE_RULES: readonly Rule<MetricRead>[] = [
+  ...Map.groupBy(SOURCE_NAMES, (name) => ALL_MEASURES.filter((measure) => sourceNamed(name).measures.includes(measure)).join(" ")),
+].map(([measures, sources]) =>
+  measuresOf(
+    sources,
+    ALL_MEASURES.filter((measure) => measures.split(" ").includes(measure)),
+  ),
+);
 
 const targetOrWatermarks: Rule<MetricRead> = {
   says: "write either target or watermarks",
@@ -104,9 +121,9 @@ const watermarksInOrder: Rule<MetricRead> = {
 /** An idle workload has no pods, so it cannot be woken by a metric of its pods. */
 const activationWithoutPods: Rule<MetricRead> = {
   says: "activation may not be set for a metric of pods: an idle workload has none",
-  schema: ifThen(anyOf(RESOURCES, isSet("pods")), areAbsent("activation")),
-  problems: ({ activation, object, external, namespace }, { path }) =>
-    activation && !(object || external || namespace)
+  schema: ifThen(anyOf(...OF_PODS.map(isSet)), areAbsent("activation")),
+  problems: (metric, { path }) =>
+    metric.activation && OF_PODS.some((name) => metric[name] !== undefined)
       ? [
           forbidden(
             `${path}.activation`,
@@ -123,10 +140,8 @@ export const SOURCE_RULES: readonly Rule<MetricRead>[] = [oneSource];
 /** Rules of a metric that has a source. Without one, only the absence of the source is reported. */
 export const METRIC_RULES: readonly Rule<MetricRead>[] = [
   names,
-  describedVersion,
-  measuresOf(["resource", "containerResource"], ["Percent", "Average"]),
-  measuresOf(["pods"], ["Average"]),
-  measuresOf(["object", "external", "namespace"], ["Average", "Total"]),
+  ...OWN_RULES,
+  ...MEASURE_RULES,
   targetOrWatermarks,
   toleranceOfTarget,
   wholePercents,

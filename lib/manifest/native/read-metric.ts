@@ -1,24 +1,25 @@
 import { floatOf, milliOf, type Quantity } from "../../model/quantity.ts";
-import type { LabelSelector } from "../../model/selector.ts";
-import type { MetricIdentifier } from "../../model/spec-hpa.ts";
 import type { Band, NativeMetric, NativeSource, OnMissing } from "../../model/spec-native.ts";
+import { type AnySource, SOURCE_NAMES, type SourceName, sourceNamed } from "../../sources/sources.ts";
 import type { MetricRead } from "./spec-fields.ts";
 
-export const SOURCES = ["resource", "containerResource", "pods", "object", "external", "namespace"] as const;
-export type SourceName = (typeof SOURCES)[number];
+export const sourcesOf = (read: MetricRead): readonly SourceName[] => SOURCE_NAMES.filter((name) => read[name] !== undefined);
 
-export const sourcesOf = (read: MetricRead): readonly SourceName[] => SOURCES.filter((name) => read[name] !== undefined);
-
-export const measureOf = (read: MetricRead): NativeMetric["measure"] => {
-  if (read.measure) return read.measure;
-  if (read.resource || read.containerResource) return "Percent";
-  return read.pods ? "Average" : "Total";
+/** The first source of the metric with what the manifest says of it; that of a metric without any is a resource without a name. */
+const readSource = (read: MetricRead): readonly [AnySource, object] => {
+  for (const name of SOURCE_NAMES) {
+    const block = read[name];
+    if (block !== undefined) return [sourceNamed(name), block];
+  }
+  return [sourceNamed("resource"), {}];
 };
+
+export const measureOf = (read: MetricRead): NativeMetric["measure"] => read.measure ?? readSource(read)[0].measures[0];
 
 /** The given name, or the name of the source. */
 export const nameOf = (read: MetricRead): string => {
-  const { resource, containerResource, pods, object, external, namespace } = read;
-  return read.name || (resource ?? containerResource)?.name || (pods ?? object ?? external ?? namespace)?.metric || "";
+  const [source, block] = readSource(read);
+  return read.name || (source.defaultName(block) ?? "");
 };
 
 /** Converts a valid metric. Members that validation requires fall back to zero values. */
@@ -32,32 +33,10 @@ export const metricOf = (read: MetricRead): NativeMetric => ({
   ...(read.activation && { activationMilli: milliOf(read.activation) }),
 });
 
-const sourceOf = ({ resource, containerResource, pods, object, external, namespace }: MetricRead): NativeSource => {
-  if (containerResource) {
-    const { name = "", container = "", of } = containerResource;
-    return { type: "Resource", name, container, of };
-  }
-  if (pods) return { type: "Pods", metric: identifier(pods) };
-  if (object) {
-    const { apiVersion, kind = "", name = "" } = object.describedObject ?? {};
-    return { type: "Object", describedObject: { ...(apiVersion && { apiVersion }), kind, name }, metric: identifier(object) };
-  }
-  if (external) return { type: "External", metric: identifier(external) };
-  // The namespace is the autoscaler's own; the question fills in its name.
-  if (namespace) return { type: "Object", describedObject: { apiVersion: "v1", kind: "Namespace", name: "" }, metric: identifier(namespace) };
-  return { type: "Resource", name: resource?.name ?? "", of: resource?.of ?? "request" };
+const sourceOf = (read: MetricRead): NativeSource => {
+  const [source, block] = readSource(read);
+  return source.specOf(block);
 };
-
-type Identified = NonNullable<MetricRead["pods"]>;
-
-const identifier = ({ metric = "", selector }: Identified): MetricIdentifier => ({ name: metric, ...(selector && { selector: labelsOf(selector) }) });
-
-const labelsOf = ({ matchLabels, matchExpressions }: NonNullable<Identified["selector"]>): LabelSelector => ({
-  ...(matchLabels && { matchLabels }),
-  ...(matchExpressions && {
-    matchExpressions: matchExpressions.map(({ key = "", operator = "", values }) => ({ key, operator, ...(values && { values }) })),
-  }),
-});
 
 const level = (quantity: Quantity | undefined): bigint => (quantity ? milliOf(quantity) : 0n);
 

@@ -1,12 +1,13 @@
 import { binaryText, decimalText } from "../../model/quantity.ts";
 import type { HpaMetric, HpaSpec } from "../../model/spec-hpa.ts";
 import { type Explanations, LARGEST_WINS } from "../explanations.ts";
-import { marksText, plainName } from "../shared/metrics/plain-name.ts";
+import { sourceOf } from "../../sources/sources.ts";
+import { marksText } from "../shared/metrics/measurement.ts";
 import { toleranceOf } from "../shared/metrics/tolerance.ts";
 
 export const HPA_EXPLANATIONS: Explanations<HpaSpec> = {
   ...LARGEST_WINS,
-  targets: ({ metrics }) => metrics.map((metric) => ({ type: metric.type, name: plainName(metric), target: targetText(metric) })),
+  targets: ({ metrics }) => metrics.map((metric) => ({ type: metric.type, name: sourceOf(metric).nameOf(metric), target: targetText(metric) })),
   cpuPercent: ({ metrics }) => metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target.averageUtilization,
   behavior: ({ behavior }) => behavior,
   band: (spec, _metric, settings) => ({ kind: "target", ...toleranceOf(spec, settings) }),

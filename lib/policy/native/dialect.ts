@@ -1,6 +1,7 @@
-import { asHpaMetric, type NativeSpec } from "../../model/spec-native.ts";
+import type { NativeSpec } from "../../model/spec-native.ts";
 import type { Dialect } from "../dialect.ts";
-import { hpaQuestions } from "../shared/questions.ts";
+import { sourceOf } from "../../sources/sources.ts";
+import { questionsOf } from "../shared/questions.ts";
 import { decideNative } from "./decide.ts";
 import { NATIVE_EXPLANATIONS } from "./explanations.ts";
 import { afterNativeWrite, withNativeScale, withOutsideNativeChange } from "./steps/after-write.ts";
@@ -13,10 +14,10 @@ export const NATIVE: Dialect<NativeSpec> = {
   keeps: () => ({ recommendations: true, scaleEvents: true, ownZero: false }),
   reversals: ({ flapBudget }) => flapBudget?.reversals ?? 0,
   timesBy: isTimed,
-  // The level that a value is compared with changes no question.
+  // The average of a whole value uses no pods (hpa.md 3.7).
   questions: ({ metrics }, namespace, scale) =>
-    hpaQuestions(
-      metrics.map((metric) => asHpaMetric(metric, 0n)),
+    questionsOf(
+      metrics.map(({ source, measure }) => ({ source, needsPods: sourceOf(source).samplesOf === "pods" || measure === "Total" })),
       namespace,
       scale,
     ),

@@ -1,11 +1,12 @@
-import { externalQuery, type Questions, type RecommenderQuestion } from "../../model/query.ts";
+import type { Questions, RecommenderQuestion } from "../../model/query.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { Windows } from "../../model/windows.ts";
 import type { Dialect, Seen } from "../dialect.ts";
 import { type Explanations, LARGEST_WINS } from "../explanations.ts";
 import { lastingOf } from "../shared/conditions.ts";
-import { marksText } from "../shared/metrics/plain-name.ts";
-import { asList } from "../shared/questions.ts";
+import { externalQuery } from "../../sources/external.ts";
+import { RESOURCE_QUERY } from "../../sources/resource.ts";
+import { marksText } from "../shared/metrics/measurement.ts";
 import { forbiddenStates, type Moment, timerState, type WindowStates } from "../shared/window-states.ts";
 import { decideWatermark } from "./decide.ts";
 import { readyPods } from "./metrics/measure.ts";
@@ -16,9 +17,7 @@ import { ABOVE, BELOW, forbiddenOf } from "./steps/gates.ts";
 /** Every source counts ready pods (watermark.md 2.4); usage comes from metrics.k8s.io. */
 const watermarkQuestions = ({ metrics, recommender, counts }: WatermarkSpec): Questions => ({
   pods: counts === "ready" && (metrics.length > 0 || recommender !== undefined),
-  podMetrics: metrics.some(({ source }) => source === "Resource"),
-  custom: [],
-  external: metrics.filter(({ source }) => source === "External").flatMap((metric) => asList(externalQuery(metric))),
+  metrics: metrics.map((metric) => (metric.source === "Resource" ? RESOURCE_QUERY : externalQuery(metric))).filter((query) => query !== undefined),
 });
 
 /** The question, or `undefined` where the original would not get as far: no scale, no recommender, a missing mark, or no ready pod (watermark.md 2.16). */

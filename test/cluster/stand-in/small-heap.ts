@@ -1,4 +1,5 @@
 import { clientTo, deployment, QUEUE, WHOLE, watch } from "./watched.ts";
+import { partsOf } from "../../answers.ts";
 
 /** A process that observes one cluster and says what it saw: `fork("small-heap.ts", [url], { execArgv: ["--max-old-space-size=…"] })`, with the CA as its first message. */
 const [url = ""] = process.argv.slice(2);
@@ -10,8 +11,8 @@ const observe = async (ca: string): Promise<void> => {
   const { observations } = await client.observe(watched, { ...WHOLE, budgetMs: 20_000 });
   const of = (uid: string) => [...observations].find(([key]) => key === uid)?.[1].observation;
   const seen = {
-    pods: of("shop/web")?.answers.resource,
-    queue: of("shop/worker")?.answers.external.values().next().value,
+    pods: partsOf(of("shop/web")?.answers).resource,
+    queue: partsOf(of("shop/worker")?.answers).external.values().next().value,
     rollout: of("shop/roll")?.scale,
   };
   process.send?.(JSON.parse(JSON.stringify(seen, (_key, value) => (typeof value === "bigint" ? String(value) : value))));

@@ -8,6 +8,7 @@ import { json, type StandIn, standIn } from "../stand-in/server.ts";
 import { clientTo, WHOLE, watch } from "../stand-in/watched.ts";
 import { readMutated } from "./mutate.ts";
 import { RECORDED, recordedAnswer } from "./recorded.ts";
+import { partsOf } from "../../answers.ts";
 
 const PODS = recordedAnswer({ name: "pods" }, "pb");
 const MAGIC = PODS.subarray(0, 4);
@@ -81,7 +82,7 @@ const observing = async (pods: Buffer, headers: Readonly<Record<string, string>>
 };
 
 const failureOf = ({ observations }: ObservedCluster): string | undefined => {
-  const resource = [...observations.values()][0]?.observation.answers.resource;
+  const resource = partsOf([...observations.values()][0]?.observation.answers).resource;
   return resource?.kind === "failed" ? `${resource.failure.reason}: ${resource.failure.message}` : undefined;
 };
 

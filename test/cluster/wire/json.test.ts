@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { asList, asObject, type Json } from "../../../lib/model/read/json.ts";
-import { readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { readRival } from "../../../lib/cluster/read/rival-status.ts";
 import { readWorkloadScale } from "../../../lib/cluster/read/scale.ts";
@@ -14,6 +13,7 @@ import { HPA_LIST, WORKLOAD_LISTS } from "../../../lib/cluster/wire/workloads.ts
 import { dice } from "./mutate.ts";
 import { aDeployment, aPod, aPodMetrics } from "./objects.ts";
 import { RECORDED, recordedAnswer } from "./recorded.ts";
+import { readPodMetrics } from "../../answers.ts";
 
 const FUZZED = 20_000;
 

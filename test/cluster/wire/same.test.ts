@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { asList } from "../../../lib/model/read/json.ts";
-import { readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { readWorkloadScale } from "../../../lib/cluster/read/scale.ts";
 import { decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
@@ -10,6 +9,7 @@ import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/wire/pods.ts";
 import { WORKLOAD_LISTS } from "../../../lib/cluster/wire/workloads.ts";
 import { aDeployment, aPod, aPodMetrics } from "./objects.ts";
 import { published } from "./published.ts";
+import { readPodMetrics } from "../../answers.ts";
 
 const { encode } = published();
 

@@ -1,13 +1,13 @@
-import { readExternalValues, readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
-import type { MetricAnswers, Observation } from "../../../lib/model/observation.ts";
-import { type Questions, queryKey } from "../../../lib/model/query.ts";
+import type { Observation } from "../../../lib/model/observation.ts";
+import { queryKey } from "../../../lib/model/query.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import type { TargetRef } from "../../../lib/model/spec-governed.ts";
 import { questions } from "../../../lib/policy/dialects.ts";
 import { observationOf, scaleRead } from "../../observation.ts";
 import type { CountsStep } from "./case.ts";
+import { type AnswerParts, askedOf, readExternalValues, readPodMetrics } from "../../answers.ts";
 
 const LABELS = { app: "workload" };
 /** Name of the one container, where the manifest asks for none. */
@@ -25,13 +25,13 @@ export interface Workload {
 /** What a sync sees at a step: raw answers of the APIs, read as production reads them, to the questions that the spec asks. */
 export const observe = ({ spec, namespace, replicas }: Workload, step: CountsStep, nowMs: number): Observation => {
   const scale = scaleRead(replicas, { selector: "app=workload" });
-  const asked = questions(spec, namespace, scale);
+  const asked = askedOf(questions(spec, namespace, scale));
   const container = containerOf(spec);
   const names = asked.pods || asked.podMetrics ? Array.from({ length: replicas }, (_, index) => `workload-${index}`) : [];
   return observationOf({
     scale,
     pods: readPods(names.map((name) => podOf(name, container, spec.target))),
-    answers: answersOf(asked, usagesOf(names, container, step.cpu, nowMs), step, nowMs),
+    answers: partsFor(asked, usagesOf(names, container, step.cpu, nowMs), step, nowMs),
   });
 };
 
@@ -52,7 +52,7 @@ const containerOf = (spec: AutoscalerSpec): string => {
 };
 
 /** A metric that the step does not name is one that the API has not. */
-const answersOf = (asked: Questions, usages: readonly unknown[], { external }: CountsStep, nowMs: number): MetricAnswers => ({
+const partsFor = (asked: ReturnType<typeof askedOf>, usages: readonly unknown[], { external }: CountsStep, nowMs: number): AnswerParts => ({
   custom: new Map(asked.custom.map((query) => [queryKey(query), { kind: "answered", items: [] }])),
   external: new Map(asked.external.map((query) => [queryKey(query), readExternalValues(seriesOf(external?.[query.metric], nowMs))])),
   ...(asked.podMetrics && { resource: { kind: "answered" as const, items: labelIndex(readPodMetrics(usages)) } }),

@@ -1,9 +1,10 @@
-import { readCustomValues, readExternalValues, readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { readFailure, unknownKind } from "../../../lib/cluster/read/scale.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
-import type { Answer, MetricAnswers, Pod } from "../../../lib/model/observation.ts";
-import { type CustomQuery, type ExternalQuery, queryKey } from "../../../lib/model/query.ts";
+import type { Answer, Answers, Pod } from "../../../lib/model/observation.ts";
+import { queryKey } from "../../../lib/model/query.ts";
+import type { ExternalQuery } from "../../../lib/sources/external.ts";
+import { answersOf, type CustomQuery, readCustomValues, readExternalValues, readPodMetrics } from "../../answers.ts";
 
 /** Raw answers of the APIs, as the vectors hold them. */
 export interface RawAnswers {
@@ -25,14 +26,17 @@ interface RawQuery {
 }
 
 /** Answers by the keys of the queries that an autoscaler asks; each query finds its answer as the vectors' README says. */
-export const readAnswers = (raw: RawAnswers, custom: readonly CustomQuery[], external: readonly ExternalQuery[]): MetricAnswers => {
+export const readAnswers = (raw: RawAnswers, custom: readonly CustomQuery[], external: readonly ExternalQuery[]): Answers => {
   const resource = raw.resource;
   const answers = {
     custom: answersByKey(custom, (query) => customAnswer(raw, query)),
     external: answersByKey(external, (query) => externalAnswer(raw, query)),
   };
-  if (!resource) return answers;
-  return { ...answers, resource: resource.error ? failed(resource.error) : { kind: "answered", items: labelIndex(readPodMetrics(resource.items)) } };
+  if (!resource) return answersOf(answers);
+  return answersOf({
+    ...answers,
+    resource: resource.error ? failed(resource.error) : { kind: "answered", items: labelIndex(readPodMetrics(resource.items)) },
+  });
 };
 
 /** A query without an answer stays away: a vector leaves out what its sync does not evaluate, and where it does evaluate it, the metric fails and shows. */

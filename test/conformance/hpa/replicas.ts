@@ -1,6 +1,5 @@
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
-import { type CustomQuery, type ExternalQuery, externalQuery, objectQuery, podsQuery } from "../../../lib/model/query.ts";
 import { canonicalSelector, type LabelSelector, type Selector } from "../../../lib/model/selector.ts";
 import { parseSelector } from "../../../lib/model/selector-text.ts";
 import type { DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "../../../lib/model/spec-hpa.ts";
@@ -8,6 +7,10 @@ import { measureMetric } from "../../../lib/policy/shared/metrics/measure-metric
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
 import { type RawAnswers, readAnswers } from "./observed.ts";
+import { externalQuery, type ExternalQuery } from "../../../lib/sources/external.ts";
+import { objectQuery } from "../../../lib/sources/object.ts";
+import { podsQuery } from "../../../lib/sources/pods.ts";
+import type { CustomQuery } from "../../answers.ts";
 
 interface ReplicasCase {
   readonly function: "resourceUtilization" | "resourceValue" | "pods" | "object" | "external" | "objectPerPod" | "externalPerPod";

@@ -12,6 +12,7 @@ import { type Difference, differences } from "../differences.ts";
 import type { VectorCase, VectorHead } from "../vector-file.ts";
 import { podIndex, type RawAnswers, readAnswers } from "./observed.ts";
 import { throughStore } from "./through-store.ts";
+import { askedOf } from "../../answers.ts";
 
 interface SequenceCase {
   readonly config: RawConfig;
@@ -135,7 +136,7 @@ const sync = (before: Progress, step: RawStep, settings: ControllerSettings) => 
   const { metadata } = before.manifest;
   const [ownNamespace, name] = [namespace(metadata.namespace ?? "default"), autoscalerName(metadata.name)];
   const scale = scaleOf(step.scale);
-  const asked = questions(before.spec, ownNamespace, scale);
+  const asked = askedOf(questions(before.spec, ownNamespace, scale));
   const observation: Observation = {
     scale,
     pods: podIndex(before.pods),

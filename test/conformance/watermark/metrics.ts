@@ -1,20 +1,19 @@
-import { readExternalValues, readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
 import { readRecommenderAnswer, readRecommenderReply } from "../../../lib/cluster/read/recommender.ts";
 import { metricOf } from "../../../lib/manifest/watermark/spec.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
-import type { Answer, MetricAnswers, RecommenderReply } from "../../../lib/model/observation.ts";
-import { externalQuery, queryKey } from "../../../lib/model/query.ts";
+import type { Answer, RecommenderReply } from "../../../lib/model/observation.ts";
+import { queryKey } from "../../../lib/model/query.ts";
 import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { readyPods } from "../../../lib/policy/watermark/metrics/measure.ts";
 import { recommenderName, recommenderRequest } from "../../../lib/policy/watermark/metrics/recommender.ts";
 import { sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
-import { observationOf } from "../../observation.ts";
+import { type Observed, observationOf } from "../../observation.ts";
 import { said } from "../../policy/watermark/world.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { bareSpec, numberOf, only, podsOf, type Raw, rawOf, scaleOf, specFrom, textOf, timeOf } from "./raw.ts";
-
-const EMPTY: MetricAnswers = { custom: new Map(), external: new Map() };
+import { externalQuery } from "../../../lib/sources/external.ts";
+import { readExternalValues, readPodMetrics } from "../../answers.ts";
 
 /** One metric, or one reply of a recommender, with pods and scale: the raw proposal. A crash of the original must be a refusal here. */
 export const replicaCalculationKind: CaseRunner = (vector) => {
@@ -36,7 +35,7 @@ export const replicaCalculationKind: CaseRunner = (vector) => {
     spec,
     namespace: textOf(namespace),
     scale,
-    observation: { ...observationOf({ scale, answers: answersOf(input, metric) }), pods: podsOf(input["pods"]) },
+    observation: { ...observationOf({ scale, ...seenOf(input, metric) }), pods: podsOf(input["pods"]) },
     nowMs,
   };
   const [source] = sourcesOf(subject);
@@ -69,22 +68,20 @@ const failedAsExpected = (expect: Raw, message: string): readonly Difference[] =
   return [{ field: "error", expected: expect, actual: message }];
 };
 
-const answersOf = (input: Raw, metric: WatermarkMetric | undefined): MetricAnswers => {
+const seenOf = (input: Raw, metric: WatermarkMetric | undefined): Pick<Observed, "answers" | "recommender"> => {
   switch (input["source"]) {
     case "external": {
       const query = metric && externalQuery({ name: metric.name, selector: metric.selector });
       if (!query) throw new RangeError("The vector's metric cannot be asked for");
-      return {
-        ...EMPTY,
-        external: new Map([[queryKey(query), readExternalValues((input["externalValues"] as readonly unknown[]).map((value) => ({ value })))]]),
-      };
+      const values = readExternalValues((input["externalValues"] as readonly unknown[]).map((value) => ({ value })));
+      return { answers: { external: new Map([[queryKey(query), values]]) } };
     }
     case "resource": {
       const items = (input["podMetrics"] as readonly Raw[]).map(({ pod, labels, containers }) => ({ metadata: { name: pod, labels }, containers }));
-      return { ...EMPTY, resource: { kind: "answered", items: labelIndex(readPodMetrics(items)) } };
+      return { answers: { resource: { kind: "answered", items: labelIndex(readPodMetrics(items)) } } };
     }
     default:
-      return { ...EMPTY, recommender: replyOf(input) };
+      return { recommender: replyOf(input) };
   }
 };
 

@@ -1,12 +1,12 @@
-import { readExternalValues, readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { readRecommenderAnswer } from "../../../lib/cluster/read/recommender.ts";
 import { type LabelIndex, labelIndex } from "../../../lib/model/label-index.ts";
 import type {
   Answer,
   ApiFailure,
-  ExternalMetricValue,
-  MetricAnswers,
+  MetricValue,
+  QuestionKey,
+  Samples,
   MonitorReading,
   Observation,
   PodMetrics,
@@ -16,6 +16,8 @@ import type {
 import { queryKey } from "../../../lib/model/query.ts";
 import { canonicalSelector } from "../../../lib/model/selector.ts";
 import { scaleRead } from "../../observation.ts";
+import { readExternalValues, readPodMetrics } from "../../answers.ts";
+import { RESOURCE_QUERY } from "../../../lib/sources/resource.ts";
 
 /** Inputs of a step of a watermark sequence, as the vectors' README lays them out. */
 export interface Step {
@@ -100,7 +102,7 @@ export const observationOf = (
 ): Observation => ({
   scale: scaleOf(state.scale, target),
   pods: labelIndex(readPods(expanded(state.pods))),
-  answers: answersOf(step.answers ?? {}),
+  ...seenOf(step.answers ?? {}),
   others: [],
   ...(step.monitor === undefined ? {} : { monitor: monitorOf(step.monitor) }),
 });
@@ -116,20 +118,18 @@ const scaleOf = (scale: RawScale, { apiVersion, kind }: { readonly apiVersion: s
   return scaleRead(specReplicas, { statusReplicas, selector });
 };
 
-const answersOf = (raw: Readonly<Record<string, RawAnswer>>): MetricAnswers => {
+const seenOf = (raw: Readonly<Record<string, RawAnswer>>): Pick<Observation, "answers" | "recommender"> => {
   const by = (kind: string): readonly (readonly [string, RawAnswer])[] =>
     Object.entries(raw)
       .filter(([key]) => split(key)[0] === kind)
       .map(([key, answer]) => [split(key)[1], answer]);
   const [recommender] = by("recommender").map(([, answer]) => recommended(answer));
-  const refused = by("pods").flatMap(([selector, { error }]) => (error ? [[selector, failure(error)] as const] : []));
-  return {
-    custom: new Map(),
-    external: new Map(by("external").map(([query, answer]) => [externalKey(query), externalAnswer(answer)])),
-    resource: { kind: "answered", items: bySelector(new Map(by("pods").map(([selector, answer]) => [selector, samplesOf(answer)]))) },
-    resourceFailures: new Map(refused),
-    ...(recommender ? { recommender } : {}),
-  };
+  const answers = new Map<QuestionKey, Answer<Samples>>(by("external").map(([query, answer]) => [externalKey(query), externalAnswer(answer)]));
+  const samples = new Map(by("pods").map(([selector, answer]) => [selector, samplesOf(answer)]));
+  answers.set(queryKey(RESOURCE_QUERY), { kind: "answered", items: bySelector(samples) });
+  for (const [selector, { error }] of by("pods"))
+    if (error) answers.set(JSON.stringify([RESOURCE_QUERY.for, selector]), { kind: "failed", failure: failure(error) });
+  return { answers, ...(recommender ? { recommender } : {}) };
 };
 
 const externalKey = (text: string): string => {
@@ -137,7 +137,7 @@ const externalKey = (text: string): string => {
   return queryKey({ for: "external", metric, metricSelector });
 };
 
-const externalAnswer = ({ error, items }: RawAnswer): Answer<readonly ExternalMetricValue[]> =>
+const externalAnswer = ({ error, items }: RawAnswer): Answer<readonly MetricValue[]> =>
   error ? { kind: "failed", failure: failure(error) } : readExternalValues(items);
 
 const samplesOf = ({ items, timestamp, window }: RawAnswer): readonly PodMetrics[] =>

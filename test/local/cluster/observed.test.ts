@@ -5,7 +5,8 @@ import type { ClusterClient, Watched } from "../../../lib/cluster/port.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
 import { asksOf } from "../../../lib/policy/dialects.ts";
-import { type RunningCluster, runCluster, START_MS, workload } from "./running-cluster.ts";
+import { runCluster, type RunningCluster, START_MS, workload } from "./running-cluster.ts";
+import { partsOf } from "../../answers.ts";
 
 const WEB = { apiVersion: "apps/v1", kind: "Deployment", name: "web" } as const;
 
@@ -49,7 +50,7 @@ describe("what the sync's own client sees of the simulated cluster", () => {
       ready: { status: "True" },
       containers: [{ name: "app", requests: { cpu: 500n } }],
     });
-    const { resource } = observation.answers;
+    const { resource } = partsOf(observation.answers);
     expect(resource?.kind === "answered" && resource.items.all.find(({ labels }) => labels["app"] === "web")).toMatchObject({
       name: pods[0]?.name,
       timestampMs: START_MS,
@@ -67,7 +68,7 @@ describe("what the sync's own client sees of the simulated cluster", () => {
   it("is the demand on each pod", async () => {
     const { observation } = await observe({ type: "Pods", metric: { name: "demand" }, target: averageValue });
     const value = { describes: expect.stringMatching(/^web-/), milli: 30_000n, timestampMs: START_MS, windowMs: 15_000 };
-    expect([...observation.answers.custom.values()]).toEqual([{ kind: "answered", items: [value, value] }]);
+    expect([...partsOf(observation.answers).custom.values()]).toEqual([{ kind: "answered", items: [value, value] }]);
   });
 
   it("is the demand on the deployment", async () => {
@@ -77,18 +78,18 @@ describe("what the sync's own client sees of the simulated cluster", () => {
       metric: { name: "demand" },
       target: { type: "Value", valueMilli: 1n },
     });
-    expect([...observation.answers.custom.values()]).toMatchObject([{ kind: "answered", items: [{ describes: "web", milli: 60_000n }] }]);
+    expect([...partsOf(observation.answers).custom.values()]).toMatchObject([{ kind: "answered", items: [{ describes: "web", milli: 60_000n }] }]);
   });
 
   it("is the demand from outside, selected by label", async () => {
     const metric = { name: "demand", selector: { matchLabels: { workload: "api" } } };
     const { observation } = await observe({ type: "External", metric, target: averageValue });
-    expect([...observation.answers.external.values()]).toEqual([{ kind: "answered", items: [{ milli: 60_000n, timestampMs: START_MS }] }]);
+    expect([...partsOf(observation.answers).external.values()]).toEqual([{ kind: "answered", items: [{ milli: 60_000n, timestampMs: START_MS }] }]);
   });
 
   it("is a failure with the server's own words where there is no such metric", async () => {
     const { observation } = await observe({ type: "External", metric: { name: "latency" }, target: averageValue });
     const failure = { code: 404, reason: "NotFound", message: "the server could not find the metric latency for external metrics" };
-    expect([...observation.answers.external.values()]).toEqual([{ kind: "failed", failure }]);
+    expect([...partsOf(observation.answers).external.values()]).toEqual([{ kind: "failed", failure }]);
   });
 });

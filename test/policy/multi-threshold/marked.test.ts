@@ -4,6 +4,7 @@ import type { Pod, PodMetrics } from "../../../lib/model/observation.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
 import { measureMarked } from "../../../lib/policy/multi-threshold/metrics/marked.ts";
 import { NO_METRICS, podUsage, readyPod, readyPods } from "../../observation.ts";
+import { answersOf } from "../../answers.ts";
 
 /** 100m to 200m: a sum of 100m or more is in the band. */
 const MARKS = { lowMilli: 100n, highMilli: 200n };
@@ -26,11 +27,7 @@ const measured = (metric: HpaMetric, { pods = readyPods(4), usages }: Seen) =>
     statusReplicas: 4,
     podSelector: [{ key: "app", operator: "=", values: ["web"] }],
     pods,
-    answers: {
-      custom: new Map(),
-      external: new Map(),
-      resource: usages ? { kind: "answered", items: labelIndex(usages) } : NO_METRICS,
-    },
+    answers: answersOf({ resource: usages ? { kind: "answered", items: labelIndex(usages) } : NO_METRICS }),
     tolerance: { up: 0, down: 0 },
     readiness: { nowMs: 0, cpuInitializationPeriodMs: 0, initialReadinessDelayMs: 0 },
   });

@@ -1,8 +1,8 @@
 import { admit } from "../../../lib/manifest/admit.ts";
 import type { Decision } from "../../../lib/model/decision.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
-import type { Answer, CustomMetricValue, ExternalMetricValue, Observation } from "../../../lib/model/observation.ts";
-import { type CustomQuery, queryKey } from "../../../lib/model/query.ts";
+import type { Answer, MetricValue, Observation } from "../../../lib/model/observation.ts";
+import { queryKey } from "../../../lib/model/query.ts";
 import type { ControllerSettings } from "../../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
@@ -12,6 +12,7 @@ import { NOON } from "../../noon.ts";
 import { NO_METRICS, observationOf, podUsage, scaleRead } from "../../observation.ts";
 import { type AppliedSync, appliedSync, decideInput, type SyncParts } from "../applied-sync.ts";
 import { podsOf } from "../watermark/world.ts";
+import { askedOf, type CustomQuery } from "../../answers.ts";
 
 /** A HorizontalPodAutoscaler of 1 to 100 replicas. */
 export const hpa = (spec: Readonly<Record<string, unknown>>, apiVersion = "autoscaling/v2") => ({
@@ -64,14 +65,13 @@ const partsOf = (spec: AutoscalerSpec, count: number, step: Step, more: Partial<
 
 const observed = (spec: AutoscalerSpec, count: number, { value, perPod = 0, silent = 0, at }: Step): Observation => {
   const scale = scaleRead(count);
-  const asked = questions(spec, "shop", scale);
+  const asked = askedOf(questions(spec, "shop", scale));
   const times = { timestampMs: NOON + at * 1000, windowMs: 60_000 };
   const pods = podsOf(count).all;
   const heard = pods.slice(silent).map(({ name }) => name);
   const milli = value === undefined ? undefined : BigInt(Math.round(value * 1000));
-  const external: Answer<readonly ExternalMetricValue[]> =
-    milli === undefined ? NO_METRICS : { kind: "answered", items: [{ milli, timestampMs: NOON }] };
-  const custom = (query: Pick<CustomQuery, "for">): Answer<readonly CustomMetricValue[]> => {
+  const external: Answer<readonly MetricValue[]> = milli === undefined ? NO_METRICS : { kind: "answered", items: [{ milli, timestampMs: NOON }] };
+  const custom = (query: Pick<CustomQuery, "for">): Answer<readonly MetricValue[]> => {
     if (query.for === "pods") return { kind: "answered", items: heard.map((describes) => ({ describes, milli: BigInt(perPod * 1000), ...times })) };
     return milli === undefined ? NO_METRICS : { kind: "answered", items: [{ describes: "front", milli, ...times }] };
   };

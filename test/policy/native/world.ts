@@ -1,7 +1,7 @@
 import type { SetByPeople } from "../../../lib/model/bounds.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
-import type { Answer, ExternalMetricValue, MilliByResource, Observation, Pod } from "../../../lib/model/observation.ts";
-import { type CustomQuery, queryKey } from "../../../lib/model/query.ts";
+import type { Answer, MetricValue, MilliByResource, Observation, Pod } from "../../../lib/model/observation.ts";
+import { queryKey } from "../../../lib/model/query.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { afterWrite, questions } from "../../../lib/policy/dialects.ts";
@@ -10,6 +10,7 @@ import { NOON } from "../../noon.ts";
 import { NO_METRICS, observationOf, podUsage, readyPod, scaleRead } from "../../observation.ts";
 import { type AppliedSync, appliedSync } from "../applied-sync.ts";
 import { specOf } from "../spec-of.ts";
+import { askedOf, type CustomQuery } from "../../answers.ts";
 
 /** A metric from outside: its whole value against 10 a pod, nothing tolerated. */
 export const LOAD = { external: { metric: "load" }, measure: "Average", target: 10, tolerance: { up: "0", down: "0" } };
@@ -57,8 +58,8 @@ export interface Seen {
 
 const observed = (spec: AutoscalerSpec, { replicas, values = {}, pods, usage = {}, app = "web" }: Seen): Observation => {
   const scale = scaleRead(replicas, { selector: `app=${app}` });
-  const asked = questions(spec, "shop", scale);
-  const answerOf = <More>(metric: string, more: More): Answer<readonly (ExternalMetricValue & More)[]> => {
+  const asked = askedOf(questions(spec, "shop", scale));
+  const answerOf = <More>(metric: string, more: More): Answer<readonly (MetricValue & More)[]> => {
     const value = values[metric];
     return value === undefined ? NO_METRICS : { kind: "answered", items: [{ milli: BigInt(Math.round(value * 1000)), timestampMs: 0, ...more }] };
   };

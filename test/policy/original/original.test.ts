@@ -4,6 +4,7 @@ import type { Pod } from "../../../lib/model/observation.ts";
 import { NOON } from "../../noon.ts";
 import { podUsage, readyPod } from "../../observation.ts";
 import { decisions, loop, type Seen } from "../loop.ts";
+import type { AnswerParts } from "../../answers.ts";
 
 const SECOND = 1000;
 
@@ -24,8 +25,6 @@ interface Load {
 const seen = (loads: readonly Load[]): Seen => ({
   pods: loads.map(({ requestMilli = 100n, pod: more }, at) => readyPod(`web-${at}`, requestMilli, more)),
   answers: {
-    custom: new Map(),
-    external: new Map(),
     resource: {
       kind: "answered",
       items: labelIndex(loads.flatMap(({ usedMilli, silent }, at) => (silent ? [] : [podUsage(`web-${at}`, { cpu: usedMilli })]))),
@@ -113,7 +112,7 @@ describe("the rules of the first design (proposals.md §1)", () => {
     expect(one(3, loads)).toMatchObject({ kind: "hold", failed: true, because: { reason: "FailedGetResourceMetric" } });
   });
 
-  it.each<[string, Seen["answers"]["resource"], string]>([
+  it.each<[string, AnswerParts["resource"], string]>([
     ["was not asked", undefined, "the metric was not asked for in this sync"],
     [
       "refuses",

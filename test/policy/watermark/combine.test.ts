@@ -6,6 +6,7 @@ import { combine, metricName, type ProposalSource, sourcesOf } from "../../../li
 import { NOON } from "../../noon.ts";
 import { observationOf, podUsage, scaleRead } from "../../observation.ts";
 import { podsOf, said, scaledAt, sync, wpa } from "./world.ts";
+import { answersOf } from "../../answers.ts";
 
 const PROPOSAL: Proposal = { replicas: 3, utilisation: 1_500n, ready: 2, above: false, below: false, details: "", zero: false, notes: [] };
 const source = (name: string, proposal: Partial<Proposal>): ProposalSource => ({
@@ -88,7 +89,7 @@ describe("an autoscaler on a resource", () => {
   });
   const LONG_AGO = scaledAt(NOON - 3_600_000);
   const items = labelIndex(["web-1-0", "web-1-1"].map((name) => podUsage(name, { cpu: 500n }, { timestampMs: NOON })));
-  const observed = { answers: { custom: new Map(), external: new Map(), resource: { kind: "answered", items } as const } };
+  const observed = { answers: answersOf({ resource: { kind: "answered", items } }) };
 
   it("shows the sum as average value", () => {
     const { decision } = sync(spec, { replicas: 2, windows: LONG_AGO, observed });
@@ -100,7 +101,7 @@ describe("an autoscaler on a resource", () => {
 
   it("names the resource that cannot be read", () => {
     const failure = { code: 503, reason: "", message: "busy" };
-    const answers = { ...observed.answers, resource: { kind: "failed", failure } as const };
+    const answers = answersOf({ resource: { kind: "failed", failure } });
     const { decision } = sync(spec, { replicas: 2, windows: LONG_AGO, observed: { answers } });
     const message = "unable to get resource metric shop/cpu: unable to fetch metrics from resource metrics API: busy";
     expect(decision.because.message).toBe(`failed to compute replicas based on resource metric cpu: ${message}`);

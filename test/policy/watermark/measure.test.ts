@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { labelIndex } from "../../../lib/model/label-index.ts";
-import type { ApiFailure, MetricAnswers, MilliByResource, Observation, PodMetrics } from "../../../lib/model/observation.ts";
-import { externalQuery, queryKey } from "../../../lib/model/query.ts";
+import type { Answer, Answers, ApiFailure, MetricValue, MilliByResource, Observation, PodMetrics } from "../../../lib/model/observation.ts";
+import { queryKey } from "../../../lib/model/query.ts";
 import type { LabelSelector } from "../../../lib/model/selector.ts";
 import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { measure, readyPods, type Subject, targetPods } from "../../../lib/policy/watermark/metrics/measure.ts";
@@ -9,6 +9,8 @@ import { gauge } from "../../../lib/policy/watermark/steps/notes.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, podUsage, scaleRead } from "../../observation.ts";
 import { podsOf, said, wpa } from "./world.ts";
+import { externalQuery } from "../../../lib/sources/external.ts";
+import { type AnswerParts, answersOf } from "../../answers.ts";
 
 const BUSY: ApiFailure = { code: 503, reason: "ServiceUnavailable", message: "busy" };
 const UNREADABLE: LabelSelector = { matchExpressions: [{ key: "app", operator: "Like", values: ["x"] }] };
@@ -21,7 +23,7 @@ const sample = (name: string, ...usages: readonly MilliByResource[]): PodMetrics
 
 interface Asked {
   readonly spec?: Partial<WatermarkSpec>;
-  readonly answers?: Partial<MetricAnswers>;
+  readonly answers?: AnswerParts;
   readonly observed?: Partial<Observation>;
   readonly selector?: string;
 }
@@ -33,12 +35,12 @@ const subjectOf = ({ spec = {}, answers = {}, observed = {}, selector = "app=web
   return { spec: { ...read, ...spec }, namespace: "shop", scale, observation, nowMs: NOON };
 };
 
-const external = (answer: Parameters<typeof answered>[0]): Partial<MetricAnswers> => ({ external: answered(answer) });
-const answered = (answer: NonNullable<ReturnType<MetricAnswers["external"]["get"]>>): MetricAnswers["external"] => {
+const external = (answer: Parameters<typeof answered>[0]): AnswerParts => ({ external: answered(answer) });
+const answered = (answer: Answer<readonly MetricValue[]>): NonNullable<AnswerParts["external"]> => {
   const query = externalQuery({ name: "lag", selector: {} });
   return new Map(query ? [[queryKey(query), answer]] : []);
 };
-const resource = (...items: readonly ReturnType<typeof sample>[]): Partial<MetricAnswers> => ({
+const resource = (...items: readonly ReturnType<typeof sample>[]): AnswerParts => ({
   resource: { kind: "answered", items: labelIndex(items) },
 });
 
@@ -176,17 +178,18 @@ describe("measure(), a Resource metric", () => {
   it.each([
     ["all failed", { resource: { kind: "failed", failure: BUSY } } as const, "unable to fetch metrics from resource metrics API: busy"],
     ["nothing matches", resource(), "no metrics returned from resource metrics API"],
-    [
-      "its own query failed",
-      { ...SAMPLES, resourceFailures: new Map([["app=web", { ...BUSY, message: "refused" }]]) },
-      "unable to fetch metrics from resource metrics API: refused",
-    ],
   ])("fails where its samples cannot be read: %s", (_, answers, cause) =>
     expect(ask(cpu, { answers })).toEqual(failed(`unable to get resource metric shop/cpu: ${cause}`)),
   );
 
-  it("is not touched by the failure of another query", () =>
-    expect(ask(cpu, { answers: { ...SAMPLES, resourceFailures: new Map([["app=other", BUSY]]) } }).kind).toBe("counted"));
+  it("fails where its own label query failed, and is not touched by the failure of another one", () => {
+    const failing = (selector: string) =>
+      new Map([...answersOf(SAMPLES), [JSON.stringify(["resource", selector]), { kind: "failed", failure: BUSY }]]) as Answers;
+    expect(ask(cpu, { observed: { answers: failing("app=web") } })).toEqual(
+      failed("unable to get resource metric shop/cpu: unable to fetch metrics from resource metrics API: busy"),
+    );
+    expect(ask(cpu, { observed: { answers: failing("app=other") } }).kind).toBe("counted");
+  });
 
   it("fails where its selector cannot be read", () =>
     expect(ask({ ...cpu, selector: UNREADABLE }, { answers: SAMPLES })).toEqual(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MetricAnswers, RecommenderReply } from "../../../lib/model/observation.ts";
+import type { Observation, RecommenderReply } from "../../../lib/model/observation.ts";
 import type { Recommender, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { recommenderQuestion } from "../../../lib/policy/dialects.ts";
 import { proposeFromReply, recommenderName, recommenderRequest } from "../../../lib/policy/watermark/metrics/recommender.ts";
@@ -146,8 +146,8 @@ describe("recommenderQuestion()", () => {
 describe("an autoscaler with a recommender", () => {
   const NAME = "recommender{targetType:cpu,limit:5,window:600}";
   const LONG_AGO = scaledAt(NOON - 3_600_000);
-  const answered = (answers: MetricAnswers) => ({ answers });
-  const NONE = { custom: new Map(), external: new Map() };
+  const answered = (seen: Pick<Partial<Observation>, "recommender">) => seen;
+  const NONE = {};
 
   it("scales to its reply, and shows it", () => {
     const observed = answered({ ...NONE, recommender: { kind: "answered", items: { ...REPLY, lowerBoundReplicas: 7 } } });
@@ -205,7 +205,7 @@ describe("an autoscaler with a recommender", () => {
 
   it("hands its proposal over as counted", () => {
     const scale = scaleRead(6);
-    const observation = { ...observationOf({ scale, answers: { recommender: { kind: "answered", items: REPLY } } }), pods: podsOf(6) };
+    const observation = { ...observationOf({ scale, recommender: { kind: "answered", items: REPLY } }), pods: podsOf(6) };
     const [source] = sourcesOf({ spec: spec(), namespace: "shop", scale, observation, nowMs: NOON });
     expect(source?.propose().kind).toBe("counted");
   });

@@ -12,6 +12,7 @@ import { NOON } from "../../noon.ts";
 import { NO_METRICS, observationOf, readyPod, scaleRead } from "../../observation.ts";
 import { type AppliedSync, appliedSync } from "../applied-sync.ts";
 import { specOf } from "../spec-of.ts";
+import { askedOf } from "../../answers.ts";
 
 export const at = (time: string): number => Date.parse(`2026-03-01T${time}Z`);
 
@@ -54,7 +55,7 @@ export interface Seen {
 export const sync = (spec: AutoscalerSpec, { replicas, milli, ready = replicas, observed, ...seen }: Seen): AppliedSync => {
   const scale = scaleRead(replicas);
   const answer = milli === undefined ? NO_METRICS : ({ kind: "answered", items: [{ milli, timestampMs: NOON }] } as const);
-  const external = new Map(questions(spec, "shop", scale).external.map((query) => [queryKey(query), answer]));
+  const external = new Map(askedOf(questions(spec, "shop", scale)).external.map((query) => [queryKey(query), answer]));
   const observation = { ...observationOf({ scale, answers: { external } }), pods: podsOf(replicas, ready), ...observed };
   return appliedSync(replicas, { spec, observation, ...seen });
 };

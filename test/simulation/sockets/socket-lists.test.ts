@@ -11,6 +11,7 @@ import { observeNow } from "../observe.ts";
 import { play } from "../play.ts";
 import { warmReader } from "./socket-cluster.ts";
 import { FLEET, NO_FAILURES, newWorld, newWorldOf, OTHERS, type Planned, WEB } from "./socket-world.ts";
+import { partsOf } from "../../answers.ts";
 
 const SEED = 10;
 const BUDGET_MS = 6_000;
@@ -41,10 +42,11 @@ const named = <Item extends { readonly name: string }>(items: readonly Item[]): 
 /** What an observation says to an autoscaler, but for the instants, which an API server writes in whole seconds. A real client also gives it the answers that its neighbours asked for. */
 const sayings = (name: string, seen: Observed | undefined): object => {
   const { scale, pods, answers } = seen?.observation ?? {};
-  const value = answers?.external.get(queryKey({ for: "external", metric: `load-${name}`, metricSelector: "" }));
+  const parts = partsOf(answers);
+  const value = parts.external.get(queryKey({ for: "external", metric: `load-${name}`, metricSelector: "" }));
   const milli = value?.kind === "answered" ? value.items.map((item) => item.milli) : value;
   if (name !== "web") return { scale, milli, rivals: seen?.rivals };
-  const metrics = answers?.resource?.kind === "answered" ? answers.resource.items.all : [];
+  const metrics = parts.resource?.kind === "answered" ? parts.resource.items.all : [];
   return {
     scale,
     pods: named(pods?.all ?? []).map(({ labels, owners, phase, containers }) => ({ labels, owners, phase, containers })),

@@ -5,6 +5,7 @@ import type { Decided, Invocation } from "../invocation.ts";
 import { WHOLE_SECOND_MS } from "./clocks.ts";
 import { type KnownEffect, type Ledger, listed } from "./ledger.ts";
 import { rulesOf } from "./rules-of.ts";
+import { askedOf, partsOf } from "../../answers.ts";
 
 /** What one evaluation saw of the load. */
 export type Sight = "above" | "below" | "within";
@@ -54,8 +55,8 @@ const isIdle = ({ input: { spec, namespace, observation }, decision: { metrics }
   const threshold = spec.dialect === "native" ? spec.metrics[0]?.activationMilli : undefined;
   if (threshold === undefined || metrics.length === 0) return undefined;
   // An observation may have the answers of a whole namespace.
-  const [own] = questions(spec, namespace, observation.scale).external;
-  const answer = own && observation.answers.external.get(queryKey(own));
+  const [own] = askedOf(questions(spec, namespace, observation.scale)).external;
+  const answer = own && partsOf(observation.answers).external.get(queryKey(own));
   if (answer?.kind !== "answered") return false;
   return answer.items.every(({ milli }) => milli <= threshold);
 };

@@ -8,6 +8,7 @@ import type { PastWorkload, SimulatedCluster } from "../cluster.ts";
 import type { Invocation } from "../invocation.ts";
 import { STALE_MAX_MS } from "../objects/list-objects.ts";
 import type { Invariant, Ledger } from "./ledger.ts";
+import { askedOf, partsOf } from "../../answers.ts";
 
 const HAD: Invariant = "what a sync reads of its cluster, the cluster had while it was asked";
 const NOT_FOUND = 404;
@@ -46,8 +47,8 @@ export const watchReadings = (ledger: Ledger, asked: Asked, watched: readonly Wa
     if (!observation) continue;
     const of = { namespace, target: spec.target };
     watchReading(ledger, asked, of, observation.scale);
-    const [own] = questions(spec, namespace, observation.scale).external;
-    const answer = own && observation.answers.external.get(queryKey(own));
+    const [own] = askedOf(questions(spec, namespace, observation.scale)).external;
+    const answer = own && partsOf(observation.answers).external.get(queryKey(own));
     if (answer?.kind !== "answered") continue;
     const told = answer.items.map(({ milli }) => Number(milli) / MILLI);
     const loads = pastOf(ledger, asked, of).map(({ gone, load }) => (gone ? 0 : load));

@@ -1,17 +1,9 @@
-import type { Pod } from "../../../model/observation.ts";
 import { decimalText } from "../../../model/quantity.ts";
-import { selectorOf } from "../../../model/selector.ts";
 import type { HpaMetric, Marks } from "../../../model/spec-hpa.ts";
-import type { MetricStatus } from "../../../model/windows.ts";
 import { MAX_I32, toI32, toI64 } from "../../shared/arithmetic.ts";
-import { externalValues } from "../../shared/metrics/external.ts";
-import { identifierStatus, type Measurement, type MetricContext } from "../../shared/metrics/measurement.ts";
-import { objectMilli } from "../../shared/metrics/object.ts";
-import { type Failure, failure } from "../../shared/metrics/outcome.ts";
-import { marksText, plainName } from "../../shared/metrics/plain-name.ts";
-import { selectedPodMetrics } from "../../shared/metrics/pod-metrics.ts";
-import { podsSamples } from "../../shared/metrics/pods.ts";
-import { containerSamples, podSamples, type Samples } from "../../shared/metrics/samples.ts";
+import { type Failure, failure } from "../../../sources/source.ts";
+import { sourceOf } from "../../../sources/sources.ts";
+import { marksText, type Measurement, type MetricContext } from "../../shared/metrics/measurement.ts";
 
 /** What a metric adds up to; `partial` when running pods of the target gave no sample, so that the sum is too small. */
 interface Total {
@@ -24,7 +16,8 @@ interface Total {
  * high mark the current count grows by value ÷ high, strictly below the widened low mark it shrinks by value ÷ low, and between them it stays.
  */
 export const measureMarked = (metric: HpaMetric, marks: Marks, context: MetricContext): Measurement => {
-  const name = plainName(metric);
+  const source = sourceOf(metric);
+  const name = source.nameOf(metric);
   const total = totalOf(metric, context);
   if ("message" in total) {
     const message = `failed to get ${name}: ${total.message}`;
@@ -45,7 +38,7 @@ export const measureMarked = (metric: HpaMetric, marks: Marks, context: MetricCo
     ratio: Number.NaN,
     usageMilli: toI64(usage),
     between: side === "between",
-    status: statusOf(metric, average ? { averageValue: value } : { value }),
+    status: source.statusOf(metric, average ? { averageValue: value } : { value }),
   };
 };
 
@@ -70,21 +63,6 @@ const wantedOf = (usage: number, side: Side, { highMilli, lowMilli }: Marks, cur
   }
 };
 
-const statusOf = (metric: HpaMetric, current: object): MetricStatus => {
-  switch (metric.type) {
-    case "Resource":
-      return { type: metric.type, resource: { name: metric.name, current } };
-    case "ContainerResource":
-      return { type: metric.type, containerResource: { name: metric.name, container: metric.container, current } };
-    case "Pods":
-      return { type: metric.type, pods: { metric: identifierStatus(metric.metric), current } };
-    case "Object":
-      return { type: metric.type, object: { metric: identifierStatus(metric.metric), describedObject: metric.describedObject, current } };
-    case "External":
-      return { type: metric.type, external: { metric: identifierStatus(metric.metric), current } };
-  }
-};
-
 const totalOf = (metric: HpaMetric, context: MetricContext): Total | Failure => {
   const total = sumOf(metric, context);
   // Nothing is used less than not at all: such a value is a mistake of its source, and nothing shrinks on it.
@@ -92,39 +70,12 @@ const totalOf = (metric: HpaMetric, context: MetricContext): Total | Failure => 
 };
 
 const sumOf = (metric: HpaMetric, context: MetricContext): Total | Failure => {
-  switch (metric.type) {
-    case "External": {
-      const values = externalValues(metric, context);
-      return "message" in values ? values : { milli: added(values), partial: false };
-    }
-    case "Object": {
-      const milli = objectMilli(metric, context);
-      return typeof milli === "bigint" ? { milli, partial: false } : milli;
-    }
-    case "Pods": {
-      const selector = selectorOf(metric.metric.selector);
-      return selector.kind === "invalid" ? failure(selector.message) : ofPods(podsSamples(metric, context), context.pods);
-    }
-    case "Resource":
-    case "ContainerResource":
-      return usageOf(metric, context);
-  }
-};
-
-const usageOf = (metric: Extract<HpaMetric, { type: "Resource" | "ContainerResource" }>, context: MetricContext): Total | Failure => {
-  const own = metric.type === "Resource" ? metric.selector : undefined;
-  const selector = own && selectorOf(own);
-  if (selector?.kind === "invalid") return failure(selector.message);
-  const usages = selectedPodMetrics(context.answers, selector?.selector ?? context.podSelector);
-  if ("message" in usages) return usages;
-  const samples = metric.type === "Resource" ? podSamples(usages, metric.name) : containerSamples(usages, metric.name, metric.container);
-  // Of pods that a selector of the metric's own finds, none is known to be missing.
-  return ofPods(samples, selector ? [] : context.pods);
-};
-
-const ofPods = (samples: Samples | Failure, pods: readonly Pod[]): Total | Failure => {
+  const samples = sourceOf(metric).samples(metric, context);
   if ("message" in samples) return samples;
+  if (!(samples instanceof Map)) return { milli: added(samples), partial: false };
   if (samples.size === 0) return failure("no pod gave a sample");
+  // Of pods that a selector of the metric's own finds, none is known to be missing.
+  const pods = "selector" in metric && metric.selector ? [] : context.pods;
   const partial = pods.some(({ name, phase, deleting }) => phase === "Running" && !deleting && !samples.has(name));
   return { milli: added([...samples.values()].map(({ milli }) => milli)), partial };
 };

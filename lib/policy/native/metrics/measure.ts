@@ -1,10 +1,13 @@
 import type { Container, Pod } from "../../../model/observation.ts";
 import { decimalText } from "../../../model/quantity.ts";
-import { asHpaMetric, type NativeMetric } from "../../../model/spec-native.ts";
-import { MAX_I32 } from "../../shared/arithmetic.ts";
+import type { HpaMetric, MetricTarget } from "../../../model/spec-hpa.ts";
+import type { NativeMetric } from "../../../model/spec-native.ts";
+import { sourceOf } from "../../../sources/sources.ts";
+import { MAX_I32, MAX_I64 } from "../../shared/arithmetic.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
-import type { Measured, MetricContext } from "../../shared/metrics/measurement.ts";
+import type { Measured, Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
 import type { Tolerance } from "../../shared/metrics/tolerance.ts";
+import { nonNegativeTotal, perReplicaReplicas, saturatedTotal, totalReplicas } from "../../shared/metrics/whole.ts";
 
 /** What one metric says of the count, or why it says nothing. */
 export type MetricReading =
@@ -30,7 +33,7 @@ export const measureNative = (metric: NativeMetric, whole: MetricContext): Metri
   return against(metric, band.lowMilli, { ...context, tolerance: ONLY_SHRINKS });
 };
 
-const isOfLimit = ({ source }: NativeMetric): boolean => source.type === "Resource" && source.of === "limit";
+const isOfLimit = ({ source }: NativeMetric): boolean => "of" in source && source.of === "limit";
 
 /** The tolerance of a target, or the cluster's where it has none of its own. */
 export const toleranceOf = (own: { readonly toleranceUp?: number; readonly toleranceDown?: number }, { up, down }: Tolerance): Tolerance => ({
@@ -39,13 +42,68 @@ export const toleranceOf = (own: { readonly toleranceUp?: number; readonly toler
 });
 
 const against = (metric: NativeMetric, levelMilli: bigint, context: MetricContext): MetricReading => {
-  const measured = measureMetric(asHpaMetric(metric, levelMilli), context);
+  const measured = measureAt(metric, levelMilli, context);
   const { source } = metric;
   if (measured.kind === "failed") return { kind: "missing", metric, reason: measured.reason, message: inOwnWords(measured.message, metric) };
   const { ratio } = measured;
-  if (Number.isNaN(ratio) || measured.overflowed || (ratio < 0 && source.type === "Resource"))
+  if (Number.isNaN(ratio) || measured.overflowed || (ratio < 0 && "of" in source))
     return { kind: "missing", metric, reason: "UnusableValue", message: `the value of ${metric.name} leaves the range of numbers` };
   return { kind: "measured", metric, measured, proposal: guarded(measured, context.currentReplicas), target: levelsText(metric) };
+};
+
+type Leveled = Pick<NativeMetric, "source" | "measure">;
+
+/** A metric against one level: with the arithmetic of autoscaling/v2 for its type, or with that of an external metric. */
+const measureAt = (metric: Leveled, levelMilli: bigint, context: MetricContext): Measurement => {
+  const known = asHpaMetric(metric, levelMilli);
+  return known ? measureMetric(known, context) : measureWhole(metric, levelMilli, context);
+};
+
+/** The metric as one of autoscaling/v2, with the level as its target; `undefined` for a source that autoscaling/v2 has not. */
+const asHpaMetric = ({ source, measure }: Leveled, levelMilli: bigint): HpaMetric | undefined => {
+  const target = targetOf(measure, levelMilli);
+  switch (source.type) {
+    case "Resource":
+      return { type: source.type, name: source.name, target };
+    case "ContainerResource":
+      return { type: source.type, name: source.name, container: source.container, target };
+    case "Pods":
+    case "Object":
+    case "External":
+      return { ...source, target };
+    default:
+      return undefined;
+  }
+};
+
+const targetOf = (measure: NativeMetric["measure"], levelMilli: bigint): MetricTarget => {
+  switch (measure) {
+    case "Percent":
+      return { type: "Utilization", averageUtilization: Number(levelMilli / 1000n) };
+    case "Average":
+      return { type: "AverageValue", averageValueMilli: levelMilli };
+    case "Total":
+      return { type: "Value", valueMilli: levelMilli };
+  }
+};
+
+/** The sum of the values of a source, whole or shared by the pods, as for an external metric. */
+const measureWhole = ({ source, measure }: Leveled, levelMilli: bigint, context: MetricContext): Measurement => {
+  const of = sourceOf(source);
+  const name = of.nameOf(source);
+  const failed = (message: string): Measurement => ({ kind: "failed", name, reason: `FailedGet${of.type}Metric`, message, chain: message });
+  const samples = of.samples(source, context);
+  if ("message" in samples) return failed(samples.message);
+  const values = samples instanceof Map ? [...samples.values()].map(({ milli }) => milli) : samples;
+  const isAverage = measure === "Average";
+  const totalMilli = isAverage ? nonNegativeTotal(values) : saturatedTotal(values);
+  const outcome = isAverage ? perReplicaReplicas(totalMilli, levelMilli, context, "saturated") : totalReplicas(totalMilli, levelMilli, context);
+  if (outcome.kind === "failure") return failed(outcome.message);
+  const { replicas, ratio, usageMilli } = outcome;
+  const value = decimalText(usageMilli);
+  const status = of.statusOf(source, isAverage ? { averageValue: value } : { value });
+  const overflowed = isAverage && totalMilli === MAX_I64 ? ({ overflowed: true } as const) : {};
+  return { kind: "measured", name, proposal: replicas, value, target: decimalText(levelMilli), ratio, usageMilli, status, ...overflowed };
 };
 
 /** Above its target a metric never asks for fewer pods than there are, below it never for more: few ready pods, or an overflow, must not turn it round. */
@@ -68,7 +126,7 @@ const levelText = ({ measure }: Pick<NativeMetric, "measure">, levelMilli: bigin
 
 /** The whole value, whatever the metric is measured by: without replicas there is no pod to share it. */
 export const wholeMilli = (metric: NativeMetric, context: MetricContext): bigint | undefined => {
-  const measured = measureMetric(asHpaMetric({ source: metric.source, measure: "Total" }, 1000n), { ...context, currentReplicas: 0 });
+  const measured = measureAt({ source: metric.source, measure: "Total" }, 1000n, { ...context, currentReplicas: 0 });
   return measured.kind === "measured" ? measured.usageMilli : undefined;
 };
 

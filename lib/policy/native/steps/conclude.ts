@@ -32,8 +32,10 @@ const windowsOf = (sync: NativeSync, desired: { readonly desiredReplicas?: numbe
 };
 
 const outcomeOf = (reading: MetricReading): MetricOutcome => {
-  const { name, source } = reading.metric;
-  const type = "container" in source ? "ContainerResource" : source.type;
+  const {
+    name,
+    source: { type },
+  } = reading.metric;
   if (reading.kind === "missing") return { name, type, kind: "failed", reason: reading.reason, message: reading.message };
   const { measured, target, proposal } = reading;
   const shown = { name, type, kind: "measured", value: measured.value, target, proposal } as const;

@@ -1,8 +1,7 @@
 import type { Pod } from "../../../model/observation.ts";
 import { MAX_I32 } from "../../shared/arithmetic.ts";
-import { type Failure, failure } from "../../shared/metrics/outcome.ts";
+import { type Failure, failure, type PodSamples } from "../../../sources/source.ts";
 import { requestsOf } from "../../shared/metrics/requests.ts";
-import type { Samples } from "../../shared/metrics/samples.ts";
 
 /** Half-width of the band around the target, whatever the cluster tolerates (proposals.md §1). */
 export const TOLERANCE_TENTHS = 1n;
@@ -23,7 +22,7 @@ export interface Utilization {
  * proposals.md §1: every pod's use ÷ its own request, added up. Sums are fractions of integers, so that three pods at 160 % never want more than 480 % asks for.
  * A pod that runs and tells nothing, or requests nothing, fails the metric: its share of the sum is not known.
  */
-export const utilizationOf = (pods: readonly Pod[], samples: Samples, targetPercent: number): Utilization | Failure => {
+export const utilizationOf = (pods: readonly Pod[], samples: PodSamples, targetPercent: number): Utilization | Failure => {
   const running = pods.filter(({ deleting, phase }) => !deleting && phase !== "Pending" && phase !== "Failed" && phase !== "Succeeded");
   if (running.length === 0) return failure("no running pods returned by selector while calculating replica count");
   const requests = requestsOf(running, "cpu", undefined);

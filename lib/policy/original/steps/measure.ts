@@ -1,8 +1,7 @@
 import { decimalText } from "../../../model/quantity.ts";
 import type { HpaStep, HpaSync } from "../../hpa/steps/sync.ts";
 import type { Measurement } from "../../shared/metrics/measurement.ts";
-import { selectedPodMetrics } from "../../shared/metrics/pod-metrics.ts";
-import { podSamples } from "../../shared/metrics/samples.ts";
+import { podSamples, selectedPodMetrics } from "../../../sources/resource.ts";
 import { warning } from "../../shared/steps.ts";
 import { utilizationOf } from "../metrics/utilization.ts";
 

@@ -1,11 +1,9 @@
 import { decimalText } from "../../../model/quantity.ts";
-import { externalQuery, queryKey } from "../../../model/query.ts";
-import { selectorOf } from "../../../model/selector.ts";
 import type { HpaMetric } from "../../../model/spec-hpa.ts";
+import { EXTERNAL } from "../../../sources/external.ts";
+import { printSelector } from "../../../sources/metric-identifier.ts";
 import { MAX_I64 } from "../arithmetic.ts";
-import { identifierStatus, type Measured, type Measurement, type MetricContext, NOT_ASKED, type Unmeasured } from "./measurement.ts";
-import { type Failure, failure, type Proposal } from "./outcome.ts";
-import { printSelector } from "./plain-name.ts";
+import type { Measured, Measurement, MetricContext, Unmeasured, Proposal } from "./measurement.ts";
 import { nonNegativeTotal, perReplicaReplicas, saturatedTotal, totalReplicas } from "./whole.ts";
 
 type ExternalMetric = Extract<HpaMetric, { type: "External" }>;
@@ -19,7 +17,7 @@ export const measureExternal = (metric: ExternalMetric, context: MetricContext):
 };
 
 const byReplica = (metric: ExternalMetric, targetMilli: bigint, context: MetricContext): Measurement => {
-  const values = externalValues(metric, context);
+  const values = EXTERNAL.samples(metric, context);
   if ("message" in values) return failed(metric, values.message, `failed to get ${metric.metric.name} external metric: `);
   const totalMilli = nonNegativeTotal(values);
   const outcome = perReplicaReplicas(totalMilli, targetMilli, context, "saturated");
@@ -28,7 +26,7 @@ const byReplica = (metric: ExternalMetric, targetMilli: bigint, context: MetricC
 };
 
 const byTotal = (metric: ExternalMetric, targetMilli: bigint, context: MetricContext): Measurement => {
-  const values = externalValues(metric, context);
+  const values = EXTERNAL.samples(metric, context);
   const outcome = "message" in values ? values : totalReplicas(saturatedTotal(values), targetMilli, context);
   if (outcome.kind === "failure") return failed(metric, outcome.message, `failed to get external metric ${metric.metric.name}: `);
   return measured(metric, outcome, "value", targetMilli);
@@ -46,7 +44,7 @@ const measured = (metric: ExternalMetric, outcome: Proposal, member: "value" | "
     target: decimalText(targetMilli),
     ratio: outcome.ratio,
     usageMilli: outcome.usageMilli,
-    status: { type: "External", external: { metric: identifierStatus(metric.metric), current: { [member]: value } } },
+    status: EXTERNAL.statusOf(metric, { [member]: value }),
   };
 };
 
@@ -57,16 +55,3 @@ const failed = (metric: ExternalMetric, message: string, second: string): Unmeas
   message,
   chain: `failed to get ${metric.metric.name} external metric value: ${second}${message}`,
 });
-
-/** The values of all series. */
-export const externalValues = ({ metric }: ExternalMetric, { answers, namespace }: MetricContext): readonly bigint[] | Failure => {
-  const selector = selectorOf(metric.selector);
-  if (selector.kind === "invalid") return failure(selector.message);
-  const query = externalQuery(metric);
-  const answer = query && answers.external.get(queryKey(query));
-  const unable = (cause: string): Failure =>
-    failure(`unable to get external metric ${namespace}/${metric.name}/${printSelector(metric.selector)}: ${cause}`);
-  if (answer === undefined) return unable(NOT_ASKED);
-  if (answer.kind === "failed") return unable(`unable to fetch metrics from external metrics API: ${answer.failure.message}`);
-  return answer.items.length === 0 ? unable("no metrics returned from external metrics API") : answer.items.map(({ milli }) => milli);
-};

@@ -1,5 +1,5 @@
 import type { Pod } from "../../../model/observation.ts";
-import type { Sample, Samples } from "./samples.ts";
+import type { PodSamples, Sample } from "../../../sources/source.ts";
 
 /** The clock and the two settings that decide whether a starting pod's CPU counts. */
 export interface Readiness {
@@ -19,7 +19,7 @@ export interface PodGroups {
 /**
  * hpa.md 3.2: the first rule that applies decides. Readiness is looked at for "cpu" only; `resource` is empty for Pods metrics.
  */
-export const groupPods = (pods: readonly Pod[], samples: Samples, resource: string, readiness: Readiness): PodGroups => {
+export const groupPods = (pods: readonly Pod[], samples: PodSamples, resource: string, readiness: Readiness): PodGroups => {
   let ready = 0;
   const unready: string[] = [];
   const missing: string[] = [];

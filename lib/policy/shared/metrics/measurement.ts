@@ -1,19 +1,17 @@
-import type { MetricAnswers, Pod } from "../../../model/observation.ts";
-import type { Selector } from "../../../model/selector.ts";
-import type { MetricIdentifier } from "../../../model/spec-hpa.ts";
+import type { Pod } from "../../../model/observation.ts";
+import { decimalText } from "../../../model/quantity.ts";
+import type { Marks } from "../../../model/spec-hpa.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
+import type { SampleContext } from "../../../sources/source.ts";
 import type { Readiness } from "./group-pods.ts";
 import type { Tolerance } from "./tolerance.ts";
 
 /** What a metric is measured with. */
-export interface MetricContext {
-  readonly namespace: string;
+export interface MetricContext extends SampleContext {
   readonly currentReplicas: number;
   readonly statusReplicas: number;
-  readonly podSelector: Selector;
   /** The pods that the selector matches. */
   readonly pods: readonly Pod[];
-  readonly answers: MetricAnswers;
   readonly tolerance: Tolerance;
   /** A value is divided by the current count before it is compared with marks. */
   readonly average?: boolean | undefined;
@@ -52,8 +50,20 @@ export interface Unmeasured {
   readonly chain: string;
 }
 
-/** A query that was not sent fails its metric. A missing question then holds the workload and never shrinks it. */
-export const NOT_ASKED = "the metric was not asked for in this sync";
+/** What one metric proposes, before windows and limits. Amounts are thousandths. */
+export interface Proposal {
+  readonly kind: "proposal";
+  /** Raw count; negative only where numbers overflow. */
+  readonly replicas: number;
+  /** The amount that status shows: mean, total, or total per replica. */
+  readonly usageMilli: bigint;
+  /** Percent of the requests, for targets in percent. */
+  readonly utilization?: number;
+  /** value ÷ target, before anything was assumed for missing pods. */
+  readonly ratio: number;
+  /** A sum left 64 bits and was wrapped: the controller goes on with what is left of it (hpa.md 3.3), native rules do not. */
+  readonly overflowed?: true;
+}
 
-/** The identifier as status shows it. */
-export const identifierStatus = ({ name, selector }: MetricIdentifier): object => (selector === undefined ? { name } : { name, selector });
+/** Two watermarks as people read them: "150m..400m". */
+export const marksText = ({ lowMilli, highMilli }: Marks): string => `${decimalText(lowMilli)}..${decimalText(highMilli)}`;

@@ -1,9 +1,9 @@
 import type { Pod } from "../../../model/observation.ts";
 import { toI32, wrapI32, wrapI64 } from "../arithmetic.ts";
 import { groupPods, type PodGroups, type Readiness } from "./group-pods.ts";
-import { type Failure, failure, type Proposal } from "./outcome.ts";
+import { type Failure, failure, type PodSamples } from "../../../sources/source.ts";
+import type { Proposal } from "./measurement.ts";
 import { type Requests, requestsOf } from "./requests.ts";
-import type { Samples } from "./samples.ts";
 import { isInside, type Tolerance } from "./tolerance.ts";
 
 /** One metric that is measured pod by pod. The samples are used up: what is assumed for missing pods is written into them. */
@@ -11,7 +11,7 @@ export interface PerPodInput {
   readonly currentReplicas: number;
   readonly tolerance: Tolerance;
   readonly pods: readonly Pod[];
-  readonly samples: Samples;
+  readonly samples: PodSamples;
   /** Empty for Pods metrics. */
   readonly resource: string;
   readonly readiness: Readiness;
@@ -26,7 +26,7 @@ interface Ratio {
 
 /** How one kind of target turns samples into a ratio, and what it assumes for a pod that gave none while the others ask for less. */
 interface Measure {
-  readonly ratioOf: (samples: Samples) => Ratio | Failure;
+  readonly ratioOf: (samples: PodSamples) => Ratio | Failure;
   readonly assumedWhenShrinking: (pod: string) => bigint;
 }
 
@@ -74,7 +74,7 @@ const propose = (input: PerPodInput, groups: PodGroups, measure: Measure): Propo
   return { ...first, ...overflowOf(second.overflowed === true), kind: "proposal", replicas: dampened(input, first.ratio, second.ratio) };
 };
 
-const assume = (samples: Samples, { missing, unready }: PodGroups, ratio: number, measure: Measure): void => {
+const assume = (samples: PodSamples, { missing, unready }: PodGroups, ratio: number, measure: Measure): void => {
   const assumed = (milli: bigint) => ({ milli, timestampMs: 0, windowMs: 0 });
   if (ratio < 1) for (const pod of missing) samples.set(pod, assumed(measure.assumedWhenShrinking(pod)));
   if (ratio > 1) for (const pod of [...missing, ...unready]) samples.set(pod, assumed(0n));
@@ -90,7 +90,7 @@ const dampened = ({ currentReplicas, samples, tolerance }: PerPodInput, before: 
 };
 
 /** Whole percent, cut off before the ratio is formed (hpa.md 3.3). */
-const utilizationRatio = (samples: Samples, requests: Requests, targetPercent: number): Ratio | Failure => {
+const utilizationRatio = (samples: PodSamples, requests: Requests, targetPercent: number): Ratio | Failure => {
   let used = 0n;
   let requested = 0n;
   let entries = 0n;
@@ -111,7 +111,7 @@ const utilizationRatio = (samples: Samples, requests: Requests, targetPercent: n
 };
 
 /** The mean is over all samples, also those of pods that are not listed (hpa.md 3.4). */
-const averageRatio = (samples: Samples, targetMilli: bigint): Ratio => {
+const averageRatio = (samples: PodSamples, targetMilli: bigint): Ratio => {
   let total = 0n;
   for (const { milli } of samples.values()) total += milli;
   const usageMilli = wrapI64(total) / BigInt(samples.size);

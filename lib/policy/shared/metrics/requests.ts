@@ -1,6 +1,6 @@
 import type { Container, MilliByResource, Pod } from "../../../model/observation.ts";
 import { wrapI64 } from "../arithmetic.ts";
-import { type Failure, failure } from "./outcome.ts";
+import { type Failure, failure } from "../../../sources/source.ts";
 
 /** Requests by the name of the pod, thousandths. */
 export type Requests = ReadonlyMap<string, bigint>;

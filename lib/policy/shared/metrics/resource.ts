@@ -1,10 +1,9 @@
 import { binaryText, decimalText } from "../../../model/quantity.ts";
 import type { HpaMetric } from "../../../model/spec-hpa.ts";
-import type { Measured, Measurement, MetricContext, Unmeasured } from "./measurement.ts";
-import { type Failure, failure, type Proposal } from "./outcome.ts";
+import { type Failure, failure } from "../../../sources/source.ts";
+import { CONTAINER_RESOURCE, RESOURCE } from "../../../sources/resource.ts";
+import type { Measured, Measurement, MetricContext, Unmeasured, Proposal } from "./measurement.ts";
 import { averageReplicas, type PerPodInput, utilizationReplicas } from "./per-pod.ts";
-import { selectedPodMetrics } from "./pod-metrics.ts";
-import { containerSamples, podSamples } from "./samples.ts";
 
 type ResourceMetric = Extract<HpaMetric, { type: "Resource" | "ContainerResource" }>;
 
@@ -41,10 +40,7 @@ const measured = (metric: ResourceMetric, outcome: Proposal, texts: Pick<Measure
   const { replicas, ratio, usageMilli, utilization, overflowed } = outcome;
   const averageValue = amountText(metric.name, usageMilli);
   const current = utilization === undefined ? { averageValue } : { averageUtilization: utilization, averageValue };
-  const status =
-    metric.type === "Resource"
-      ? { type: metric.type, resource: { name: metric.name, current } }
-      : { type: metric.type, containerResource: { name: metric.name, container: metric.container, current } };
+  const status = metric.type === "Resource" ? RESOURCE.statusOf(metric, current) : CONTAINER_RESOURCE.statusOf(metric, current);
   const amounts = { usageMilli, ...(utilization !== undefined && { utilization }), ...(overflowed && { overflowed }) };
   return { kind: "measured", ...texts, proposal: replicas, ratio, ...amounts, status };
 };
@@ -55,9 +51,8 @@ const failed = (metric: ResourceMetric, name: string, message: string): Unmeasur
 };
 
 const perPodInput = (metric: ResourceMetric, context: MetricContext): PerPodInput | Failure => {
-  const metrics = selectedPodMetrics(context.answers, context.podSelector);
-  if ("message" in metrics) return failure(`unable to get metrics for resource ${metric.name}: ${metrics.message}`);
-  const samples = metric.type === "Resource" ? podSamples(metrics, metric.name) : containerSamples(metrics, metric.name, metric.container);
+  const samples = metric.type === "Resource" ? RESOURCE.samples(metric, context) : CONTAINER_RESOURCE.samples(metric, context);
+  if ("message" in samples) return failure(`unable to get metrics for resource ${metric.name}: ${samples.message}`);
   return { ...context, samples, resource: metric.name };
 };
 

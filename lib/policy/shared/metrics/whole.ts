@@ -1,7 +1,8 @@
 import type { Pod } from "../../../model/observation.ts";
 import { BEYOND_I64, MAX_I32, MAX_I64, toI32, toI64, wrapI64 } from "../arithmetic.ts";
-import type { MetricContext } from "./measurement.ts";
-import { type Failure, failure, type Proposal } from "./outcome.ts";
+import { type Failure, failure } from "../../../sources/source.ts";
+import type { MetricContext, Proposal } from "./measurement.ts";
+
 import { isInside } from "./tolerance.ts";
 
 /** hpa.md 3.6: the whole value against a target, scaled by the pods that are ready; from zero straight to what the value asks for. */

@@ -1,9 +1,20 @@
 import { foreignWords } from "../../../model/foreign-words.ts";
-import type { Answer, ApiFailure, MetricAnswers, Observation, Pod, PodMetrics, ScaleRead } from "../../../model/observation.ts";
-import { externalQuery, queryKey } from "../../../model/query.ts";
-import { canonicalSelector, type Selector, selectorOf } from "../../../model/selector.ts";
+import {
+  type Answer,
+  type Answers,
+  type ApiFailure,
+  type Observation,
+  type Pod,
+  type PodMetrics,
+  type ScaleRead,
+  valuesIn,
+} from "../../../model/observation.ts";
+import { queryKey } from "../../../model/query.ts";
+import { type Selector, selectorOf } from "../../../model/selector.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
 import type { WatermarkMetric, WatermarkSpec } from "../../../model/spec-watermark.ts";
+import { externalQuery } from "../../../sources/external.ts";
+import { podMetricsOf } from "../../../sources/resource.ts";
 import { wrapI64 } from "../../shared/arithmetic.ts";
 import { dropGauge, gauge, type Note } from "../steps/notes.ts";
 import { availableReady, type Counted, resourceReady } from "./pods.ts";
@@ -49,7 +60,7 @@ const measureExternal = (metric: WatermarkMetric, subject: Subject): Counted<Pro
   const ready = counted.value;
   const query = externalQuery({ name: metric.name, selector: metric.selector });
   if (!query) return { kind: "failed", message: `unable to get external metric ${subject.namespace}/${metric.name}: its selector cannot be read` };
-  const answer = subject.observation.answers.external.get(queryKey(query));
+  const answer = valuesIn(subject.observation.answers, queryKey(query));
   if (!answer) throw new RangeError(`The external metric "${metric.name}" was not asked for before the decision`);
   const fetched = fetchedItems(answer, "external", metric, subject.namespace);
   if (fetched.kind === "failed") return fetched;
@@ -94,11 +105,10 @@ const valued = (metric: WatermarkMetric, sum: bigint, ready: number, subject: Su
   return { ...proposal, notes: [value, ...proposal.notes] };
 };
 
-const podMetrics = (answers: MetricAnswers, selector: Selector): Answer<readonly PodMetrics[]> => {
-  const refused = answers.resourceFailures?.get(canonicalSelector(selector));
-  if (refused) return { kind: "failed", failure: refused };
-  if (!answers.resource) throw new RangeError("Pod metrics were not asked for before the decision");
-  return answers.resource.kind === "failed" ? answers.resource : { kind: "answered", items: answers.resource.items.select(selector) };
+const podMetrics = (answers: Answers, selector: Selector): Answer<readonly PodMetrics[]> => {
+  const answer = podMetricsOf(answers, selector);
+  if (!answer) throw new RangeError("Pod metrics were not asked for before the decision");
+  return answer.kind === "failed" ? answer : { kind: "answered", items: answer.items.select(selector) };
 };
 
 /** A failing or empty answer fails the metric, and takes series away that an earlier metric of this sync may have written. */

@@ -1,7 +1,7 @@
 import { decimalText } from "../../../model/quantity.ts";
 import type { Recommender, WatermarkMetric } from "../../../model/spec-watermark.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
-import { marksText } from "../../shared/metrics/plain-name.ts";
+import { marksText } from "../../shared/metrics/measurement.ts";
 import { droppedSeries, measure, readyPods, type Subject } from "../metrics/measure.ts";
 import type { Counted } from "../metrics/pods.ts";
 import { type Marks, type Proposal, withinBounds } from "../metrics/propose.ts";
@@ -128,7 +128,7 @@ const fromRecommender = (name: string, { highMilli, lowMilli }: Recommender, sub
     return { kind: "failed", message: "the recommender has no highWatermark or no lowWatermark, holding" };
   const ready = readyPods(subject);
   if (ready.kind === "failed") return ready;
-  const answer = observation.answers.recommender;
+  const answer = observation.recommender;
   // Not asked, for want of time or of an answer about the pods: hold, as for any metric that is missing.
   if (!answer) return { kind: "failed", message: "the recommender was not asked" };
   if (answer.kind === "failed") return { kind: "failed", message: answer.failure.message, notes: droppedSeries(name) };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../lib/model/observation.ts";
 import { groupPods } from "../../../../lib/policy/shared/metrics/group-pods.ts";
-import type { Sample } from "../../../../lib/policy/shared/metrics/samples.ts";
+import type { Sample } from "../../../../lib/sources/source.ts";
 import { readyPod } from "../../../observation.ts";
 
 const NOW_MS = 10_000_000;

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { namespace } from "../../../../lib/model/ids.ts";
 import { labelIndex } from "../../../../lib/model/label-index.ts";
-import type { MetricAnswers } from "../../../../lib/model/observation.ts";
-import { podsQuery, queryKey } from "../../../../lib/model/query.ts";
+import type { Answers } from "../../../../lib/model/observation.ts";
+import { queryKey } from "../../../../lib/model/query.ts";
 import type { HpaMetric } from "../../../../lib/model/spec-hpa.ts";
 import { measureMetric } from "../../../../lib/policy/shared/metrics/measure-metric.ts";
 import type { MetricContext } from "../../../../lib/policy/shared/metrics/measurement.ts";
 import { podUsage, readyPods } from "../../../observation.ts";
+import { podsQuery } from "../../../../lib/sources/pods.ts";
+import { answersOf } from "../../../answers.ts";
 
 const pods = readyPods(2, 1000n);
 const PODS: Extract<HpaMetric, { type: "Pods" }> = {
@@ -16,9 +18,9 @@ const PODS: Extract<HpaMetric, { type: "Pods" }> = {
 };
 
 /** Each pod uses this much of everything. */
-const answers = (milli: bigint): MetricAnswers => {
+const answers = (milli: bigint): Answers => {
   const query = podsQuery(PODS.metric, "");
-  return {
+  return answersOf({
     resource: {
       kind: "answered",
       items: labelIndex(pods.map(({ name }) => podUsage(name, { cpu: milli, memory: milli }, { windowMs: 0 }))),
@@ -26,8 +28,7 @@ const answers = (milli: bigint): MetricAnswers => {
     custom: new Map(
       query && [[queryKey(query), { kind: "answered", items: pods.map(({ name }) => ({ describes: name, milli, timestampMs: 0, windowMs: 0 })) }]],
     ),
-    external: new Map(),
-  };
+  });
 };
 
 const measured = (metric: HpaMetric, milli: bigint) => {

@@ -1,0 +1,60 @@
+import { choice, group, list, type ReadOf, texts, words } from "../fields/field-types.ts";
+import { canonicalSelector, type LabelSelector, selectorOf } from "../model/selector.ts";
+import type { MetricIdentifier } from "../model/spec-hpa.ts";
+
+/** A metric of the custom or the external metrics API in a manifest: its name, and the labels of its series. */
+export const IDENTIFIER_FIELDS = {
+  metric: words("Name of the metric, as the metrics API knows it.", { required: true, segment: true }),
+  selector: group("Labels that the series of the metric must have.", {
+    matchLabels: texts("The value of each label."),
+    matchExpressions: list(
+      "Further conditions on labels.",
+      group("One condition.", {
+        key: words("The label.", { required: true }),
+        operator: choice("How it is compared.", ["In", "NotIn", "Exists", "DoesNotExist"], { required: true }),
+        values: list("Values of In and NotIn.", words("One value."), ""),
+      }),
+      {},
+    ),
+  }),
+};
+
+export type IdentifierRead = ReadOf<typeof IDENTIFIER_FIELDS>;
+type SelectorRead = NonNullable<IdentifierRead["selector"]>;
+
+export const identifierOf = ({ metric = "", selector }: IdentifierRead): MetricIdentifier => ({
+  name: metric,
+  ...(selector && { selector: labelsOf(selector) }),
+});
+
+const labelsOf = ({ matchLabels, matchExpressions }: SelectorRead): LabelSelector => ({
+  ...(matchLabels && { matchLabels }),
+  ...(matchExpressions && {
+    matchExpressions: matchExpressions.map(({ key = "", operator = "", values }) => ({ key, operator, ...(values && { values }) })),
+  }),
+});
+
+/** The identifier as status shows it. */
+export const identifierStatus = ({ name, selector }: MetricIdentifier): object => (selector === undefined ? { name } : { name, selector });
+
+/** Canonical text of the selector of a metric; `undefined` where it cannot be read. */
+export const metricSelectorText = ({ selector }: MetricIdentifier): string | undefined => {
+  const reading = selectorOf(selector);
+  return reading.kind === "selector" ? canonicalSelector(reading.selector) : undefined;
+};
+
+/** The parameter of a request with a selector; an empty selector is left out. */
+export const selectorParameter = (name: string, text: string): Readonly<Record<string, string>> => (text === "" ? {} : { [name]: text });
+
+/** A metric's selector as the controller's messages print it (hpa.md 2.5): "nil", or a Go struct with labels sorted and expressions in the manifest's order. */
+export const printSelector = (selector: LabelSelector | undefined): string => {
+  if (selector === undefined) return "nil";
+  const labels = Object.entries(selector.matchLabels ?? {})
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, value]) => `${key}: ${value},`)
+    .join("");
+  const expressions = (selector.matchExpressions ?? [])
+    .map(({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`)
+    .join("");
+  return `&LabelSelector{MatchLabels:map[string]string{${labels}},MatchExpressions:[]LabelSelectorRequirement{${expressions}},}`;
+};

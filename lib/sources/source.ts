@@ -1,0 +1,140 @@
+import type { Field } from "../fields/field-types.ts";
+import type { Problem } from "../fields/problem.ts";
+import type { ServerRule } from "../fields/server-rule.ts";
+import type { Answer, Answers, MetricValue, PodMetrics } from "../model/observation.ts";
+import { foreignWords } from "../model/foreign-words.ts";
+import type { MetricQuery } from "../model/query.ts";
+import { readMilli } from "../model/read/amounts.ts";
+import { asList, asObject, type Json } from "../model/read/json.ts";
+import type { Selector } from "../model/selector.ts";
+import type { NativeMetric, NativeSource } from "../model/spec-native.ts";
+import type { MetricStatus } from "../model/windows.ts";
+
+export type Measure = NativeMetric["measure"];
+
+/**
+ * Everything that one metric source answers. A source is a file of this folder and a line of `sources.ts`; no other code names it. `Read` is what a manifest says, `Spec` what of it is
+ * stored in a spec, `Query` the question. Methods, so that the table may hold sources of different types.
+ */
+export interface MetricSource<Read, Spec extends { readonly type: string }, Query extends MetricQuery, Found extends Samples = Samples> {
+  /** As specs, events and `explain` name it: "External". */
+  readonly type: Spec["type"];
+  /** The block of a metric in a PodAutoscaler, with the fields of the source. */
+  readonly field: Field<Read, false>;
+  /** What the fields ask of each other, beyond their types and bounds. */
+  readonly rules?: readonly SourceRule[];
+  /** The first is that of a metric that says none. */
+  readonly measures: readonly [Measure, ...Measure[]];
+  /** `pods`: a sample of each pod of the workload. `whole`: values that are the same without any pod, so that they can wake an idle workload. */
+  readonly samplesOf: "pods" | "whole";
+  /** The source of a valid manifest. Members that validation requires fall back to empty texts. */
+  specOf(read: Read): Extract<NativeSource, { readonly type: Spec["type"] }>;
+  /** Name of a metric that the manifest gives no name. */
+  defaultName(read: Read): string | undefined;
+  /** For people: "external metric queue-length". */
+  nameOf(spec: Spec): string;
+  /** What is asked. `undefined` where it cannot be asked, so that the metric is missing when it is decided. */
+  queryOf(spec: Spec, about: AskedAbout): Query | undefined;
+  /** How the question is asked, and how the answer is read. */
+  readonly asking: Asking<Query>;
+  /** The samples of the metric among all answers of the sync, or why there are none. Nothing shrinks then. */
+  samples(spec: Spec, context: SampleContext): Found | Failure;
+  /** One entry of `status.currentMetrics`. */
+  statusOf(spec: Spec, current: object): MetricStatus;
+}
+
+/** The workload that a question is about. */
+export interface AskedAbout {
+  readonly namespace: string;
+  /** Canonical selector of the pods of the workload; `undefined` where it cannot be read. */
+  readonly podSelector: string | undefined;
+}
+
+/** A rule between the fields of a source: for people, for editors and for the API server of a cluster. */
+export interface SourceRule extends ServerRule {
+  /** `read` is the whole metric, `path` its place. */
+  problems(read: Readonly<Record<string, unknown>>, path: string): readonly Problem[];
+}
+
+/** `each`: one GET for each question, within the share of its namespace. `list`: one LIST that answers all namespaces. */
+export type Asking<Query> =
+  | { readonly way: "each"; request(query: Query, namespace: string): MetricRequest; read(item: Json, milli: bigint): MetricValue }
+  | { readonly way: "list"; readonly query: Query; readonly request: MetricRequest; read(item: Json): PodMetrics };
+
+/** A request to the API server of the cluster, as data. */
+export interface MetricRequest {
+  readonly group: string;
+  /** The versions that can be read, the preferred one first. Where there is only one, discovery is not asked. */
+  readonly versions: readonly [string, ...string[]];
+  /** Namespace of the path; absent for a LIST, which has namespaces of its own. */
+  readonly namespace?: string;
+  /** A kind whose plural is the first segment below the namespace. `group` is empty for the core group. */
+  readonly kind?: { readonly group: string; readonly kind: string };
+  /** Segments below the namespace, not yet encoded. */
+  readonly path: readonly string[];
+  /** Parameters of the query. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** What failures name before the group: "pods". */
+  readonly resource: string;
+  /** Words of the failure when no version is served. */
+  readonly absent?: string;
+}
+
+/** What a metric says about one pod. */
+export interface Sample {
+  readonly milli: bigint;
+  readonly timestampMs: number;
+  readonly windowMs: number;
+}
+
+/** Samples by the name of the pod; of two for one pod the later in the answer counts (hpa.md 2.5). */
+export type PodSamples = Map<string, Sample>;
+
+/** By pod, or the values of the whole. */
+export type Samples = PodSamples | readonly bigint[];
+
+export interface SampleContext extends Pick<AskedAbout, "namespace"> {
+  readonly podSelector: Selector;
+  readonly answers: Answers;
+}
+
+/** A metric that could not be evaluated, in the words that its event gives. Nothing shrinks on it. */
+export interface Failure {
+  readonly kind: "failure";
+  readonly message: string;
+}
+
+export const failure = (message: string): Failure => ({ kind: "failure", message });
+
+/** A query that was not sent fails its metric. A missing question then holds the workload and never shrinks it. */
+export const NOT_ASKED = "the metric was not asked for in this sync";
+
+/** Reads the items of a list of metric values one by one. */
+export interface ValuesReader {
+  readonly take: (raw: Json) => void;
+  /** One value that is not a quantity fails the whole answer: a sum without it would be too small. */
+  readonly answer: () => Answer<readonly MetricValue[]>;
+}
+
+export const valuesReader = (read: (value: Json, milli: bigint) => MetricValue): ValuesReader => {
+  const values: MetricValue[] = [];
+  let failed: Answer<never> | undefined;
+  return {
+    take: (raw) => {
+      const milli = readMilli(raw["value"]);
+      if (milli !== undefined) values.push(read(raw, milli));
+      else failed ??= invalid(`the answer holds ${foreignWords(JSON.stringify(raw["value"]) ?? "nothing")} where a quantity is expected`);
+    },
+    answer: () => failed ?? { kind: "answered", items: values },
+  };
+};
+
+/** Reads items that are there as a whole. A server in Go may write an empty list as null. */
+export const readValues = ({ take, answer }: ValuesReader, items: unknown): Answer<readonly MetricValue[]> => {
+  // On doubt, a missing metric: an answer without its items would look like a metric without values.
+  if (!Array.isArray(items) && items !== null) return invalid("the answer has no list of items");
+  for (const raw of asList(items)) take(asObject(raw));
+  return answer();
+};
+
+const invalid = (message: string): Answer<never> => ({ kind: "failed", failure: { code: 0, reason: "InvalidAnswer", message } });

@@ -1,0 +1,51 @@
+import type { MetricQuery } from "../model/query.ts";
+import type { HpaSource } from "../model/spec-hpa.ts";
+import type { NativeSource } from "../model/spec-native.ts";
+import { EXTERNAL } from "./external.ts";
+import { NAMESPACE } from "./namespace.ts";
+import { OBJECT } from "./object.ts";
+import { PODS } from "./pods.ts";
+import { CONTAINER_RESOURCE, RESOURCE } from "./resource.ts";
+import type { MetricSource } from "./source.ts";
+
+/** Every source, by its field in a metric of a PodAutoscaler. Two with one type differ only in the manifest; the first of them answers for both. */
+export const SOURCES = {
+  resource: RESOURCE,
+  containerResource: CONTAINER_RESOURCE,
+  pods: PODS,
+  object: OBJECT,
+  external: EXTERNAL,
+  namespace: NAMESPACE,
+} as const;
+
+export type SourceName = keyof typeof SOURCES;
+export const SOURCE_NAMES = Object.keys(SOURCES) as readonly SourceName[];
+
+/** A source of a spec, in the words of autoscaling/v2 or of the native rules. */
+export type SourceSpec = HpaSource | NativeSource;
+
+/** A source of the table for callers that do not look at its type. */
+export type AnySource = MetricSource<object, SourceSpec, MetricQuery>;
+
+/** The source with this field. The table is right by its own type; here its members become those of one type. */
+export const sourceNamed = (name: SourceName): AnySource => SOURCES[name] as unknown as AnySource;
+
+const ALL: readonly (readonly [SourceName, AnySource])[] = SOURCE_NAMES.map((name) => [name, sourceNamed(name)]);
+const BY_TYPE = new Map(ALL.map(([, source]) => [source.type, source] as const).toReversed());
+
+/** The source that a spec names. Exhaustive: a caller does not compile while a type of a spec has no line in the table. */
+export const sourceOf = ({ type }: { readonly type: (typeof SOURCES)[SourceName]["type"] }): AnySource => {
+  const source = BY_TYPE.get(type);
+  if (source === undefined) throw new RangeError(`Cannot measure a metric of type "${type}": no source has it`);
+  return source;
+};
+
+/** The source that answers a question, which begins with the name of its field. */
+export const answererOf = ({ for: name }: MetricQuery): AnySource => {
+  const source = ALL.find(([known]) => known === name)?.[1];
+  if (source === undefined) throw new RangeError(`Cannot ask "${name}": no source answers it`);
+  return source;
+};
+
+/** The questions whose answer is one LIST for many namespaces. */
+export const LISTED: readonly MetricQuery[] = [...new Set(ALL.flatMap(([, { asking }]) => (asking.way === "list" ? [asking.query] : [])))];

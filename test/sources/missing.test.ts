@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { FieldDescription } from "../../lib/fields/field-types.ts";
+import type { Answer, Samples } from "../../lib/model/observation.ts";
+import { queryKey } from "../../lib/model/query.ts";
+import { questions } from "../../lib/policy/dialects.ts";
+import { SOURCE_NAMES, type SourceName, sourceNamed } from "../../lib/sources/sources.ts";
+import { NO_METRICS, scaleRead } from "../observation.ts";
+import { native, sync } from "../policy/native/world.ts";
+
+/** What a manifest writes for the required fields of a block: texts and amounts that every field accepts. */
+const filled = ({ type, fields = {}, choices, least = 1 }: FieldDescription): unknown => {
+  if (type === "integer" || type === "quantity") return least;
+  if (type !== "object") return choices?.[0] ?? "cpu";
+  const required = Object.entries(fields).filter(([, field]) => field.required);
+  return Object.fromEntries(required.map(([name, field]) => [name, filled(field)]));
+};
+
+const specWith = (name: SourceName) => native({ metrics: [{ [name]: filled(sourceNamed(name).field.about), target: 10 }] });
+
+const answer: fc.Arbitrary<Answer<Samples> | undefined> = fc.constantFrom(undefined, NO_METRICS, { kind: "answered" as const, items: [] });
+
+describe("the table of sources", () => {
+  it.each(SOURCE_NAMES)("asks a question for a metric of %s", (name) => {
+    expect(questions(specWith(name), "shop", scaleRead(3)).metrics).toHaveLength(1);
+  });
+
+  it.each(SOURCE_NAMES)("never shrinks a workload on a metric of %s that is missing", (name) => {
+    const spec = specWith(name);
+    const asked = questions(spec, "shop", scaleRead(3)).metrics;
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100 }), answer, (replicas, missing) => {
+        // PodMetrics are an index: where none are answered, the answer has no values of a pod.
+        const found = missing?.kind === "answered" && asked[0]?.for === "resource" ? NO_METRICS : missing;
+        const answers = new Map(found === undefined ? [] : asked.map((query) => [queryKey(query), found] as const));
+        const { decision, count } = sync(spec, { replicas, observed: { answers }, unstored: true });
+        expect(count).toBe(replicas);
+        expect(decision).toMatchObject({ kind: "hold", failed: true });
+      }),
+    );
+  });
+});
