@@ -49,6 +49,14 @@ export const FILTER = z.strictObject({ ...filter, page: page.exactOptional() });
 export const AUTOSCALER = z.strictObject(autoscaler);
 export const AUTOSCALER_AT = z.strictObject({ ...autoscaler, at: instant.exactOptional() });
 export const AUTOSCALER_SINCE = z.strictObject({ ...autoscaler, since: instant.exactOptional(), until: instant.exactOptional() });
+const STEP_SECONDS_MAX = 86_400;
+/** A query parameter is a text. */
+const stepSeconds = z
+  .string()
+  .regex(/^[1-9][0-9]{0,4}$/, `must be a whole number of seconds from 1 to ${STEP_SECONDS_MAX}`)
+  .transform(Number)
+  .refine((seconds) => seconds <= STEP_SECONDS_MAX, `must be at most ${STEP_SECONDS_MAX}`);
+export const AUTOSCALER_HISTORY = AUTOSCALER_SINCE.extend({ step: stepSeconds.exactOptional() });
 export const EVENTS = z.strictObject({
   ...filter,
   name: autoscaler.name.exactOptional(),

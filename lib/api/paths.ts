@@ -7,6 +7,7 @@ export const QUERY_PATHS = {
   describe: "/v1/autoscaler/description",
   explain: "/v1/autoscaler/explanation",
   shadow: "/v1/autoscaler/shadow",
+  history: "/v1/autoscaler/history",
   events: "/v1/events",
   changes: "/v1/changes",
   series: "/v1/series",

@@ -6,6 +6,7 @@ import { eventsPage } from "./events-page.ts";
 import {
   AUTOSCALER,
   AUTOSCALER_AT,
+  AUTOSCALER_HISTORY,
   AUTOSCALER_SINCE,
   CAN_I,
   CHANGES,
@@ -55,6 +56,8 @@ const timesOf = (since: number | undefined, until: number | undefined): Pick<Eve
   ...(until !== undefined && { untilMs: until }),
 });
 
+const SECOND_MS = 1_000;
+
 const NARROWER_SERIES = { narrower: 'one cluster or one namespace at a time, with the parameters "cluster" and "namespace"' };
 
 /** One route per query. A route checks the whole request, so that the service gets valid input. */
@@ -85,6 +88,12 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
     "what an autoscaler decided beside another controller, compared with that one",
     AUTOSCALER_SINCE,
     async (service, { since, until, ...query }) => json(await service.shadow({ ...query, ...timesOf(since, until) })),
+  ),
+  history: getRoute(
+    "what an autoscaler measured and decided over time, one point a step",
+    AUTOSCALER_HISTORY,
+    async (service, { since, until, step, ...query }) =>
+      json(await service.history({ ...query, ...timesOf(since, until), ...(step !== undefined && { stepMs: step * SECOND_MS }) })),
   ),
   events: getRoute("lists scale events, oldest first, a page at a time", EVENTS, (service, { page: token, since, until, ...query }, context) =>
     eventsPage(service, { ...query, ...timesOf(since, until) }, token, context),

@@ -20,6 +20,7 @@ export const ROUTE_SCOPES: Readonly<Record<keyof QueryService | keyof CommandSer
   describe: "visible",
   explain: "visible",
   shadow: "visible",
+  history: "visible",
   events: "visible",
   changes: "visible",
   series: "visible",

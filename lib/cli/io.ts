@@ -18,6 +18,8 @@ export interface CommandIo extends TargetSettings {
   readonly stdin: Readable;
   /** True when standard error is a terminal; it then shows the progress of long work. */
   readonly terminal?: boolean;
+  /** Width of the terminal; absent where standard output is none. */
+  readonly columns?: number;
   /** True when standard output is a terminal, which `status --watch` draws over. */
   readonly screen?: boolean;
   /** Runs work with a signal that the first Ctrl-C aborts. The second Ctrl-C ends the process at once. */
@@ -56,6 +58,8 @@ export const showsOf = (output: string): Shows => (output === "text" ? "sheet" :
 /** Prints to standard output, and stops when the reader has gone. */
 export interface Printer {
   readonly paint: Paint;
+  /** Whether `paint` colours anything. */
+  readonly colours: boolean;
   /** Resolves to false when the reader has gone (`| head -1`), so that the rest need not be read. */
   print(text: Printed): Promise<boolean>;
   /** Prints the line that says where an output was made: before a table on standard error, so that the first line stays the header, and else with the output. */
@@ -90,6 +94,7 @@ export const printerOn = (io: Pick<Io, "stdout" | "stderr" | "colours" | "termin
   };
   return {
     paint: painter(io.colours),
+    colours: io.colours,
     head: async (place, shows) => {
       const words = text`In ${place}:\n`;
       if (shows === "table") tell(words);

@@ -6,6 +6,7 @@ import type { EventsOptions } from "./commands/events.ts";
 import type { GetOptions } from "./commands/get-options.ts";
 import type { ScheduleOptions } from "./commands/schedule.ts";
 import type { SeriesOptions } from "./commands/series.ts";
+import type { HistoryOptions, TimelineOptions } from "./commands/timeline.ts";
 import { example } from "./example.ts";
 import { type CommandIo, showsOf } from "./io.ts";
 import { output } from "./output-option.ts";
@@ -22,6 +23,7 @@ const code = {
   get: () => import("./commands/get.ts"),
   schedule: () => import("./commands/schedule.ts"),
   series: () => import("./commands/series.ts"),
+  timeline: () => import("./commands/timeline.ts"),
 };
 
 /** What a time of the past can look like. */
@@ -79,6 +81,36 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
       const resource = oneResource("print the schedule of", names, filterOf(options));
       changesWanted(options);
       return run(options, showsOf(options.output), async (session, printer) => schedule(session, printer, resource, options));
+    });
+  withScope(root.command("timeline"))
+    .description("draw the load, the counts, what held them and what happened, on one axis")
+    .argument("<name...>", ONE_NAME)
+    .option("--since <time>", `from this time on (default: two hours): ${PAST}`)
+    .option("--until <time>", "up to this time (default: now)")
+    .option("--at <time>", "around this time instead")
+    .option("--around <duration>", "with --at: so long before and after it", "15m")
+    .addOption(output(["text", "svg", "json", "csv"]))
+    .addHelpText(
+      "after",
+      example("tidemark timeline shop/web", "tidemark timeline shop/web --at 14:03", "tidemark timeline shop/web --since 6h -o svg > web.svg"),
+    )
+    .action((names: readonly string[], options: TimelineOptions & ScopeOptions) => {
+      const resource = oneResource("draw", names, filterOf(options));
+      return run(options, showsOf(options.output), async (session, printer) =>
+        (await code.timeline()).timeline(session, { printer, io }, resource, options),
+      );
+    });
+  withScope(root.command("history"))
+    .description("print what an autoscaler measured and decided over time, one line a step")
+    .argument("<name...>", ONE_NAME)
+    .option("--since <time>", `from this time on (default: two hours): ${PAST}`)
+    .option("--until <time>", "up to this time (default: now)")
+    .option("--step <duration>", "one line for each (default: some hundred lines in all)")
+    .addOption(output(["csv", "json"]))
+    .addHelpText("after", example("tidemark history shop/web --since 24h --step 5m > web.csv"))
+    .action((names: readonly string[], options: HistoryOptions & ScopeOptions) => {
+      const resource = oneResource("print the history of", names, filterOf(options));
+      return run(options, "document", async (session, printer) => (await code.timeline()).history(session, printer, resource, options));
     });
   withScopes(root.command("events"))
     .description("list scale events, oldest first")

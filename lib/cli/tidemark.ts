@@ -41,6 +41,7 @@ process.exitCode = await main(process.argv.slice(2), {
   stderr: process.stderr,
   terminal: process.stderr.isTTY === true,
   screen: process.stdout.isTTY === true,
+  ...(process.stdout.isTTY && { columns: process.stdout.columns }),
   interruptible,
   colours: process.stdout.isTTY === true && !noColor && term !== "dumb",
   by: userName(),

@@ -4,7 +4,7 @@ import type { KnownRivals, Rival } from "./rival-state.ts";
 import type { ControllerSettings } from "./settings.ts";
 import type { TargetRef } from "./spec-governed.ts";
 import type { SpecKindName } from "./spec-kinds.ts";
-import type { SeenCount, Status, Windows } from "./windows.ts";
+import type { InForce, SeenCount, Status, Windows } from "./windows.ts";
 
 /** The settings for all clusters of the account. */
 export interface FleetRecord {
@@ -184,7 +184,7 @@ export interface WithoutHold {
 }
 
 /** What one sync found and decided for one autoscaler, as the journal stores it. */
-export interface Evaluation {
+export interface Evaluation extends InForce {
   readonly uid: AutoscalerUid;
   readonly namespace: Namespace;
   readonly name: AutoscalerName;

@@ -91,3 +91,12 @@ export const NEW_WINDOWS: Windows = {
   memory: { recommendations: null, scaleUps: [], scaleDowns: [] },
   status: { conditions: [], currentReplicas: 0, desiredReplicas: 0, currentMetrics: null },
 };
+
+/** What was in force and seen in one sync, for charts. Absent where nothing was evaluated, and in journals of earlier releases. */
+export interface InForce {
+  readonly bounds?: { readonly min: number; readonly max: number };
+  /** Pods that were ready. */
+  readonly ready?: number;
+  /** Generation of the autoscaler. */
+  readonly generation?: number;
+}

@@ -35,6 +35,16 @@ const queryService = (ask: SendRequest): QueryService => {
     explain: (query, atMs) => sendQuery(QUERY_PATHS.explain, { ...queryFields(query), at: timeText(atMs) }),
     shadow: ({ sinceMs, untilMs, ...query }) =>
       sendQuery(QUERY_PATHS.shadow, presentFields({ ...queryFields(query), since: timeText(sinceMs), until: timeText(untilMs) })),
+    history: ({ sinceMs, untilMs, stepMs, ...query }) =>
+      sendQuery(
+        QUERY_PATHS.history,
+        presentFields({
+          ...queryFields(query),
+          since: timeText(sinceMs),
+          until: timeText(untilMs),
+          step: stepMs === undefined ? undefined : String(Math.round(stepMs / SECOND_MS)),
+        }),
+      ),
     events: (query) => events(sendQuery, query),
     changes: (query) => changes(sendQuery, query),
     series: async ({ labels = [], ...filter } = {}) => {
@@ -50,6 +60,8 @@ const queryService = (ask: SendRequest): QueryService => {
     canI: ({ verb, ...place }) => sendQuery(QUERY_PATHS.canI, { verb, ...filterOf(place) }),
   };
 };
+
+const SECOND_MS = 1_000;
 
 const cursorOf = ({ cluster, namespace, name }: AutoscalerCursor): AutoscalerCursor => ({ cluster, namespace, name });
 

@@ -21,6 +21,7 @@ import { resetTime } from "./partitions/reset-time.ts";
 import { resetWindows } from "./partitions/reset-windows.ts";
 import { series } from "./series/series.ts";
 import type { CommandService, QueryService, Service } from "./service.ts";
+import { history } from "./history/history.ts";
 import { shadow } from "./shadow/shadow.ts";
 import { status } from "./status/status.ts";
 import { autoscalerView } from "./views/autoscaler-of.ts";
@@ -35,6 +36,7 @@ export const openQueries = (context: QueryContext): QueryService => ({
   describe: (query) => describe(context, query),
   explain: (query, atMs) => explain(context, query, atMs),
   shadow: (query) => shadow(context, query),
+  history: (query) => history(context, query),
   events: (query) => events(context, query),
   changes: (query) => changes(context, query),
   series: (query) => series(context, query),

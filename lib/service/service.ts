@@ -18,6 +18,7 @@ import type {
   FleetView,
 } from "./views/autoscaler-view.ts";
 import type { ChangeView } from "./views/change-view.ts";
+import type { HistoryView } from "./views/history-view.ts";
 import type { PartitionView, ResetView } from "./views/partition-view.ts";
 import type { ShadowView } from "./views/shadow-view.ts";
 import type { StatusView } from "./views/status.ts";
@@ -34,6 +35,8 @@ export interface QueryService {
   explain(query: AutoscalerQuery, atMs?: number): Promise<Explanation>;
   /** What it decided beside another controller, compared with what that one wanted. */
   shadow(query: ShadowQuery): Promise<ShadowView>;
+  /** What it measured and decided over time. A long time comes in parts (`wholeHistory`). */
+  history(query: HistoryQuery): Promise<HistoryView>;
   /** Oldest first. */
   events(query: EventQuery): AsyncIterable<EventView>;
   /** Lists edits, oldest first: those of one autoscaler, or all of them. */
@@ -149,6 +152,15 @@ export interface ShadowQuery extends AutoscalerQuery {
   readonly sinceMs?: number;
   /** Inclusive; the default is now. */
   readonly untilMs?: number;
+}
+
+export interface HistoryQuery extends AutoscalerQuery {
+  /** The default is two hours before the end. */
+  readonly sinceMs?: number;
+  /** Inclusive; the default is now. */
+  readonly untilMs?: number;
+  /** One point for each; the default gives some hundred points. */
+  readonly stepMs?: number;
 }
 
 export interface SeriesQuery extends Filter {

@@ -1,4 +1,6 @@
+import type { Observation } from "../model/observation.ts";
 import type { Evaluation } from "../model/records.ts";
+import { parseSelector } from "../model/selector-text.ts";
 import type { Verdict } from "./decide.ts";
 import { failedReadOf } from "./failed-read.ts";
 import type { After } from "./windows-after.ts";
@@ -19,6 +21,7 @@ export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undef
     ...outcomeOf(verdict),
     because,
     ...circumstancesOf(verdict),
+    ...surroundingsOf(verdict),
     ...(refused && { refused }),
     metrics: decision?.metrics ?? [],
     steps: decision?.steps ?? [],
@@ -40,6 +43,32 @@ const circumstancesOf = (verdict: Verdict): Pick<Evaluation, "waiting" | "withou
     ...(waiting && { waiting }),
     ...(failedRead && { failedRead }),
   };
+};
+
+/** What a chart shows beside the counts. */
+const surroundingsOf = (verdict: Verdict): Pick<Evaluation, "bounds" | "ready" | "generation"> => {
+  if (verdict.kind === "unevaluated") return {};
+  const {
+    input,
+    autoscaler,
+    decision: { bounds },
+  } = verdict;
+  const { spec, observation } = input;
+  const ready = readyPods(observation);
+  return {
+    bounds: { min: bounds?.min.replicas ?? spec.minReplicas, max: bounds?.max.replicas ?? spec.maxReplicas },
+    ...(ready !== undefined && { ready }),
+    generation: autoscaler.record.generation,
+  };
+};
+
+/** Absent where the pods of the workload are not known. */
+const readyPods = ({ scale, pods }: Observation): number | undefined => {
+  if (scale.kind === "failed" || scale.selector === "") return undefined;
+  const reading = parseSelector(scale.selector);
+  return reading.kind === "invalid"
+    ? undefined
+    : pods.select(reading.selector).filter(({ ready, deleting }) => ready?.status === "True" && !deleting).length;
 };
 
 const outcomeOf = (verdict: Verdict): Pick<Evaluation, "kind" | "failed" | "from" | "to"> => {

@@ -178,10 +178,10 @@ describe("a range that holds nothing whatever is stored", () => {
     "shape" in schema ? [{ name, fields: Object.keys(schema.shape as object) }] : [],
   );
   const withSince = taking.filter(({ fields }) => fields.includes("since")).map(({ name }) => name as keyof typeof QUERY_PATHS);
-  const nameOf = (name: string): string => (name === "shadow" ? "name=eu-1/shop/web&" : "");
+  const nameOf = (name: string): string => (["shadow", "history"].includes(name) ? "name=eu-1/shop/web&" : "");
 
   it("can be asked of these routes", () => {
-    expect(withSince).toEqual(["shadow", "events", "changes"]);
+    expect(withSince).toEqual(["shadow", "history", "events", "changes"]);
   });
 
   it.each(withSince)("is refused by %s where it begins in the future", async (name) => {

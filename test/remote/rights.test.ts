@@ -48,6 +48,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   describe: (service) => service.describe(WEB),
   explain: (service) => service.explain(WEB),
   shadow: (service) => service.shadow(WEB),
+  history: (service) => service.history(WEB),
   events: (service) => toArray(service.events({})),
   changes: (service) => toArray(service.changes({})),
   series: (service) => service.series(),
@@ -83,7 +84,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
 const VERBS = Object.keys(REQUESTS) as (keyof Service)[];
 
 const OWN_EDITS = ["apply", "delete", "pause", "resume", "takeOver", "handBack"];
-const READS_OF_ONE = ["get", "describe", "explain", "shadow"];
+const READS_OF_ONE = ["get", "describe", "explain", "shadow", "history"];
 const CLUSTER_EDITS = [
   ...["checkCluster", "addCluster", "replaceCluster", "pauseCluster", "resumeCluster"],
   ...["removeCluster", "resetWindows", "resetIntent", "resetTime"],

@@ -3,13 +3,13 @@ import { partitionOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
 import type { Stretch } from "../partitions/earlier-journals.ts";
+import { readSamples } from "../partitions/read-samples.ts";
 import type { ShadowQuery } from "../service.ts";
 import { refuseEmptyRange } from "../time-range.ts";
 import type { ShadowView } from "../views/shadow-view.ts";
 import { timeText } from "../views/time-text.ts";
 import { compareShadow } from "./compare.ts";
-import { readSamples } from "./read-samples.ts";
-import type { ShadowSample } from "./shadow-sample.ts";
+import { type ShadowSample, sampleOf } from "./shadow-sample.ts";
 
 const DAY_MS = 86_400_000;
 /** Syncs that one answer looks at: some seconds of work for a function, whether it finds another controller in them or none. */
@@ -51,5 +51,5 @@ const samplesOf = async (context: QueryContext, located: LocatedAutoscaler, stre
   const { cluster, record } = located;
   const partition = partitionOf(cluster, record.namespace);
   const head = partition === undefined ? undefined : await readHead(context.tables, { cluster: cluster.name, partition });
-  return readSamples({ context, uid: record.uid }, located, stretch, head?.pages.length ?? 0);
+  return readSamples({ context, uid: record.uid, sampleOf }, located, stretch, head?.pages.length ?? 0);
 };

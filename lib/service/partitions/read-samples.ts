@@ -1,30 +1,35 @@
-import type { AutoscalerRecord } from "../../model/records.ts";
+import type { AutoscalerRecord, Evaluation } from "../../model/records.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
-import { earlierStreams, type JournalStream, newestIn, SILENCE_MS, type Stretch } from "../partitions/earlier-journals.ts";
-import { type ShadowSample, sampleOf } from "./shadow-sample.ts";
+import { earlierStreams, type JournalStream, newestIn, SILENCE_MS, type Stretch } from "./earlier-journals.ts";
 
 /** Silences that are looked into. Each costs some queries. */
 const SILENCES_MAX = 20;
 
-interface Reader {
+interface Timed {
+  readonly atMs: number;
+}
+
+interface Reader<Sample extends Timed> {
   readonly context: QueryContext;
   readonly uid: AutoscalerRecord["uid"];
+  /** What is kept of an evaluation; `undefined` leaves it out. */
+  readonly sampleOf: (atMs: number, evaluation: Evaluation) => Sample | undefined;
 }
 
 /**
  * Reads the samples of an autoscaler in order of time. Its journal follows the partition of its namespace and the number of pages there: where that journal is silent, the journals are read
  * that it had before its namespace moved or its partition was divided.
  */
-export const readSamples = async (
-  reader: Reader,
+export const readSamples = async <Sample extends Timed>(
+  reader: Reader<Sample>,
   { cluster, record }: LocatedAutoscaler,
   stretch: Stretch,
   pages: number,
-): Promise<readonly ShadowSample[]> => {
+): Promise<readonly Sample[]> => {
   const partition = partitionOf(cluster, record.namespace);
   if (partition === undefined) return [];
   const present: JournalStream = { ref: { cluster: cluster.name, partition }, page: journalPageOf(record.uid, pages) };
@@ -44,14 +49,18 @@ export const readSamples = async (
   return samples.toSorted((one, other) => one.atMs - other.atMs);
 };
 
-interface Read {
-  readonly samples: readonly ShadowSample[];
-  /** Of every evaluation, also without another controller. */
+interface Read<Sample> {
+  readonly samples: readonly Sample[];
+  /** Of every evaluation, also of those that are left out. */
   readonly instants: readonly number[];
 }
 
-const readStream = async ({ context, uid }: Reader, { ref, page }: JournalStream, stretch: Stretch): Promise<Read> => {
-  const samples: ShadowSample[] = [];
+const readStream = async <Sample extends Timed>(
+  { context, uid, sampleOf }: Reader<Sample>,
+  { ref, page }: JournalStream,
+  stretch: Stretch,
+): Promise<Read<Sample>> => {
+  const samples: Sample[] = [];
   const instants: number[] = [];
   for await (const entry of journalOfPage(context.tables, ref, { page, uid, ...stretch })) {
     const [evaluation] = entry.evaluations;
@@ -74,7 +83,11 @@ const silencesOf = (instants: readonly number[], { sinceMs, untilMs }: Stretch):
 };
 
 /** What the first stream has in a silence that was written to at its end. */
-const readFirst = async (reader: Reader, streams: readonly JournalStream[], silence: Stretch): Promise<Read | undefined> => {
+const readFirst = async <Sample extends Timed>(
+  reader: Reader<Sample>,
+  streams: readonly JournalStream[],
+  silence: Stretch,
+): Promise<Read<Sample> | undefined> => {
   for (const stream of streams) {
     const newest = await newestIn(reader.context, reader.uid, stream, silence);
     if (newest) return readStream(reader, stream, { ...silence, untilMs: newest.atMs });

@@ -1,0 +1,135 @@
+import { printable } from "../../model/printable.ts";
+import { LANES } from "../reasons/lanes.ts";
+import { type Cell, cellsOf, MARKS, type Timeline, ticksOf } from "./timeline.ts";
+
+const WIDTH = 960;
+const LEFT = 60;
+const RIGHT = 20;
+const COLUMNS = 440;
+const STEP = (WIDTH - LEFT - RIGHT) / COLUMNS;
+const LOAD = { top: 50, height: 110 };
+const PODS = { top: 190, height: 150 };
+const LANE_TOP = 356;
+const LANE_HEIGHT = 12;
+const MARKS_Y = 386;
+const AXIS_Y = 396;
+const HEIGHT = 450;
+const TICKS = 8;
+
+const COLOURS: Readonly<Record<string, string>> = {
+  refused: "#c0392b",
+  missing: "#e67e22",
+  rival: "#8e44ad",
+  pause: "#7f8c8d",
+  other: "#b8860b",
+  bounds: "#d4ac0d",
+  policy: "#16a085",
+  "cool-down": "#2e86c1",
+  stabilization: "#5d6db6",
+};
+
+const escaped = (words: string): string =>
+  printable(words).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+const label = (x: number, y: number, words: string, more = ""): string => `<text x="${x}" y="${y}"${more}>${escaped(words)}</text>`;
+const xOf = (column: number): number => Number((LEFT + column * STEP).toFixed(1));
+
+interface Box {
+  readonly top: number;
+  readonly height: number;
+}
+
+const yOf = (value: number, most: number, { top, height }: Box): number =>
+  Number((top + height - (Math.min(value, most) / most) * height).toFixed(1));
+
+/** The same drawing as in the terminal, as a picture of its own: no style sheet, no script, nothing loaded. `clock` gives the text of an instant. */
+export const timelineSvg = (title: string, timeline: Timeline, clock: (ms: number) => string): string => {
+  const cells = cellsOf(timeline, COLUMNS);
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12" fill="#333" role="img" aria-label="${escaped(title)}">`,
+    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
+    label(LEFT, 24, title, ' font-size="15" font-weight="bold"'),
+    ...loadChart(cells, timeline.loadName),
+    ...podChart(cells),
+    ...lanes(cells),
+    ...axis(timeline, clock),
+    "</svg>",
+    "",
+  ].join("\n");
+};
+
+/** The stretches in which a value is known, each as one path of steps. */
+const pathOf = (values: readonly (number | undefined)[], most: number, box: Box): string => {
+  let [path, before] = ["", undefined as number | undefined];
+  for (const [column, value] of values.entries()) {
+    if (value !== undefined) path += `${before === undefined ? "M" : "L"}${xOf(column)} ${yOf(value, most, box)}H${xOf(column + 1)}`;
+    before = value;
+  }
+  return path;
+};
+
+const line = (values: readonly (number | undefined)[], most: number, box: Box, stroke: string): string =>
+  `<path d="${pathOf(values, most, box)}" fill="none" ${stroke}/>`;
+
+const loadChart = (cells: readonly Cell[], name: string): readonly string[] => {
+  const most = Math.max(1.2, ...cells.map(({ load = 0 }) => load));
+  const target = yOf(1, most, LOAD);
+  return [
+    label(LEFT, LOAD.top - 8, `load ÷ target: ${name}`),
+    label(LEFT - 6, target + 4, "1", ' text-anchor="end"'),
+    label(LEFT - 6, LOAD.top + 10, most.toFixed(1), ' text-anchor="end"'),
+    `<path d="M${LEFT} ${target}H${WIDTH - RIGHT}" stroke="#999" stroke-dasharray="5 4"/>`,
+    line(
+      cells.map(({ load }) => load),
+      most,
+      LOAD,
+      'stroke="#2e6da4" stroke-width="1.5"',
+    ),
+  ];
+};
+
+const podChart = (cells: readonly Cell[]): readonly string[] => {
+  const highest = Math.max(1, ...cells.map(({ current = 0 }) => current));
+  const most = Math.max(highest, Math.min(2 * highest, ...[Math.max(...cells.map(({ wanted = 0 }) => wanted))])) * 1.05;
+  const drawn = (field: "current" | "wanted" | "min" | "max", stroke: string): string =>
+    line(
+      cells.map((cell) => (cell[field] !== undefined && cell[field] <= most ? cell[field] : undefined)),
+      most,
+      PODS,
+      stroke,
+    );
+  return [
+    label(LEFT, PODS.top - 8, "pods (solid), wanted by the metrics (dotted), minReplicas and maxReplicas (dashed)"),
+    label(LEFT - 6, yOf(highest, most, PODS) + 4, String(highest), ' text-anchor="end"'),
+    label(LEFT - 6, PODS.top + PODS.height, "0", ' text-anchor="end"'),
+    drawn("min", 'stroke="#999" stroke-dasharray="5 4"'),
+    drawn("max", 'stroke="#999" stroke-dasharray="5 4"'),
+    drawn("wanted", 'stroke="#e67e22" stroke-dasharray="1.5 2.5"'),
+    drawn("current", 'stroke="#27803b" stroke-width="2"'),
+  ];
+};
+
+const lanes = (cells: readonly Cell[]): readonly string[] => {
+  const bars = cells.flatMap(({ held }, column) =>
+    held ? [`<rect x="${xOf(column)}" y="${LANE_TOP}" width="${STEP.toFixed(1)}" height="${LANE_HEIGHT}" fill="${COLOURS[held]}"/>`] : [],
+  );
+  const marks = cells.flatMap(({ mark }, column) => {
+    const known = MARKS.find(({ kind }) => kind === mark);
+    return known ? [label(xOf(column), MARKS_Y, known.mark, ' font-size="10" text-anchor="middle"')] : [];
+  });
+  const seen = LANES.filter(({ lane }) => cells.some(({ held }) => held === lane));
+  const width = (WIDTH - LEFT - RIGHT) / Math.max(1, seen.length);
+  const legend = seen.flatMap(({ lane, words }, at) => [
+    `<rect x="${LEFT + at * width}" y="${HEIGHT - 22}" width="10" height="10" fill="${COLOURS[lane]}"/>`,
+    label(LEFT + at * width + 14, HEIGHT - 13, words, ' font-size="11"'),
+  ]);
+  return [label(LEFT - 6, LANE_TOP + 10, "held by", ' text-anchor="end"'), ...bars, ...marks, ...legend];
+};
+
+const axis = (timeline: Timeline, clock: (ms: number) => string): readonly string[] => {
+  const { sinceMs, untilMs } = timeline;
+  const ticks = ticksOf(timeline, TICKS).map((ms) => {
+    const x = Number((LEFT + ((ms - sinceMs) / Math.max(1, untilMs - sinceMs)) * (WIDTH - LEFT - RIGHT)).toFixed(1));
+    return `<path d="M${x} ${AXIS_Y}v5" stroke="#333"/>${label(x, AXIS_Y + 18, clock(ms), ' text-anchor="middle"')}`;
+  });
+  return [`<path d="M${LEFT} ${AXIS_Y}H${WIDTH - RIGHT}" stroke="#333"/>`, ...ticks];
+};

@@ -1,0 +1,133 @@
+import { LANES, type Lane } from "../reasons/lanes.ts";
+
+/** What is drawn of one autoscaler: its load against the target, its counts and bounds, what held it, and what happened. Times are milliseconds. */
+export interface Timeline {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** What the load is: "cpu, of 60%". */
+  readonly loadName: string;
+  /** In order of time. */
+  readonly points: readonly TimelinePoint[];
+  readonly marks: readonly TimelineMark[];
+}
+
+export interface TimelinePoint {
+  readonly atMs: number;
+  readonly current?: number;
+  readonly wanted?: number;
+  readonly min?: number;
+  readonly max?: number;
+  /** Value ÷ target. */
+  readonly load?: number;
+  readonly held?: Lane;
+}
+
+/** In the order of weight: of several in one cell the first one is drawn. */
+export const MARKS = [
+  { kind: "restart", mark: "R", words: "the record began anew" },
+  { kind: "by hand", mark: "H", words: "the count was changed from outside" },
+  { kind: "edit", mark: "E", words: "an edit by a person" },
+  { kind: "refused", mark: "×", words: "a scale was refused" },
+  { kind: "both", mark: "↕", words: "scaled both ways" },
+  { kind: "up", mark: "▲", words: "scaled up" },
+  { kind: "down", mark: "▼", words: "scaled down" },
+] as const;
+export type MarkKind = (typeof MARKS)[number]["kind"];
+
+export interface TimelineMark {
+  readonly atMs: number;
+  readonly kind: MarkKind;
+}
+
+/** One column of a drawing. */
+export interface Cell {
+  readonly current?: number;
+  readonly wanted?: number;
+  readonly min?: number;
+  readonly max?: number;
+  readonly load?: number;
+  readonly held?: Lane;
+  readonly mark?: MarkKind;
+}
+
+/** After a longer silence a column without a point stays empty: nobody knows what was there. */
+const CARRIED_MS = 180_000;
+
+/** The columns of a drawing. A peak must not vanish: of several points in one column the highest load and wanted count are taken, and the last count. A column without a point has the values before it. */
+export const cellsOf = ({ sinceMs, untilMs, points, marks }: Timeline, columns: number): readonly Cell[] => {
+  const cellMs = Math.max(1, (untilMs - sinceMs) / columns);
+  const columnOf = ({ atMs }: { readonly atMs: number }): number => Math.min(columns - 1, Math.max(0, Math.floor((atMs - sinceMs) / cellMs)));
+  const pointsIn = Map.groupBy(points, columnOf);
+  const marksIn = Map.groupBy(marks, columnOf);
+  const cells: Cell[] = [];
+  let last: TimelinePoint | undefined;
+  for (let column = 0; column < columns; column++) {
+    const inside = pointsIn.get(column) ?? [];
+    const carried = last && sinceMs + column * cellMs - last.atMs <= Math.max(CARRIED_MS, cellMs) ? [last] : [];
+    const shown = inside.length > 0 ? inside : carried;
+    last = inside.at(-1) ?? last;
+    cells.push({ ...valuesOf(shown), ...markOf(marksIn.get(column) ?? []) });
+  }
+  return cells;
+};
+
+const valuesOf = (points: readonly TimelinePoint[]): Cell => {
+  const newest = points.at(-1);
+  if (!newest) return {};
+  const { current, min, max } = newest;
+  const held = LANES.find(({ lane }) => points.some((point) => point.held === lane))?.lane;
+  return {
+    ...(current !== undefined && { current }),
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+    ...highest(points, "wanted"),
+    ...highest(points, "load"),
+    ...(held && { held }),
+  };
+};
+
+const highest = (points: readonly TimelinePoint[], field: "wanted" | "load"): Cell => {
+  const values = points.flatMap((point) => point[field] ?? []);
+  return values.length === 0 ? {} : { [field]: Math.max(...values) };
+};
+
+const markOf = (marks: readonly TimelineMark[]): Pick<Cell, "mark"> => {
+  const kinds = new Set(marks.map(({ kind }) => kind));
+  if (kinds.has("up") && kinds.has("down")) kinds.add("both");
+  const first = MARKS.find(({ kind }) => kinds.has(kind));
+  return first ? { mark: first.kind } : {};
+};
+
+const MINUTE_MS = 60_000;
+const TICKS_MS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_080].map((minutes) => minutes * MINUTE_MS);
+
+/** The instants that an axis names, on whole steps of the clock, at most so many. */
+export const ticksOf = ({ sinceMs, untilMs }: Pick<Timeline, "sinceMs" | "untilMs">, most: number): readonly number[] => {
+  const step = TICKS_MS.find((ms) => (untilMs - sinceMs) / ms <= most) ?? TICKS_MS.at(-1) ?? untilMs;
+  const first = Math.ceil(sinceMs / step) * step;
+  return Array.from({ length: Math.max(0, Math.floor((untilMs - first) / step) + 1) }, (_, at) => first + at * step);
+};
+
+/** The scales and edits of a time, and what nobody told: a count that changed without a scale, and a record that began anew after a silence. */
+export const outsideMarks = (
+  points: readonly TimelinePoint[],
+  scales: readonly { readonly atMs: number; readonly to: number }[],
+): readonly TimelineMark[] => {
+  const marks: TimelineMark[] = [];
+  let before: (TimelinePoint & { readonly current: number }) | undefined;
+  for (const point of points) {
+    const { current } = point;
+    if (current === undefined) continue;
+    if (before && current !== before.current) {
+      const since = before.atMs;
+      const own = scales.some(({ atMs, to }) => atMs >= since && atMs <= point.atMs && to === current);
+      if (!own) marks.push({ atMs: point.atMs, kind: "by hand" });
+    }
+    if (before && point.atMs - before.atMs > SILENCE_MS) marks.push({ atMs: point.atMs, kind: "restart" });
+    before = { ...point, current };
+  }
+  return marks;
+};
+
+/** Syncs write the record once a minute at least. */
+const SILENCE_MS = 5 * MINUTE_MS;

@@ -1,0 +1,101 @@
+import type { MetricOutcome } from "../../model/decision.ts";
+import { floatOf, parseQuantity } from "../../model/quantity.ts";
+import type { Evaluation } from "../../model/records.ts";
+import { shortMetricName } from "../../policy/shared/metrics/readable-name.ts";
+import { LANES, type Lane, laneOfReason } from "../../report/reasons/lanes.ts";
+import type { HistoryMetric, HistoryPoint } from "../views/history-view.ts";
+import { timeText } from "../views/time-text.ts";
+
+/** A point of one evaluation. */
+export interface Sample extends Omit<HistoryPoint, "at"> {
+  readonly atMs: number;
+}
+
+export const sampleOf = (atMs: number, evaluation: Evaluation): Sample => {
+  const { from, because, metrics, bounds, ready, generation } = evaluation;
+  const shown = metrics.map(metricOf);
+  const loads = shown.flatMap(({ ratio }) => (ratio === undefined ? [] : [ratio]));
+  const held = laneOf(evaluation);
+  return {
+    atMs,
+    ...(from !== undefined && { current: from }),
+    ...countsOf(evaluation),
+    ...(ready !== undefined && { ready }),
+    ...(bounds && { min: bounds.min, max: bounds.max }),
+    ...(generation !== undefined && { generation }),
+    ...(loads.length > 0 && { load: Math.max(...loads) }),
+    metrics: shown,
+    reason: because.reason,
+    ...(held && { held }),
+  };
+};
+
+/** What was wanted before and after windows and limits; nothing where nothing was decided. */
+const countsOf = ({ failed, steps, withoutHold, from, to }: Evaluation): Pick<Sample, "wanted" | "desired"> => {
+  if (failed) return {};
+  const wanted = steps.find(({ step }) => step === "propose" || step === "combine")?.after;
+  const desired = withoutHold?.to ?? to ?? from;
+  return { ...(wanted !== undefined && { wanted }), ...(desired !== undefined && { desired }) };
+};
+
+const DIGITS = 4;
+
+const metricOf = (metric: MetricOutcome): HistoryMetric => {
+  const name = shortMetricName(metric.name);
+  if (metric.kind === "failed") return { name };
+  const ratio = metric.ratio ?? shareOfHigh(metric);
+  return { name, value: metric.value, target: metric.target, ...(ratio !== undefined && { ratio: Number(ratio.toFixed(DIGITS)) }) };
+};
+
+/** Two watermarks have no one ratio: the value is compared with the high one. */
+const shareOfHigh = ({ value, target }: { readonly value: string; readonly target: string }): number | undefined => {
+  const [at, high] = [value, target.split("..").at(-1) ?? ""].map((text) => parseQuantity(text.replace("%", "")));
+  const bound = high && floatOf(high);
+  return at && bound ? floatOf(at) / bound : undefined;
+};
+
+/** What held the count, or cut it: the hold, else the last limit that moved it. */
+const laneOf = ({ kind, failed, because, steps }: Evaluation): Lane | undefined => {
+  const hold = kind === "hold" ? laneOfReason(because.reason) : undefined;
+  if (hold) return hold;
+  if (failed) return "other";
+  const limit = steps.findLast((step) => step.limit !== undefined && step.before !== step.after)?.limit;
+  return limit && laneOfReason(limit.reason);
+};
+
+const WEIGHT: ReadonlyMap<Lane, number> = new Map(LANES.map(({ lane }, at) => [lane, at]));
+
+export const heavier = (one: Lane | undefined, other: Lane | undefined): Lane | undefined => {
+  if (one === undefined || other === undefined) return one ?? other;
+  return (WEIGHT.get(one) ?? 0) <= (WEIGHT.get(other) ?? 0) ? one : other;
+};
+
+/** Samples as points, one a step, in order of time. A peak must not vanish: loads, and what was wanted, are the highest of a step. */
+export const pointsOf = (
+  samples: readonly Sample[],
+  { sinceMs, stepMs }: { readonly sinceMs: number; readonly stepMs: number },
+): readonly HistoryPoint[] => {
+  const bins = Map.groupBy(samples, ({ atMs }) => Math.floor((atMs - sinceMs) / stepMs));
+  return [...bins.values()].map((bin) => pointOf(bin.reduce(joined)));
+};
+
+const joined = (before: Sample, after: Sample): Sample => {
+  const held = heavier(before.held, after.held);
+  return {
+    ...after,
+    ...highest("load", before, after),
+    ...highest("wanted", before, after),
+    metrics: after.metrics.map((metric, at) => higher(before.metrics[at], metric)),
+    ...(held && { held }),
+  };
+};
+
+const higher = (before: HistoryMetric | undefined, after: HistoryMetric): HistoryMetric =>
+  before?.ratio !== undefined && before.ratio > (after.ratio ?? 0) ? before : after;
+
+const highest = (field: "load" | "wanted", before: Sample, after: Sample): Partial<Sample> => {
+  const values = [before[field], after[field]].filter((value) => value !== undefined);
+  return values.length === 0 ? {} : { [field]: Math.max(...values) };
+};
+
+const pointOf = ({ atMs, ...point }: Sample): HistoryPoint => ({ at: timeText(atMs), ...point });

@@ -1,0 +1,33 @@
+import { outsideMarks, type Timeline, type TimelineMark } from "../../report/timeline/timeline.ts";
+import type { EventView } from "../views/autoscaler-view.ts";
+import type { ChangeView } from "../views/change-view.ts";
+import type { HistoryMetric, HistoryView } from "../views/history-view.ts";
+
+/** What is drawn of a history, with the scales and edits of the same time. */
+export const timelineOf = (history: HistoryView, events: readonly EventView[], changes: readonly ChangeView[]): Timeline => {
+  const points = history.points.map(({ at, ...point }) => ({ ...point, atMs: Date.parse(at) }));
+  const scales = events.filter(({ outcome }) => outcome !== "refused").map(({ at, to }) => ({ atMs: Date.parse(at), to }));
+  return {
+    sinceMs: Date.parse(history.since),
+    untilMs: Date.parse(history.until),
+    loadName: loadName(history),
+    points,
+    marks: [
+      ...events.map(scaleMark),
+      ...changes.map(({ at }): TimelineMark => ({ atMs: Date.parse(at), kind: "edit" })),
+      ...outsideMarks(points, scales),
+    ],
+  };
+};
+
+const scaleMark = ({ at, from, to, outcome }: EventView): TimelineMark => ({
+  atMs: Date.parse(at),
+  kind: outcome === "refused" ? "refused" : to > from ? "up" : "down",
+});
+
+/** The metrics with their targets, as the newest point has them: "cpu of 60%". */
+const loadName = ({ points }: HistoryView): string => {
+  const newest = points.findLast(({ metrics }) => metrics.some(({ target }) => target !== undefined));
+  const named = (newest?.metrics ?? []).filter((metric): metric is HistoryMetric & { readonly target: string } => metric.target !== undefined);
+  return named.length === 0 ? "nothing measured" : named.map(({ name, target }) => `${name} of ${target}`).join(", ");
+};

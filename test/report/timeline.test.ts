@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { line } from "../../lib/report/printed.ts";
+import { timelineLines } from "../../lib/report/timeline/drawing.ts";
+import { timelineSvg } from "../../lib/report/timeline/svg.ts";
+import { cellsOf, outsideMarks, type Timeline, type TimelinePoint, ticksOf } from "../../lib/report/timeline/timeline.ts";
+import { NOON } from "../noon.ts";
+
+const MINUTE = 60_000;
+const clock = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
+
+/** Two hours of a load that rises and falls, one point a minute. */
+const points = Array.from({ length: 120 }, (_, minute): TimelinePoint => {
+  const current = minute < 40 ? 4 : minute < 90 ? 12 : 6;
+  return {
+    atMs: NOON + minute * MINUTE,
+    current,
+    wanted: minute === 35 ? 12 : current,
+    min: 2,
+    max: 20,
+    load: minute < 40 ? 1.5 : 0.6,
+    ...(minute >= 70 && minute < 90 && { held: "stabilization" as const }),
+  };
+});
+const timeline: Timeline = {
+  sinceMs: NOON,
+  untilMs: NOON + 120 * MINUTE,
+  loadName: "cpu of 60%",
+  points,
+  marks: [
+    { atMs: NOON + 40 * MINUTE, kind: "up" },
+    { atMs: NOON + 90 * MINUTE, kind: "down" },
+    { atMs: NOON + 100 * MINUTE, kind: "edit" },
+  ],
+};
+const drawn = (columns: number, of = timeline): readonly string[] =>
+  timelineLines(of, { columns, loadRows: 4, podRows: 6, colours: false, clock }).map((each) => line(each).written());
+
+describe("a timeline in the terminal", () => {
+  it.each([80, 100, 160])("fits %d columns, with every row on one axis", (columns) => {
+    const all = drawn(columns);
+    expect(Math.max(...all.map((each) => each.length))).toBeLessThanOrEqual(columns);
+    const axisAt = all.findIndex((each) => each.includes("└"));
+    expect(all[axisAt]?.indexOf("└")).toBe(all.find((each) => each.includes("┤"))?.indexOf("┤"));
+  });
+
+  it("shows what held, what happened and what the letters mean, and no others", () => {
+    const text = drawn(80).join("\n");
+    expect(text).toContain("s stabilization");
+    expect(text).toContain("▲ scaled up   ▼ scaled down");
+    expect(text).toContain("E an edit by a person");
+    expect(text).not.toContain("another controller");
+    expect(text).toContain("highest 12, between 2 and 20");
+    expect(text).toContain("○");
+    expect(text).toContain("12:30");
+  });
+
+  it("says so where nothing is stored", () => {
+    expect(drawn(80, { ...timeline, points: [], marks: [] })).toEqual(["nothing is stored of this time"]);
+  });
+});
+
+describe("the columns of a timeline", () => {
+  it("keep a peak, and stay empty after a silence", () => {
+    const peak = [...points.slice(0, 10), { atMs: NOON + 9.5 * MINUTE, current: 4, load: 9 }];
+    const cells = cellsOf({ ...timeline, points: peak }, 12);
+    expect(cells[0]?.load).toBe(9);
+    expect([cells[1]?.current, cells[4]?.current]).toEqual([4, undefined]);
+  });
+
+  it("name whole steps of the clock", () => {
+    expect(ticksOf({ sinceMs: NOON + MINUTE, untilMs: NOON + 121 * MINUTE }, 6).map(clock)).toEqual(["12:30", "13:00", "13:30", "14:00"]);
+  });
+});
+
+describe("what nobody told", () => {
+  const at = (minute: number, current: number): TimelinePoint => ({ atMs: NOON + minute * MINUTE, current });
+
+  it("is a count that changed without a scale of this autoscaler", () => {
+    expect(outsideMarks([at(0, 4), at(1, 7)], [])).toEqual([{ atMs: NOON + MINUTE, kind: "by hand" }]);
+    expect(outsideMarks([at(0, 4), at(1, 7)], [{ atMs: NOON + 30_000, to: 7 }])).toEqual([]);
+  });
+
+  it("is a record that began anew after a silence", () => {
+    expect(outsideMarks([at(0, 4), at(9, 4)], [])).toEqual([{ atMs: NOON + 9 * MINUTE, kind: "restart" }]);
+  });
+});
+
+describe("a timeline as a picture", () => {
+  it("is one SVG without script or link, and escapes foreign words", () => {
+    const svg = timelineSvg('shop/<script>&"web"', timeline, clock);
+    expect(svg).toMatch(/^<svg [^>]*viewBox="0 0 960 450"[\s\S]*<\/svg>\n$/);
+    expect(svg).not.toMatch(/<script|href|NaN|undefined/);
+    expect(svg).toContain("shop/&lt;script&gt;&amp;&quot;web&quot;");
+    expect(svg).toContain("stabilization");
+  });
+});
