@@ -6,24 +6,27 @@ import type { HistoryMetric, HistoryView } from "../views/history-view.ts";
 /** What is drawn of a history, with the scales and edits of the same time. */
 export const timelineOf = (history: HistoryView, events: readonly EventView[], changes: readonly ChangeView[]): Timeline => {
   const points = history.points.map(({ at, ...point }) => ({ ...point, atMs: Date.parse(at) }));
-  const scales = events.filter(({ outcome }) => outcome !== "refused").map(({ at, to }) => ({ atMs: Date.parse(at), to }));
+  // A change outside Tidemark that is an event has its mark by that event.
+  const known = events.filter(({ outcome }) => outcome !== "refused").map(({ at, to }) => ({ atMs: Date.parse(at), to }));
   return {
     sinceMs: Date.parse(history.since),
     untilMs: Date.parse(history.until),
     loadName: loadName(history),
     points,
     marks: [
-      ...events.map(scaleMark),
+      ...events.map(eventMark),
       ...changes.map(({ at }): TimelineMark => ({ atMs: Date.parse(at), kind: "edit" })),
-      ...outsideMarks(points, scales),
+      ...outsideMarks(points, known),
     ],
   };
 };
 
-const scaleMark = ({ at, from, to, outcome }: EventView): TimelineMark => ({
-  atMs: Date.parse(at),
-  kind: outcome === "refused" ? "refused" : to > from ? "up" : "down",
-});
+const eventMark = ({ at, from, to, outcome }: EventView): TimelineMark => {
+  const atMs = Date.parse(at);
+  if (outcome === "refused") return { atMs, kind: "refused" };
+  if (outcome === "outside") return { atMs, kind: "by hand" };
+  return { atMs, kind: to > from ? "up" : "down" };
+};
 
 /** The metrics with their targets, as the newest point has them: "cpu of 60%". */
 const loadName = ({ points }: HistoryView): string => {
