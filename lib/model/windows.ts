@@ -63,6 +63,8 @@ export interface SeenCount {
   readonly replicas: number;
   /** The end of the workload's uid: another workload has a count of its own. */
   readonly of: string;
+  /** The last completed sync whose count this is, where later ones could not compare: a scale was under way. Absent where it is the newest one. */
+  readonly sinceMs?: number;
 }
 
 export interface Status {

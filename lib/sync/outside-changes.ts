@@ -28,7 +28,8 @@ export interface Outside {
  *                                   └──────── sync: reads 25 ── the same event again, under the time of the last completed sync, which is the same
  *
  *  page: 10 ── sync: reads 25, scales 25 → 20 ── release ✗ (died)
- *                     └──────── sync: settles 25 → 20 ── the event 10 → 25 under the time of that decision, which the intent has
+ *                     ├──────── sync: 25 → 20 is open, so the page keeps 10, and the time of the sync that left it
+ *                     └──────── sync: settles 25 → 20 ── the event 10 → 25, under that time
  *
  *  sync A  claims 7 ── stands still ─────────────────────── reads 13 ── head: epoch 8, so no event
  *  sync B                    claims 8 ── scales 10 → 13
@@ -45,16 +46,14 @@ export const storeOutside = async (
 ): Promise<Outside> => {
   const late = new Map(settled.late.map((scale) => [scale.scale.uid, scale]));
   const beforeLate = new Map<AutoscalerUid, OutsideScale>();
-  const { epoch, evaluatedMs } = loaded.head;
-  const intended = new Set([...settled.own.map(({ event }) => event.id), ...settled.open.map(({ id }) => id)]);
   const found = verdicts.flatMap((verdict) => {
     if (verdict.kind === "unevaluated") return [];
     const { uid } = verdict.autoscaler.record;
     const before = changeBeforeLate(loaded, verdict, late.get(uid));
     if (before) beforeLate.set(uid, before);
-    const ofScale = intended.has(`${uid}:${epoch}`) ? loaded.nowMs : evaluatedMs;
-    if (verdict.outside) return [outsideEvent(message, verdict.autoscaler, verdict.outside, ofScale)];
-    return before ? [outsideEvent(message, verdict.autoscaler, before, late.get(uid)?.scale.decidedMs ?? evaluatedMs)] : [];
+    const scale = verdict.outside ?? before;
+    const sinceMs = storedOf(loaded, uid)?.seen?.sinceMs ?? loaded.head.evaluatedMs;
+    return scale ? [outsideEvent(message, verdict.autoscaler, scale, sinceMs)] : [];
   });
   if (found.length > 0) await mustHold(ports.tables, message, loaded.head.epoch);
   // After the readings, so that a step of the clock before them is found.
@@ -123,11 +122,14 @@ export const countsAfter = (
     return scaled.get(uid) ?? (verdict && scaled.get(workloadOf(verdict.autoscaler)));
   };
   return (uid, before) => {
-    const read = readNow(uid) ?? before;
+    // Where nothing was compared, the count stays that of an earlier sync.
+    const kept = before && { ...before, sinceMs: before.sinceMs ?? loaded.head.evaluatedMs };
+    const read = readNow(uid) ?? kept;
     if (!read) return undefined;
     const own = scaled.size === 0 ? undefined : ownScale(uid);
-    if (!own) return { ...read, replicas: told.get(uid) ?? read.replicas };
+    const saidTo = told.get(uid);
+    if (!own) return saidTo === undefined ? read : { replicas: saidTo, of: read.of };
     // What an unknown scale has left is not known: the next sync takes the count as it is.
-    return own.outcome === "applied" ? { ...read, replicas: own.to } : undefined;
+    return own.outcome === "applied" ? { replicas: own.to, of: read.of } : undefined;
   };
 };

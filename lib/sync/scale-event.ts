@@ -52,23 +52,22 @@ export const CHANGED_OUTSIDE = "ChangedOutside";
 export const CHANGED_BESIDE = "ChangedBeside";
 
 /**
- * The event of a change that this stack did not make. `keyMs` is that of the last completed sync, after which the change happened, or of a decision that knew of it: the same for every sync that finds the change, so that it is
- * one event. It was seen at `settledMs`.
+ * The event of a change that this stack did not make. `sinceMs` is the last completed sync that left the count: the same for every sync that finds the change, so that it is one event. It was seen at `settledMs`.
  */
 export const outsideEvent = (
   partition: PartitionRef,
   { record, spec }: ReadySpec,
   { from, to, atMs, beside }: OutsideScale,
-  keyMs: number,
+  sinceMs: number,
 ): OutsideEventRecord => ({
-  id: `${record.uid}:outside-${keyMs}`,
+  id: `${record.uid}:outside-${sinceMs}`,
   uid: record.uid,
   cluster: partition.cluster,
   partition: partition.partition,
   namespace: record.namespace,
   name: record.name,
   target: spec.target,
-  atMs: keyMs,
+  atMs: sinceMs,
   settledMs: atMs,
   from,
   to,

@@ -47,6 +47,7 @@ export const needsNoWrite = (
   open === isOpen &&
   seen?.replicas === seenAfter?.replicas &&
   seen?.of === seenAfter?.of &&
+  seen?.sinceMs === seenAfter?.sinceMs &&
   sameKnown(rivals, rivalsAfter) &&
   totals?.epoch === totalsAfter?.epoch &&
   sameRuns(stored.memory.recommendations, after.memory.recommendations, open) &&

@@ -17,7 +17,7 @@ type StoredCondition = readonly [type: string, status: Condition["status"], reas
 type Totals = readonly [ups: number, added: number, downs: number, removed: number, epoch: number];
 type PackedRivals = readonly [connection: number, looks: readonly Look[]];
 /** The last two: the count that the sync left, and of which workload (SeenCount). */
-type Replicas = readonly [current: number, desired: number, seen?: number, of?: string];
+type Replicas = readonly [current: number, desired: number, seen?: number, of?: string, sinceMs?: number];
 type PackedWindows = readonly [
   uid: string,
   open: 0 | 1,
@@ -79,7 +79,9 @@ const packRivals = ({ connection, looks }: KnownRivals): PackedRivals => [
 
 const packReplicas = ({ status, seen }: { readonly status: Status; readonly seen: SeenCount | undefined }): Replicas => {
   const packed = [status.currentReplicas, status.desiredReplicas] as const;
-  return seen ? [...packed, seen.replicas, seen.of] : packed;
+  if (!seen) return packed;
+  const { replicas, of, sinceMs } = seen;
+  return sinceMs === undefined ? [...packed, replicas, of] : [...packed, replicas, of, sinceMs];
 };
 
 const packWindows = ({ uid, open, windows: { memory, status }, seen }: StoredWindows): PackedWindows => [
@@ -117,11 +119,12 @@ const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run):
   ...(windowMs !== undefined && { windowMs }),
 });
 
-const unpackSeen = (replicas: number | undefined, of = ""): { readonly seen?: SeenCount } =>
-  replicas === undefined ? {} : { seen: { replicas, of } };
+const unpackSeen = (replicas: number | undefined, of = "", sinceMs?: number): { readonly seen?: SeenCount } =>
+  replicas === undefined ? {} : { seen: { replicas, of, ...(sinceMs !== undefined && { sinceMs }) } };
+
 const unpackTotals = ([ups, added, downs, removed, epoch]: Totals): ScaleTotals => ({ ups, added, downs, removed, epoch });
 
-const PARTS = { entry: 12, run: 5, change: 5, condition: 5, replicas: 4, totals: 5 } as const;
+const PARTS = { entry: 12, run: 5, change: 5, condition: 5, replicas: 5, totals: 5 } as const;
 
 const unpack = (entry: Entry): StoredWindows => {
   const [, , runs, ups, downs, , conditions, replicas, , , , totals] = knownParts(entry, PARTS.entry);
@@ -146,7 +149,7 @@ const unpacked = ([
   downs,
   selector,
   conditions,
-  [current, desired, seen, of],
+  [current, desired, seen, of, sinceMs],
   lastScaleMs,
   metrics,
   rivals,
@@ -154,7 +157,7 @@ const unpacked = ([
 ]: Entry): StoredWindows => ({
   uid: autoscalerUid(uid),
   open: open === 1,
-  ...unpackSeen(seen, of),
+  ...unpackSeen(seen, of, sinceMs),
   ...(rivals && { rivals: unpackRivals(rivals) }),
   windows: {
     memory: {
