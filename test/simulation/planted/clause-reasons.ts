@@ -8,6 +8,7 @@ interface Reason extends Clause {
 const HEAD = "`test/contracts/head.contract.ts`";
 const RECORDS = "`test/contracts/records.contract.ts`";
 const PAGES = "`test/contracts/pages.contract.ts`";
+const SUMMARIES = "`test/contracts/summaries.contract.ts`";
 
 const MARKED = "a record is marked as gone once, and not where it was replaced, is no copy any more, or was deleted";
 
@@ -36,6 +37,18 @@ const REASONS: readonly Reason[] = [
     clause: "#protocol <= :protocol",
     becomes: "true",
     why: named(HEAD, "is refused to code that does not know the rules of the code that claimed it last"),
+  },
+  {
+    write: "write a summary",
+    clause: "attribute_not_exists(epoch)",
+    becomes: "never",
+    why: named(SUMMARIES, "refuses a late write of an earlier holder, and takes a repeat of the last one"),
+  },
+  {
+    write: "write a summary",
+    clause: "epoch <= :epoch",
+    becomes: "true",
+    why: named(SUMMARIES, "refuses a late write of an earlier holder, and takes a repeat of the last one"),
   },
   ...HOLDER_WRITES.map((write): Reason => ({ write, clause: "epoch = :epoch", becomes: "true", why: IMPLIED })),
   {

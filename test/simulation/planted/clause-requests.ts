@@ -6,6 +6,7 @@ import { adoptPagesParams, markMovingParams } from "../../../lib/store/head/movi
 import { raiseEpochParams } from "../../../lib/store/head/raise-epoch.ts";
 import { giveBackParams, releaseParams } from "../../../lib/store/head/release.ts";
 import { intendParams } from "../../../lib/store/head/store-intents.ts";
+import { NO_TROUBLES } from "../../../lib/store/head/troubles.ts";
 import { withdrawParams } from "../../../lib/store/head/withdraw.ts";
 import { deleteLeftoverParams } from "../../../lib/store/pages/leftover.ts";
 import { writePageParams } from "../../../lib/store/pages/pages.ts";
@@ -13,10 +14,10 @@ import { raiseClusterVersionParams } from "../../../lib/store/records/clusters.t
 import { goneMarkParams } from "../../../lib/store/records/gone-mark.ts";
 import { storedBytesParams } from "../../../lib/store/records/stored-bytes.ts";
 import { putRecordParams } from "../../../lib/store/records/write.ts";
-import { autoscalerKey, pageKey } from "../../../lib/store/table/keys.ts";
+import { putDerivedParams } from "../../../lib/store/summary/summary-items.ts";
+import { autoscalerKey, indexKey, pageKey, summaryKey } from "../../../lib/store/table/keys.ts";
 import { bodiesOf, PARTITION, REF } from "../../store/records.ts";
 import { autoscalerRecord } from "../../sync/world.ts";
-import { NO_TROUBLES } from "../../../lib/store/head/troubles.ts";
 
 const TABLE = "state";
 const TOKEN = "token";
@@ -48,6 +49,9 @@ export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
     new PutItemCommand(putRecordParams(TABLE, { ...put, expected: { counter: "generation", value: 1, uid: record.uid } })),
     new PutItemCommand(putRecordParams(TABLE, { ...put, expected: { counter: "version", value: 1 } })),
   ],
+  "summary/summary-items.ts": [summaryKey(PARTITION), indexKey(PARTITION)].map(
+    (key) => new PutItemCommand(putDerivedParams(TABLE, key, { epoch: 1, body: new Uint8Array() })),
+  ),
   "records/clusters.ts": [new UpdateItemCommand(raiseClusterVersionParams(TABLE, PARTITION.cluster, 1))],
   "records/gone-mark.ts": [new UpdateItemCommand(goneMarkParams(TABLE, record, 1)), new UpdateItemCommand(goneMarkParams(TABLE, record, undefined))],
   "records/stored-bytes.ts": [

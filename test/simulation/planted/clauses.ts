@@ -13,6 +13,7 @@ const WRITES = [
   "raise the epoch",
   "write a page",
   "delete an old page",
+  "write a summary",
   "create a record",
   "edit a record",
   "raise a cluster's version",
@@ -50,7 +51,9 @@ export const writeOf = (command: unknown): ConditionalWrite | undefined => {
   if (command instanceof DeleteItemCommand) return "delete an old page";
   const { Item, TableName, ConditionExpression = "" } = command.input;
   if (TableName === "history") return "insert into history";
-  if (Item?.["sk"]?.S?.startsWith("page#")) return "write a page";
+  const sk = Item?.["sk"]?.S ?? "";
+  if (sk.startsWith("page#")) return "write a page";
+  if (sk === "summary" || sk === "index") return "write a summary";
   return ConditionExpression.includes("#counter = :expected") ? "edit a record" : "create a record";
 };
 
@@ -92,6 +95,8 @@ export const CLAUSES: readonly Clause[] = [
   { write: "write a page", clause: "epoch < :epoch", becomes: "true" },
   { write: "write a page", clause: "epoch = :read", becomes: "true" },
   { write: "delete an old page", clause: "epoch < :epoch", becomes: "true" },
+  { write: "write a summary", clause: "attribute_not_exists(epoch)", becomes: "never" },
+  { write: "write a summary", clause: "epoch <= :epoch", becomes: "true" },
   { write: "create a record", clause: "attribute_not_exists(pk)", becomes: "true" },
   { write: "create a record", clause: "attribute_exists(deletedMs)", becomes: "true" },
   { write: "create a record", clause: "#counter < :new", becomes: "true" },
