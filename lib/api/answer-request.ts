@@ -7,8 +7,8 @@ import { type FoundRoute, findRoute } from "./find-route.ts";
 import { type IdempotencyStore, withIdempotency } from "./idempotency.ts";
 import { PAGE_LIMITS, type PageLimits } from "./list-page.ts";
 import { problemOf, refusal } from "./problem.ts";
-import type { ApiAnswer, ApiRequest, PlainAnswer } from "./request-and-answer.ts";
 import { mustBeGranted } from "./route-scopes.ts";
+import type { ApiAnswer, ApiRequest, PlainAnswer } from "./request-and-answer.ts";
 
 /** Where clusters are connected. A function URL has no rights for single routes, so connecting a cluster has a URL of its own. */
 export type ConnectEndpoint = { readonly kind: "here" } | { readonly kind: "elsewhere"; readonly url: string };

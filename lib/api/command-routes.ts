@@ -4,6 +4,7 @@ import {
   APPLY,
   AUTOSCALER,
   AUTOSCALER_RIVAL,
+  TAKEOVER,
   AUTOSCALER_UNTIL,
   CLUSTER,
   CLUSTER_CHANGE,
@@ -18,7 +19,6 @@ import {
   PARTITION_PAGE,
   REQUIRE,
   REVOKE,
-  TAKEOVER,
 } from "./input-schemas.ts";
 import { invalid } from "./read-input.ts";
 import { json, type Reply, taggedJson } from "./request-and-answer.ts";

@@ -2,7 +2,7 @@ import type { Json } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
 import { DIRECTION_RULES, POLICY_RULES } from "./direction-rules.ts";
 import { METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
-import { type ManifestRead, type Rule, type RulesAtPath, rulesAt } from "./paired-rule.ts";
+import { type ManifestRead, type Rule, rulesAt, type RulesAtPath } from "./paired-rule.ts";
 import { sourcesOf } from "./read-metric.ts";
 import { allOf, areAbsent, equals, ifThen, isSet } from "./schema-conditions.ts";
 import type { ServerRule } from "../../fields/server-rule.ts";

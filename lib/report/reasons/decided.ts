@@ -24,14 +24,6 @@ export const SCALES: ReasonTexts = {
     "The workload has no pods although its count is above 0; the rules of a WatermarkPodAutoscaler then write a small count.",
     "Look at the Events of the workload: something keeps its pods from being made, such as a quota.",
   ],
-  ChangedOutside: [
-    "Another person or program changed the count of the workload. The event has the outcome `outside`.",
-    "If it was not meant, find the writer in the audit log of the cluster. Native rules count the change against their limits.",
-  ],
-  ChangedBeside: [
-    "Another controller of the workload changed its count, or may have. The event has the outcome `outside`.",
-    "Nothing. The change counts against the limits of Tidemark, and gives no room.",
-  ],
 };
 
 export const STEADY: ReasonTexts = {

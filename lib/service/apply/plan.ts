@@ -1,7 +1,6 @@
 import { type Admitted, recommenderIn } from "../../manifest/admit.ts";
 import type { Metadata } from "../../manifest/metadata.ts";
 import type { Validation } from "../../manifest/validation.ts";
-import { mustAllow } from "../../model/access.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../../model/ids.ts";
 import { isOfEarlierCluster } from "../../model/incarnation.ts";
@@ -10,6 +9,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { refusedUrl } from "../../sync/specs/recommender-hosts.ts";
+import { mustAllow } from "../../model/access.ts";
 import type { ServiceContext } from "../context.ts";
 import { mustMatch } from "../edits/edit-condition.ts";
 import { livesInCluster, readFromObject } from "../edits/object-owned.ts";

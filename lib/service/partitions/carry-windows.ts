@@ -10,8 +10,8 @@ import { getCluster } from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { windowsNow } from "../../sync/stored-windows.ts";
 import type { ServiceContext } from "../context.ts";
-import { emptyPages } from "./empty-pages.ts";
 import { type Handover, handoverOfNamespace, handovers, leasedPartitions } from "./handovers.ts";
+import { emptyPages } from "./empty-pages.ts";
 import { giveAllBack, type LeasedPartition, type Leases, leaseAll } from "./leases.ts";
 
 /** Autoscalers that move to another partition, by uid. */

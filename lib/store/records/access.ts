@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { type AccessRecord, ROLES } from "../../model/access.ts";
 import { TidemarkError } from "../../model/errors.ts";
+import { type AccessRecord, ROLES } from "../../model/access.ts";
 import { accessKey } from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
 import { attributesOf } from "./schemas.ts";

@@ -6,8 +6,8 @@ import {
   type Counts,
   type StabilizationHold,
   type StabilizationWindows,
-  type Stabilized,
   stabilizeBothWays,
+  type Stabilized,
   stabilizeDownward,
 } from "../../shared/stabilization.ts";
 import { stepped, withCondition } from "../../shared/steps.ts";

@@ -5,7 +5,7 @@ import type { HpaSpec } from "../../../model/spec-hpa.ts";
 import type { MetricStatus, RecommendationRun } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import type { Measurement } from "../../shared/metrics/measurement.ts";
-import { type StepState, startedWith } from "../../shared/steps.ts";
+import { startedWith, type StepState } from "../../shared/steps.ts";
 
 export type HpaInput = RulesInput<HpaSpec>;
 

@@ -1,7 +1,7 @@
 import type { Thresholds } from "../../../model/spec-hpa.ts";
 import { READY_FOR_NEW_SCALE } from "../../hpa/steps/sentences.ts";
 import type { HpaStep } from "../../hpa/steps/sync.ts";
-import { backoff, type ForbiddenWindows, forbiddenSentence, forbiddenWindows, wholeSeconds } from "../../shared/forbidden.ts";
+import { backoff, forbiddenSentence, type ForbiddenWindows, forbiddenWindows, wholeSeconds } from "../../shared/forbidden.ts";
 import { stepped, withCondition } from "../../shared/steps.ts";
 
 /** A scale of either direction closes both forbidden windows; a window of 0 s forbids nothing (proposals.md §5). */

@@ -1,6 +1,6 @@
 import type { Condition } from "../../../model/windows.ts";
 import { setCondition } from "../../shared/conditions.ts";
-import { type MetricReading, measureNative } from "../metrics/measure.ts";
+import { measureNative, type MetricReading } from "../metrics/measure.ts";
 import { isMissingType, missing, missingType } from "./sentences.ts";
 import { contextOf, type NativeStep } from "./sync.ts";
 

@@ -5,7 +5,7 @@ import type { NativeRules, NativeSpec } from "../../../model/spec-native.ts";
 import type { RecommendationRun } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import type { MetricContext } from "../../shared/metrics/measurement.ts";
-import { type StepState, startedWith } from "../../shared/steps.ts";
+import { startedWith, type StepState } from "../../shared/steps.ts";
 import type { MetricReading } from "../metrics/measure.ts";
 
 export type NativeInput = RulesInput<NativeSpec>;

@@ -4,7 +4,7 @@ import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Condition, Status } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import type { ConditionReport } from "../../shared/conditions.ts";
-import { type StepState, startedWith } from "../../shared/steps.ts";
+import { startedWith, type StepState } from "../../shared/steps.ts";
 import type { Verdict } from "./bounds.ts";
 import { type Combined, NOTHING, sourcesOf } from "./combine.ts";
 import { type Deviations, SAFE } from "./deviations.ts";

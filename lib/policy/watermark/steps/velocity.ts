@@ -2,7 +2,7 @@ import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { explained } from "../../shared/steps.ts";
 import { scaleDownLimit, scaleUpLimit } from "../../shared/velocity.ts";
 import { condition, gauge, type Note } from "./notes.ts";
-import { type LimitReason, limited, limitSentence } from "./sentences.ts";
+import { limited, type LimitReason, limitSentence } from "./sentences.ts";
 import { noted, type WatermarkStep } from "./sync.ts";
 
 /** How far one step may go, and the bounds. */
