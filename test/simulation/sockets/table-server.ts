@@ -1,5 +1,6 @@
 import {
   BatchExecuteStatementCommand,
+  BatchGetItemCommand,
   DeleteItemCommand,
   GetItemCommand,
   PutItemCommand,
@@ -13,6 +14,7 @@ type NewCommand = new (input: never) => object;
 
 const COMMANDS: ReadonlyMap<string, NewCommand> = new Map<string, NewCommand>([
   ["BatchExecuteStatement", BatchExecuteStatementCommand],
+  ["BatchGetItem", BatchGetItemCommand],
   ["DeleteItem", DeleteItemCommand],
   ["GetItem", GetItemCommand],
   ["PutItem", PutItemCommand],
