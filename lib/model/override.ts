@@ -35,6 +35,43 @@ export interface ScopedOverride extends Override {
 export const OVERRIDES_MAX = 50;
 export const REASON_CHARACTERS_MAX = 500;
 
+/** What is stored of the overrides that may meet an autoscaler. */
+export interface OverrideItems {
+  readonly fleet: { readonly overrides?: readonly Override[] };
+  readonly cluster: { readonly overrides?: readonly Override[] };
+  readonly record: { readonly namespace: string; readonly overrides?: readonly Override[] };
+}
+
+/** All overrides of one autoscaler, from the three items that hold some. The fleet and the cluster have few, so that they are searched for each autoscaler. */
+export const overridesOf = ({ fleet, cluster, record }: OverrideItems): readonly ScopedOverride[] => {
+  if (!fleet.overrides && !cluster.overrides && !record.overrides) return NONE;
+  return [
+    ...scoped(fleet.overrides, "fleet"),
+    ...scoped(
+      cluster.overrides?.filter(({ namespace }) => namespace === undefined),
+      "cluster",
+    ),
+    ...scoped(
+      cluster.overrides?.filter(({ namespace }) => namespace === record.namespace),
+      "namespace",
+    ),
+    ...scoped(record.overrides, "autoscaler"),
+  ];
+};
+
+const NONE: readonly ScopedOverride[] = [];
+
+const scoped = (overrides: readonly Override[] | undefined, scope: OverrideScope): readonly ScopedOverride[] =>
+  (overrides ?? NONE).map((override) => ({ ...override, scope }));
+
+/** The record without its expired overrides, as each edit stores it. */
+export const withoutExpired = <Holder extends { readonly overrides?: readonly Override[] }>(holder: Holder, nowMs: number): Holder => {
+  if (!holder.overrides?.some((override) => isExpired(override, nowMs))) return holder;
+  const { overrides: all, ...rest } = holder;
+  const left = all.filter((override) => !isExpired(override, nowMs));
+  return (left.length === 0 ? rest : { ...rest, overrides: left }) as Holder;
+};
+
 /** True from its beginning to its end; the end itself is outside. */
 export const isActive = ({ fromMs, untilMs }: Pick<Override, "fromMs" | "untilMs">, nowMs: number): boolean =>
   fromMs <= nowMs && !isExpired({ untilMs }, nowMs);

@@ -1,5 +1,6 @@
 import type { Because, ControllerEvent, FailedRead, GaugeWrite, MetricOutcome, Refusal, StepOutcome, WriteOutcome } from "./decision.ts";
 import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
+import type { Override } from "./override.ts";
 import type { KnownRivals, Rival } from "./rival-state.ts";
 import type { ControllerSettings } from "./settings.ts";
 import type { TargetRef } from "./spec-governed.ts";
@@ -14,6 +15,8 @@ export interface FleetRecord {
   readonly tables?: TableIds;
   /** How often restored tables were adopted. */
   readonly restores?: number;
+  /** Overrides of every autoscaler of the fleet, expired ones too. Absent: none. */
+  readonly overrides?: readonly Override[];
 }
 
 /** The ids of both tables, as their service gives them. */
@@ -70,6 +73,8 @@ export interface ClusterRecord {
   readonly restoredAs?: string;
   /** Present while the cluster is being removed. No autoscaler may be added then (lib/service/edits/removal.ts). */
   readonly removing?: { readonly by: string; readonly atMs: number };
+  /** Overrides of the cluster, and those of its namespaces, which name theirs; expired ones too. Absent: none. */
+  readonly overrides?: readonly Override[];
   /** Raised by every edit. An edit is a conditional write on it. */
   readonly version: number;
 }
@@ -87,6 +92,8 @@ export interface AutoscalerRecord {
   readonly updatedMs: number;
   readonly updatedBy: string;
   readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
+  /** Overrides of this autoscaler, expired ones too. Absent: none. */
+  readonly overrides?: readonly Override[];
   /** The uid of the cluster that the last apply meant. A cluster that was removed and added again has another. Absent in copies of objects, and in records of older versions. */
   readonly clusterUid?: string;
   /** The object in the cluster that this record is a copy of. Absent where people store the manifest in Tidemark. */

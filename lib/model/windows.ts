@@ -1,3 +1,5 @@
+import type { BoundSource, EffectiveBounds } from "./bounds.ts";
+
 /**
  * Everything that is stored for one autoscaler between two syncs. Only the table holds it (docs/architecture.md, "What is stored"). The imitated controllers keep the
  * first half in memory, where a restart loses it, and the second half in the status of their object.
@@ -85,9 +87,17 @@ export const NEW_WINDOWS: Windows = {
   status: { conditions: [], currentReplicas: 0, desiredReplicas: 0, currentMetrics: null },
 };
 
+/** Bounds with where they come from. A bound without a source is the manifest's, or from a journal of an earlier release. */
+export interface BoundsInForce extends Partial<Pick<EffectiveBounds, "paused" | "holds">> {
+  readonly min: number;
+  readonly max: number;
+  readonly minBy?: BoundSource;
+  readonly maxBy?: BoundSource;
+}
+
 /** What was in force and seen in one sync, for charts. Absent where nothing was evaluated, and in journals of earlier releases. */
 export interface InForce {
-  readonly bounds?: { readonly min: number; readonly max: number };
+  readonly bounds?: BoundsInForce;
   /** Pods that were ready. */
   readonly ready?: number;
   /** Generation of the autoscaler. */

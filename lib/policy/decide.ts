@@ -17,7 +17,7 @@ export interface DecideInput extends RulesInput<AutoscalerSpec> {
 /** What to do with one workload now, and why. Pure; a metric that is missing or absurd is a reason to hold inside the decision, never an exception. */
 export const decide = ({ setByPeople = NOTHING_SET, ...input }: DecideInput): Decision => {
   const { spec, nowMs } = input;
-  if (isByManifest(spec, setByPeople)) return override(byRules(spec, input), spec, nowMs);
+  if (isByManifest(spec, setByPeople, nowMs)) return override(byRules(spec, input), spec, nowMs);
   const bounds = effectiveBounds(spec, setByPeople, nowMs);
   return override(withinBounds(byRules(specForRules(spec, bounds), input), bounds), spec, nowMs);
 };

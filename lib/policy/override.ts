@@ -1,11 +1,12 @@
 import type { Decision, Limit } from "../model/decision.ts";
 import type { Governed } from "../model/spec-governed.ts";
+import { sourceText } from "./bounds/within-bounds.ts";
 
 /** Until when the manifest pauses its autoscaler; `undefined` where it does not, or no more. */
 export const pausedUntil = ({ pausedUntilMs = Number.NEGATIVE_INFINITY }: Governed, nowMs: number): number | undefined =>
   nowMs < pausedUntilMs ? pausedUntilMs : undefined;
 
-/** The last word, whatever rules decided: a pause until an instant, a pause of the schedule, then a dry run. The decision stays to be seen, nothing is written. Every other decision passes. */
+/** The last word, whatever rules decided: a pause until an instant, a hold by an override, a pause of the schedule, then a dry run. The decision stays to be seen, nothing is written. Every other decision passes. */
 export const override = (decision: Decision, governed: Governed, nowMs: number): Decision => {
   if (decision.kind === "hold") return decision;
   const { to, trigger, ruled: _not, ...rest } = decision;
@@ -24,6 +25,11 @@ export const override = (decision: Decision, governed: Governed, nowMs: number):
 const stopOf = ({ bounds }: Decision, governed: Governed, nowMs: number): Omit<Limit, "value"> | undefined => {
   const untilMs = pausedUntil(governed, nowMs);
   if (untilMs !== undefined) return { reason: "Paused", message: "paused by the manifest", untilMs };
+  const hold = bounds?.holds[0];
+  if (hold) {
+    const { untilMs: endMs } = hold;
+    return { reason: "HeldByOverride", message: `held ${sourceText(hold)}`, ...(endMs !== undefined && { untilMs: endMs }) };
+  }
   const paused = bounds?.paused;
   if (paused) return { reason: "PausedBySchedule", message: `paused by the schedule "${paused.name}"`, untilMs: paused.untilMs };
   return governed.dryRun ? { reason: "DryRun", message: "dry run" } : undefined;

@@ -28,6 +28,7 @@ const HOLDERS: Readonly<Record<string, string>> = {
   DryRun: "dry run",
   EarlierCluster: "earlier cluster",
   FailedGetDatadogMonitor: "monitor",
+  HeldByOverride: "override",
   IntentTooLarge: "intent too large",
   NameShared: "shared name",
   ObjectGone: "object gone",

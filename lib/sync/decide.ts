@@ -5,6 +5,7 @@ import type { Because, Decision, Scale } from "../model/decision.ts";
 import type { AutoscalerUid, Namespace } from "../model/ids.ts";
 import { isOfEarlierCluster } from "../model/incarnation.ts";
 import type { ScaleRead } from "../model/observation.ts";
+import { overridesOf } from "../model/override.ts";
 import type { WithoutHold } from "../model/records.ts";
 import type { KnownRivals, Rival } from "../model/rival-state.ts";
 import { parseSelector } from "../model/selector-text.ts";
@@ -136,9 +137,9 @@ const decidedOf = (
   decided: Pick<Evaluated, "autoscaler" | "input" | "decision">,
   { loaded, seen, observed, holds, beside }: Surroundings,
 ): Verdict => {
-  const { autoscaler, decision } = decided;
+  const { autoscaler } = decided;
   const { rivals, known } = beside;
-  const { waiting, forbidden } = newerOf(loaded, autoscaler, decision);
+  const { waiting, forbidden } = newerOf(loaded, decided);
   const { overShare } = observed;
   const evaluated = {
     ...decided,
@@ -216,15 +217,19 @@ const withoutHold = (decision: Decision, next: Because | undefined): WithoutHold
   return { because: decision.because, ...(decision.kind === "scale" && { to: decision.to }) };
 };
 
-const inputOf = (loaded: Loaded, { record, spec }: ReadySpec, observed: Observed): DecideInput => ({
-  namespace: record.namespace,
-  name: record.name,
-  spec,
-  settings: loaded.cluster.settings,
-  observation: observed.observation,
-  windows: windowsOf(loaded, record.uid),
-  nowMs: loaded.nowMs,
-});
+const inputOf = (loaded: Loaded, { record, spec }: ReadySpec, observed: Observed): DecideInput => {
+  const overrides = overridesOf({ fleet: loaded.fleet, cluster: loaded.cluster, record });
+  return {
+    ...(overrides.length > 0 && { setByPeople: { overrides, calendars: [] } }),
+    namespace: record.namespace,
+    name: record.name,
+    spec,
+    settings: loaded.cluster.settings,
+    observation: observed.observation,
+    windows: windowsOf(loaded, record.uid),
+    nowMs: loaded.nowMs,
+  };
+};
 
 const windowsOf = (loaded: Loaded, uid: AutoscalerUid): Windows => {
   const page = pageOfUid(loaded, uid);
@@ -234,13 +239,12 @@ const windowsOf = (loaded: Loaded, uid: AutoscalerUid): Windows => {
 
 /** What a newer spec that is not stored yet says: that it waits, and why the decision by the stored one must not be made. */
 const newerOf = (
-  { objects, nowMs }: Loaded,
-  { record, spec }: ReadySpec,
-  decision: Decision,
+  { objects }: Loaded,
+  { autoscaler: { record, spec }, input, decision }: Pick<Evaluated, "autoscaler" | "input" | "decision">,
 ): { readonly waiting?: Pick<Evaluated, "waiting">; readonly forbidden: readonly Because[] } => {
   const waiting = objects?.waiting.get(record.uid);
   if (!waiting) return { forbidden: [] };
-  const because = heldByNewer(waiting, { spec, decision, nowMs });
+  const because = heldByNewer(waiting, { ...input, spec, decision });
   return { waiting: { waiting: waiting.because }, forbidden: because ? [because] : [] };
 };
 

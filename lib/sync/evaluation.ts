@@ -1,3 +1,4 @@
+import type { EffectiveBounds } from "../model/bounds.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Evaluation } from "../model/records.ts";
 import { parseSelector } from "../model/selector-text.ts";
@@ -56,11 +57,20 @@ const surroundingsOf = (verdict: Verdict): Pick<Evaluation, "bounds" | "ready" |
   const { spec, observation } = input;
   const ready = readyPods(observation);
   return {
-    bounds: { min: bounds?.min.replicas ?? spec.minReplicas, max: bounds?.max.replicas ?? spec.maxReplicas },
+    bounds: bounds ? boundsInForce(bounds) : { min: spec.minReplicas, max: spec.maxReplicas },
     ...(ready !== undefined && { ready }),
     generation: autoscaler.record.generation,
   };
 };
+
+const boundsInForce = ({ min, max, paused, holds }: EffectiveBounds): NonNullable<Evaluation["bounds"]> => ({
+  min: min.replicas,
+  max: max.replicas,
+  ...(min.source.kind !== "manifest" && { minBy: min.source }),
+  ...(max.source.kind !== "manifest" && { maxBy: max.source }),
+  ...(paused && { paused }),
+  ...(holds.length > 0 && { holds }),
+});
 
 /** Absent where the pods of the workload are not known. */
 const readyPods = ({ scale, pods }: Observation): number | undefined => {

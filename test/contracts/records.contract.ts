@@ -54,6 +54,19 @@ export const recordsContract = (engine: () => Engine): void => {
       expect(await getAutoscaler(tables, record("web"))).toMatchObject({ generation: 2, origin });
     });
 
+    it("overrides of the fleet, a cluster and an autoscaler are read as they were stored, with the fields of a later version", async () => {
+      const set = { min: 3, max: 3, minFactorMilli: 1_500, hold: true, perMinute: 2 };
+      const one = { id: "o-1", set, fromMs: 1, untilMs: 2, reason: "sale", by: "ann", atMs: 1, force: true, ticket: 4_711 };
+      const overrides = [one, { ...one, id: "o-2", namespace: "shop" }];
+      const { version } = await getFleet(tables);
+      await putFleet(tables, { overrides }, version);
+      await putCluster(tables, { ...cluster, overrides }, undefined);
+      await putAutoscaler(tables, { ...record("web"), overrides }, undefined);
+      for (const item of [await getFleet(tables), await getCluster(tables, cluster.name), await getAutoscaler(tables, record("web"))])
+        expect(item?.overrides).toEqual(overrides);
+      await putFleet(tables, {}, version + 1);
+    });
+
     it("the bytes of a namespace move from what was read alone: a sync that was overtaken, and a late copy, count nothing", async () => {
       const of = { partition: { cluster: cluster.name, partition: partitionName("shops") }, namespace: "shop" };
       expect(await readStoredBytes(tables, of.partition, "shop")).toBe(0);

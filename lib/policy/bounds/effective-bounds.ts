@@ -8,8 +8,9 @@ type OwnBounds = Pick<AutoscalerSpec, "minReplicas" | "maxReplicas" | "schedule"
 
 const MANIFEST = { kind: "manifest" } as const;
 
-/** True where nothing but the manifest can set a bound: such an autoscaler is decided as if there were no schedules and no overrides. */
-export const isByManifest = ({ schedule }: OwnBounds, { overrides }: SetByPeople): boolean => schedule === undefined && overrides.length === 0;
+/** True where nothing but the manifest can set a bound now: such an autoscaler is decided as if there were no schedules and no overrides. */
+export const isByManifest = ({ schedule }: OwnBounds, { overrides }: SetByPeople, nowMs: number): boolean =>
+  schedule === undefined && !overrides.some((override) => isActive(override, nowMs));
 
 /**
  * The bounds that hold at an instant: per field an override goes before the schedule, and that before the manifest. It is a function of its arguments: nothing is stored, and nothing fires. So

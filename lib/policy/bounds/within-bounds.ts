@@ -71,7 +71,7 @@ export const sourceText = (source: Bound["source"]): string => {
     case "schedule":
       return `by the schedule "${source.name}"${source.ramp === undefined ? "" : `, on its ramp ${source.ramp === "in" ? "up" : "down"}`}`;
     case "override":
-      return `by the override "${source.id}": ${source.reason}`;
+      return `by the override "${source.id}" of ${source.by}: ${source.reason}`;
     case "floor":
       return "because minReplicas is as high";
   }

@@ -42,12 +42,12 @@ export const STEADY: ReasonTexts = {
 
 export const LIMITS: ReasonTexts = {
   SetMinimum: [
-    "A schedule sets a larger `minReplicas` than the rules want, and the count goes straight there, past windows, rates and missing metrics.",
-    "Nothing. The message names the entry, and the step says until when. `tidemark schedule NAME` lists what comes next.",
+    "A schedule or an override sets a larger `minReplicas` than the rules want, and the count goes straight there, past windows, rates and missing metrics.",
+    "Nothing. The message names the entry or the override, and the step says until when. `tidemark schedule NAME` lists what comes next.",
   ],
   SetMaximum: [
-    "A schedule sets a smaller `maxReplicas` than the rules want, and the count goes straight there.",
-    "Nothing, or raise `maxReplicas` of the entry that the message names. `tidemark schedule NAME` lists what comes next.",
+    "A schedule or an override sets a smaller `maxReplicas` than the rules want, and the count goes straight there.",
+    "Nothing, or raise `maxReplicas` of the entry that the message names, or clear the override (`tidemark override clear ID`). `tidemark schedule NAME` lists what comes next.",
   ],
   ScaleDownStabilized: [
     "A higher count was wanted inside the stabilization window of the way down, so the count stays there.",

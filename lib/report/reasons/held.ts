@@ -13,6 +13,10 @@ export const HOLDS: ReasonTexts = {
     "An entry of the schedule pauses the autoscaler.",
     "Wait for the end of its window, which `tidemark schedule NAME` shows, or suspend the entry.",
   ],
+  HeldByOverride: [
+    "An override holds the autoscaler, or its namespace, its cluster or the fleet.",
+    "The message names the override, who set it and why. Wait for its end, or `tidemark override clear ID`.",
+  ],
   DryRun: ["The manifest asks for a dry run: the rules decide, and nothing is written.", "Take `dryRun` out of the manifest to scale."],
   EarlierCluster: [
     "It was applied to a cluster of this name that was removed since.",

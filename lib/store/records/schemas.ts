@@ -18,6 +18,26 @@ export const attributesOf = (item: Readonly<Record<string, AttributeValue>>): Re
 
 const paused = z.looseObject({ by: z.string(), atMs: z.number(), untilMs: z.number().exactOptional() });
 
+/** Loose, as all items: a field of a later version stays. What this version does not know of an override it does not follow. */
+const overrides = z.array(
+  z.looseObject({
+    id: z.string(),
+    namespace: z.string().exactOptional(),
+    set: z.looseObject({
+      hold: z.boolean().exactOptional(),
+      min: z.number().int().exactOptional(),
+      max: z.number().int().exactOptional(),
+      minFactorMilli: z.number().int().exactOptional(),
+    }),
+    fromMs: z.number(),
+    untilMs: z.number().exactOptional(),
+    reason: z.string(),
+    by: z.string(),
+    atMs: z.number(),
+    force: z.boolean().exactOptional(),
+  }),
+);
+
 export const autoscalerSchema = z.looseObject({
   cluster: z.string().transform(clusterName),
   namespace: z.string().transform(namespace),
@@ -29,6 +49,7 @@ export const autoscalerSchema = z.looseObject({
   updatedMs: z.number(),
   updatedBy: z.string(),
   paused: paused.exactOptional(),
+  overrides: overrides.exactOptional(),
   clusterUid: z.string().exactOptional(),
   wholeChange: z.object({ generation: z.number().int(), atMs: z.number() }).exactOptional(),
   origin: z
@@ -63,6 +84,7 @@ export const clusterSchema = z.looseObject({
     .array(z.looseObject({ name: z.string().transform(partitionName), namespaces: z.array(z.string().transform(namespace)).exactOptional() }))
     .min(1),
   paused: paused.exactOptional(),
+  overrides: overrides.exactOptional(),
   settings: z.looseObject({
     tolerance: z.number(),
     downscaleStabilizationMs: z.number(),
@@ -80,4 +102,5 @@ export const fleetSchema = z.looseObject({
   frozen: z.looseObject({ by: z.string(), atMs: z.number(), reason: z.string() }).exactOptional(),
   tables: z.looseObject({ state: z.string(), history: z.string() }).exactOptional(),
   restores: z.number().int().exactOptional(),
+  overrides: overrides.exactOptional(),
 });

@@ -3,6 +3,7 @@ import { mustAllow, type Rights } from "../../model/access.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRef, ClusterName, Namespace } from "../../model/ids.ts";
 import type { ChangeRecord } from "../../model/changes.ts";
+import { withoutExpired } from "../../model/override.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import { changeBaseOf, insertChange, isBaseOfChange } from "../history/changes.ts";
 import type { InsertHistory } from "../history/port.ts";
@@ -53,7 +54,8 @@ export const store = async (context: EditContext, edit: Edit): Promise<Stored> =
 };
 
 /** Stores without raising the spec version, for callers that raise it once for many edits. */
-export const storeOnly = async (context: EditContext, edit: Edit): Promise<Stored> => {
+export const storeOnly = async (context: EditContext, wanted: Edit): Promise<Stored> => {
+  const edit: Edit = wanted.after ? { ...wanted, after: withoutExpired(wanted.after, context.clock()) } : wanted;
   const stored = await storeAbove(context, edit, edit.before?.generation ?? 0);
   if (stored.kind === "stored" || edit.before) return stored;
   // Refused although no record exists: an autoscaler of this name was deleted within a day, and generations go on from there.
@@ -115,9 +117,9 @@ const recordChange = async (context: EditContext, { verb, ref, uid, before, afte
   });
 };
 
-/** The text of a record in a change: the manifest, and the pause if there is one. */
-const textOf = ({ manifest, paused }: Pick<AutoscalerRecord, "manifest" | "paused">): string =>
-  paused ? JSON.stringify({ manifest, paused }) : manifest;
+/** The text of a record in a change: the manifest, and the pause and the overrides where there are some. */
+const textOf = ({ manifest, paused, overrides }: Pick<AutoscalerRecord, "manifest" | "paused" | "overrides">): string =>
+  paused || overrides ? JSON.stringify({ manifest, ...(paused && { paused }), ...(overrides && { overrides }) }) : manifest;
 
 const recordAfter = (context: EditContext, after: NonNullable<Edit["after"]>, { generation, wholeMs }: RecordedChange): AutoscalerRecord => ({
   ...after,

@@ -42,7 +42,7 @@ describe("decide() within the bounds of a schedule or an override", () => {
       kind: "scale",
       to: 6,
       ruled: 20,
-      because: { reason: "SetMaximum", message: 'no metric asks for another count: maxReplicas is 6 by the override "o1": incident 4711' },
+      because: { reason: "SetMaximum", message: 'no metric asks for another count: maxReplicas is 6 by the override "o1" of anna: incident 4711' },
     });
   });
 
