@@ -28,7 +28,7 @@ export interface ExternalQuery {
   readonly metricSelector: string;
 }
 
-interface ExternalSpec {
+export interface ExternalSpec {
   readonly type: "External";
   readonly metric: MetricIdentifier;
 }

@@ -28,7 +28,7 @@ export interface PodsQuery {
   readonly podSelector: string;
 }
 
-interface PodsSpec {
+export interface PodsSpec {
   readonly type: "Pods";
   readonly metric: MetricIdentifier;
 }

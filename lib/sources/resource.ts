@@ -21,14 +21,14 @@ export interface ResourceQuery {
   readonly for: "resource";
 }
 
-interface ResourceSpec {
+export interface ResourceSpec {
   readonly type: "Resource";
   readonly name: string;
   /** Other pods than those of the workload. */
   readonly selector?: LabelSelector;
 }
 
-interface ContainerSpec {
+export interface ContainerSpec {
   readonly type: "ContainerResource";
   readonly name: string;
   readonly container: string;

@@ -32,7 +32,7 @@ const until = async <Value>(read: () => Promise<Value | undefined>): Promise<Val
 const hasDecided = (data: string) =>
   until(async () => {
     const { code, out } = await tidemark(["get", "--data", data]);
-    return code === 0 && out.includes("/60%") ? out : undefined;
+    return code === 0 && /daily +\d+% .*\/60%/.test(out) ? out : undefined;
   });
 
 describe("npm start", { timeout: 120_000 }, () => {
@@ -61,7 +61,7 @@ describe("npm start", { timeout: 120_000 }, () => {
   });
 
   it("serves commands while it runs, refuses a second run, ends on Ctrl-C with its summary, and goes on where it was", async () => {
-    const data = folder("long");
+    const data = mkdtempSync(folder("long-"));
     const run: Started = startRun(["--data", data, ...SEED]);
     await hasDecided(data);
     const { seriesUrl = "" } = livingRun(folderLayout(data)) ?? {};
@@ -70,7 +70,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     expect((await tidemark(["series", "--data", data])).out.replace(/ \d+$/gm, "")).toBe(scraped.replace(/ \d+$/gm, ""));
     const second = await startRun(["--data", data, ...SEED]).ended;
     expect(second.code).toBe(1);
-    expect(second.err).toMatch(new RegExp(`^error: Cannot use ".*long": a run with pid ${run.child.pid} has it since .*\n$`));
+    expect(second.err).toMatch(new RegExp(`^error: Cannot use ".*long-.*": a run with pid ${run.child.pid} has it since .*\n$`));
     const applied = await tidemark(["apply", "-f", CHECKOUT, "--data", data]);
     expect([applied.code, applied.out]).toEqual([0, expect.stringContaining("created")]);
     const first = await until(async () => (await exportedEvents(data)).find(({ name }) => name === "checkout"));

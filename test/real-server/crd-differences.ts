@@ -23,6 +23,34 @@ const withSlash = (manifest: unknown): boolean => {
   return spec?.rules === "watermark" && [spec.scaleTargetRef?.kind, spec.scaleTargetRef?.name].some((name) => /[/%]/.test(String(name)));
 };
 
+const hasNoSuchTime = (manifest: unknown): boolean => {
+  const { spec } = manifest as { readonly spec?: { readonly schedule?: unknown } };
+  return everyValue(spec?.schedule).some((value) => {
+    if (typeof value !== "object" || value === null) return false;
+    const { timeZone, dates, except } = value as { readonly timeZone?: unknown; readonly dates?: unknown; readonly except?: unknown };
+    return (timeZone !== undefined && !isZone(timeZone)) || [dates, except].some((given) => Array.isArray(given) && !given.every(areDates));
+  });
+};
+
+const isZone = (zone: unknown): boolean => {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: String(zone) });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** False for text in the form of dates that do not exist, or that are not one after the other. */
+const areDates = (given: unknown): boolean => {
+  const days = String(given).split("/");
+  if (!days.every((day) => /^\d{4}-\d\d-\d\d$/.test(day))) return true;
+  const exist = days.every((day) => new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true);
+  return exist && days.join() === days.toSorted().join();
+};
+
+const scheduled = (entry: object): object => document({ schedule: [{ name: "office", timeZone: "Europe/Berlin", minReplicas: 3, ...entry }] });
+
 const [, , , , watermark = {}] = COMPLETE as readonly { readonly spec?: object }[];
 const ITEMS_ABOVE = 51;
 const MEMBERS_ABOVE = 101;
@@ -64,6 +92,12 @@ export const DIFFERENCES: readonly Difference[] = [
     refusedBy: "apply",
     examples: [{ ...document(), metadata: { generateName: "web-" } }],
     covers: NEVER,
+  },
+  {
+    row: "In `schedule`, a zone that the zone data of this runtime does not have, a date that does not exist, or dates that end before they begin",
+    refusedBy: "apply",
+    examples: [scheduled({ timeZone: "Europe/Berln" }), scheduled({ dates: ["2030-02-30"] }), scheduled({ except: ["2030-02-03/2030-02-01"] })],
+    covers: hasNoSuchTime,
   },
   { row: "An unknown field inside `status`", refusedBy: "server", examples: [{ ...document(), status: { unknown: 1 } }], covers: NEVER },
 ];

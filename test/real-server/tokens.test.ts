@@ -80,7 +80,7 @@ onServer("the credentials of Tidemark on a real API server", (newScene) => {
     await load(10);
     expect(await outcomes()).toEqual([]);
     const { state, conditions } = await scene.service.get({ name: "web" });
-    expect(state).toBe("failing");
+    expect(state).toBe("forbidden");
     expect(JSON.stringify(conditions)).toContain("Unauthorized");
     expect(await scene.replicas(workload)).toBe(3);
     holds(second);
