@@ -11,7 +11,7 @@ import { DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./layout.t
 import { damaged } from "./refused-folder.ts";
 import { flowingNowMs, readSavedClock, restingNowMs } from "./saved-clock.ts";
 import { breakSeal, sealFolder } from "./seal.ts";
-import { type FolderState, folderState, refuseOthersFolder } from "./state.ts";
+import { type FolderState, folderState, refuseUnsafeFolder } from "./state.ts";
 
 export { DEFAULT_DATA_FOLDER };
 
@@ -42,6 +42,7 @@ export const openFolder = async (folder: string = DEFAULT_DATA_FOLDER): Promise<
   const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {
     const state = folderState(layout);
+    if (state.kind !== "absent") refuseUnsafeFolder(layout);
     const run = state.kind === "absent" ? undefined : livingRun(layout);
     const opened = run ? openLiving(layout, run) : await openResting(layout, state);
     if (opened) return opened;
@@ -68,7 +69,6 @@ const openLiving = (layout: FolderLayout, run: Holder): OpenFolder | undefined =
 const openResting = async (layout: FolderLayout, state: FolderState): Promise<OpenFolder | undefined> => {
   if (state.kind !== "ready") throw noData(layout.named);
   const { identity } = state;
-  refuseOthersFolder(layout);
   const held = await holdFolder(layout, "command", PATIENCE_MS).catch((error: unknown) => {
     // A run has started meanwhile and will serve the tables.
     if (isTidemarkError(error, "local.folder-in-use") && livingRun(layout)) return undefined;

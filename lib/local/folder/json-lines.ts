@@ -1,7 +1,7 @@
-import { closeSync, fdatasync, fsyncSync, ftruncateSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, fdatasync, fsyncSync, ftruncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { namingFile, readIfThere, syncFolder, writeWhole } from "./whole-file.ts";
+import { namingFile, openOwn, readIfThere, syncFolder, writeWhole } from "./whole-file.ts";
 
 /** Reads one line of a journal. `fault` makes the error of a line that cannot be read; lines are counted from 1. */
 export interface LineFormat<Line> {
@@ -28,7 +28,7 @@ export const openJsonLines = <Line>(path: string, format: LineFormat<Line>): Jso
   const text = readIfThere(path) ?? "";
   const whole = wholeLines(text);
   const lines = parsed(whole, format);
-  const file = openSync(path, "a");
+  const file = openOwn(path, "append");
   if (whole.length < text.length) ftruncateSync(file, Buffer.byteLength(whole));
   syncFolder(dirname(path));
   return { lines, ...appendingTo(path, file, Buffer.byteLength(whole)) };
@@ -92,7 +92,7 @@ const appendingTo = (path: string, opened: number, bytesAtOpening: number): Json
         const text = lines.map(textOf).join("");
         writeWhole(path, text);
         closeSync(file);
-        file = openSync(path, "a");
+        file = openOwn(path, "append");
         bytes = Buffer.byteLength(text);
       }),
     close: () => {

@@ -5,9 +5,10 @@ import { reasonOf } from "./failure-text.ts";
 import { holdsOnlyLocks } from "./folder-lock.ts";
 import { BEGINNING_MARK, type FolderIdentity, readIdentity } from "./identity.ts";
 import type { FolderLayout } from "./layout.ts";
+import { ownFolders } from "./own-files.ts";
 import { damaged } from "./refused-folder.ts";
 import { readSavedClock } from "./saved-clock.ts";
-import { isSystemError } from "./whole-file.ts";
+import { isLinkError, isSystemError } from "./whole-file.ts";
 
 /** The state of the path of a data folder before a start or a command changes it. */
 export type FolderState =
@@ -43,12 +44,30 @@ const identityOf = (layout: FolderLayout): ReturnType<typeof readIdentity> => {
   }
 };
 
-/** Refuses the folder of another user, which is no safe place for keys. Root may use it: in containers it uses volumes of other users. */
-export const refuseOthersFolder = ({ dir }: FolderLayout): void => {
+/**
+ * Refuses a folder that is no safe place for keys: of another user (root may use it: in containers it uses volumes of other users), one that every user may write, or one with a link in the
+ * place of a folder or file of ours, through which a run would write elsewhere.
+ */
+export const refuseUnsafeFolder = (layout: FolderLayout): void => {
+  const { dir } = layout;
   const uid = process.getuid?.() ?? 0;
-  const owner = statSync(dir).uid;
-  if (uid === 0 || owner === uid) return;
-  throw notOurs(dir, `it belongs to the user with id ${owner}, and this process runs as ${uid}; name a folder of your own with --data`);
+  const { uid: owner, mode } = statSync(dir);
+  if (uid !== 0 && owner !== uid)
+    throw notOurs(dir, `it belongs to the user with id ${owner}, and this process runs as ${uid}; name a folder of your own with --data`);
+  if ((mode & WRITABLE_BY_ALL) !== 0)
+    throw notOurs(dir, `every user of this machine may write there; name a folder inside it with --data, or run "chmod o-w" on it first`);
+  const folders = [layout.locks, ...ownFolders(layout).map(({ path }) => path)];
+  for (const folder of folders) {
+    if (isLink(folder)) throw isLinkError(folder);
+    for (const name of namesIn(folder)) if (isLink(join(folder, name))) throw isLinkError(join(folder, name));
+  }
+};
+
+const WRITABLE_BY_ALL = 0o002;
+
+const namesIn = (folder: string): readonly string[] => {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  return readdirSync(folder);
 };
 
 export const notOurs = (dir: string, why: string): TidemarkError => new TidemarkError("local.not-ours", `Cannot use "${dir}": ${why}`, { dir });

@@ -6,7 +6,7 @@ import { type HeldFolder, holdFolder, refuseLivingRun } from "./folder-lock.ts";
 import { readIdentity, writeMark } from "./identity.ts";
 import type { FolderLayout } from "./layout.ts";
 import { isDraftOf, type OwnFolder, ownFiles, ownFolders } from "./own-files.ts";
-import { folderState, notOurs, refuseOthersFolder } from "./state.ts";
+import { folderState, notOurs, refuseUnsafeFolder } from "./state.ts";
 import { isSystemError } from "./whole-file.ts";
 
 /** How long a run waits for a command that holds the folder. */
@@ -16,7 +16,7 @@ const PATIENCE_MS = 10_000;
 export const refuseFolder = (layout: FolderLayout): void => {
   const state = folderState(layout);
   if (state.kind !== "absent") {
-    refuseOthersFolder(layout);
+    refuseUnsafeFolder(layout);
     refuseLivingRun(layout);
   }
   // A new run would write its files among those of a person.

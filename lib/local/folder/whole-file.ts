@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
@@ -10,15 +10,50 @@ export const draftOf = (path: string): string => `${path}.${process.pid}.draft`;
  * Replaces a small file so that a reader, or the next process after a `kill -9`, finds the old text or the new one and never half of either.
  * No fsync: the file must survive the death of the process, not that of the machine.
  */
-export const writeWhole = (path: string, text: string): void => replace(path, (draft) => writeFileSync(draft, text));
+export const writeWhole = (path: string, text: string): void =>
+  replace(path, (draft) => {
+    const file = openOwn(draft, "new");
+    try {
+      writeFileSync(file, text);
+    } finally {
+      closeSync(file);
+    }
+  });
 
-/** Keys and tokens are written with it too, so that only the owner may read the file. */
+/** Keys, tokens and secrets of a run lie in these files: only the owner may read them. */
 const PRIVATE_MODE = 0o600;
+
+const FLAGS = {
+  read: constants.O_RDONLY,
+  append: constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT,
+  new: constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL,
+} as const;
+
+/**
+ * Opens a file of a data folder. A link in its place is refused (O_NOFOLLOW): a data folder may lie where others can write, and through their link a run would read or change a file elsewhere.
+ * Throws `local.link`.
+ */
+export const openOwn = (path: string, how: keyof typeof FLAGS): number => {
+  try {
+    return openSync(path, FLAGS[how] | constants.O_NOFOLLOW, PRIVATE_MODE);
+  } catch (cause) {
+    if (isSystemError(cause) && cause.code === "ELOOP") throw isLinkError(path, cause);
+    throw cause;
+  }
+};
+
+export const isLinkError = (path: string, cause?: unknown): TidemarkError =>
+  new TidemarkError(
+    "local.link",
+    `Cannot open "${path}": it is a symbolic link, and Tidemark follows no link in a data folder; replace it by what it links to, or name another folder with --data`,
+    { path },
+    { cause },
+  );
 
 /** The same for a file that must also survive a loss of power, once this function has returned. */
 export const writeDurably = (path: string, text: string): void => {
   replace(path, (draft) => {
-    const file = openSync(draft, "w", PRIVATE_MODE);
+    const file = openOwn(draft, "new");
     try {
       writeFileSync(file, text);
       fsyncSync(file);
@@ -41,6 +76,8 @@ export const syncFolder = (path: string): void => {
 
 const replace = (path: string, writeDraft: (draft: string) => void): void => {
   const draft = draftOf(path);
+  // A process that was killed may have had the same pid. Of a link only the link is removed.
+  rmSync(draft, { force: true });
   try {
     namingFile(path, () => writeDraft(draft));
     renameSync(draft, path);
@@ -63,11 +100,15 @@ export const namingFile = <Value>(path: string, work: () => Value): Value => {
 
 /** The text of a file. Undefined when there is none. */
 export const readIfThere = (path: string): string | undefined => {
+  let file: number | undefined;
   try {
-    return readFileSync(path, "utf8");
+    file = openOwn(path, "read");
+    return readFileSync(file, "utf8");
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 };
 

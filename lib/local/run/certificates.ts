@@ -1,13 +1,12 @@
 // The polyfill must be there before the X.509 library is loaded, which decorates classes.
 import "reflect-metadata";
 import { randomBytes, webcrypto, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as x509 from "@peculiar/x509";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
 import { CLUSTER_CREDENTIALS } from "../folder/layout.ts";
-import { writeDurably } from "../folder/whole-file.ts";
+import { readIfThere, writeDurably } from "../folder/whole-file.ts";
 
 /** The credentials of a loopback HTTPS server and its clients. They belong to one data folder and never leave it. */
 export interface ServerCredentials {
@@ -39,19 +38,20 @@ const Stored = z.object({ caPem: z.string(), certificatePem: z.string(), keyPem:
  */
 export const serverCredentials = async (dataDir: string, wallMs: number): Promise<ServerCredentials> => {
   const path = join(dataDir, CLUSTER_CREDENTIALS);
-  const stored = await readStored(path);
+  const stored = readStored(path);
   if (stored && Date.parse(new X509Certificate(stored.certificatePem).validTo) - RENEW_BEFORE_MS > wallMs) return stored;
   const made = { ...(await issue(wallMs)), token: stored?.token ?? randomBytes(TOKEN_BYTES).toString("base64url") };
   writeDurably(path, `${JSON.stringify(made)}\n`);
   return made;
 };
 
-const readStored = async (path: string): Promise<ServerCredentials | undefined> => {
+const readStored = (path: string): ServerCredentials | undefined => {
+  const text = readIfThere(path);
+  // New credentials are made only where there are none. An unreadable file is an error and is not replaced.
+  if (text === undefined) return undefined;
   try {
-    return Stored.parse(JSON.parse(await readFile(path, "utf8")));
+    return Stored.parse(JSON.parse(text));
   } catch (cause) {
-    // New credentials are made only where there are none. An unreadable file is an error and is not replaced.
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
     throw new TidemarkError(
       "local.credentials-unreadable",
       `Cannot use the credentials in "${path}": they are not what was written there; put the file back from a copy, or begin anew with another --data`,

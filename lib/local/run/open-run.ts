@@ -16,7 +16,7 @@ import { type FolderIdentity, readIdentity, writeIdentity } from "../folder/iden
 import type { FolderLayout } from "../folder/layout.ts";
 import { readSavedClock, type SavedClock, saveClock } from "../folder/saved-clock.ts";
 import { breakSeal, sealFolder } from "../folder/seal.ts";
-import { isMissing } from "../folder/whole-file.ts";
+import { isMissing, openOwn } from "../folder/whole-file.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
 import type { Closing } from "./closing.ts";
@@ -171,7 +171,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
  */
 const openLogFile = (path: string): LogFile => {
   if (sizeOf(path) > MAX_BYTES) renameSync(path, `${path}.1`);
-  const stream: WriteStream = createWriteStream(path, { flags: "a" });
+  const stream: WriteStream = createWriteStream(path, { fd: openOwn(path, "append") });
   const console = new Console({ stdout: stream, stderr: stream });
   const logger = newLogger({ serviceName: "tidemark", logLevel: "DEBUG" });
   const metrics = new Metrics({ namespace: "Tidemark", serviceName: "tidemark" });

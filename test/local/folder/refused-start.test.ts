@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openFolder } from "../../../lib/local/folder/data-folder.ts";
 import { findFolder } from "../../../lib/local/folder/find-folder.ts";
 import { holdFolder } from "../../../lib/local/folder/folder-lock.ts";
 import { writeIdentity, writeMark } from "../../../lib/local/folder/identity.ts";
@@ -74,6 +75,33 @@ describe("a start that is refused writes nothing and deletes nothing", { timeout
   ])("on %s", async (_, make, words) => {
     make();
     expect(await refusedUntouched("--data", at("data"))).toMatch(words);
+  });
+
+  it("in a folder that every user of the machine may write, for a run as for a command", async () => {
+    await start("--data", at("data"), "--for", "1s", "--speed", "100000");
+    chmodSync(at("data"), 0o777);
+    const words =
+      /^Cannot use ".*data": every user of this machine may write there; name a folder inside it with --data, or run "chmod o-w" on it first$/;
+    expect(await refusedUntouched("--data", at("data"))).toMatch(words);
+    await expect(openFolder(at("data"))).rejects.toThrow(words);
+  });
+
+  it("where a link stands in the place of a file or folder of ours, and changes nothing that the link leads to", async () => {
+    await start("--data", at("whole"), "--for", "1s", "--speed", "100000");
+    const places = ["about.json", "clock.json", "queue.jsonl", "schedule.json", "log.jsonl", "seal.json", "locks", "tables", "cluster"];
+    const inside = ["tables/CURRENT", "cluster/cluster-writes.jsonl", "cluster/cluster-credentials.json", "cluster/kubeconfig"];
+    for (const place of [...places, ...inside]) {
+      rmSync(at("data"), { recursive: true, force: true });
+      rmSync(at("elsewhere"), { recursive: true, force: true });
+      cpSync(at("whole"), at("data"), { recursive: true, preserveTimestamps: true });
+      renameSync(at("data", place), at("elsewhere"));
+      symlinkSync(at("elsewhere"), at("data", place));
+      const before = treeOf(at("elsewhere"));
+      expect(await refusal("--data", at("data"), "--for", "1s", "--speed", "100000"), place).toBe(
+        `Cannot open "${at("data", place)}": it is a symbolic link, and Tidemark follows no link in a data folder; replace it by what it links to, or name another folder with --data`,
+      );
+      expect(treeOf(at("elsewhere")), place).toEqual(before);
+    }
   });
 
   it.each([
