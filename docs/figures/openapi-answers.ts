@@ -131,6 +131,31 @@ const accessEdited = access.extend({ id: text.exactOptional(), changed: z.boolea
 
 export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService, z.ZodType>> = {
   autoscalers: page(autoscaler),
+  rows: page(
+    z.looseObject({
+      cluster: text,
+      partitions: z.array(
+        z.looseObject({
+          name: text,
+          version: count,
+          mark: text.exactOptional(),
+          unchanged: z.literal(true).exactOptional(),
+          syncedAt: time.exactOptional(),
+          ageSeconds: count.exactOptional(),
+        }),
+      ),
+      rows: z.array(
+        z.looseObject({
+          partition: text.exactOptional(),
+          namespace: text,
+          name: text,
+          uid: text,
+          generation: count,
+          measuredAt: time.exactOptional(),
+        }),
+      ),
+    }),
+  ),
   get: autoscaler,
   describe: autoscaler.extend({ windows: open, events: z.array(event) }),
   explain: z.looseObject({

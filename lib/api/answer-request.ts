@@ -5,7 +5,9 @@ import type { CommandService, QueryService } from "../service/service.ts";
 import { compressed } from "./compressed.ts";
 import { type FoundRoute, findRoute } from "./find-route.ts";
 import { type IdempotencyStore, withIdempotency } from "./idempotency.ts";
+import { isHeld } from "./entity-tag.ts";
 import { PAGE_LIMITS, type PageLimits } from "./list-page.ts";
+import { IF_NONE_MATCH_HEADER, TAG_HEADER } from "./paths.ts";
 import { problemOf, refusal } from "./problem.ts";
 import { mustBeGranted } from "./route-scopes.ts";
 import type { ApiAnswer, ApiRequest, PlainAnswer } from "./request-and-answer.ts";
@@ -78,8 +80,10 @@ const runQuery = async (
   const rights = rightsOf(await context.access(), request.by);
   mustBeGranted(rights, { scope, role: "view", input });
   const reply = await call(context.reading(rights), { clock: context.clock, limits: context.limits ?? PAGE_LIMITS });
-  return { ...DONE, ...reply };
+  return isHeld(reply.headers?.[TAG_HEADER], request.headers[IF_NONE_MATCH_HEADER]) ? { ...reply, ...NOT_MODIFIED } : { ...DONE, ...reply };
 };
+
+const NOT_MODIFIED = { status: 304, text: "" };
 
 /** Checks everything about the request before the edit begins. A refusal of the service is an answer like any other, and a repeat gets the same one. */
 const runCommand = async (

@@ -8,3 +8,7 @@ export const ifMatchText = (condition: EditCondition): string => {
   if (condition === "exists") return "*";
   return condition.length === 0 ? '""' : condition.map(entityTag).join(", ");
 };
+
+/** True where the caller has an answer that shows the same (RFC 9110, section 13.1.2). The tag of a stored autoscaler is strong, and says nothing of the counts in an answer: only weak tags count. */
+export const isHeld = (tag: string | undefined, ifNoneMatch: string | undefined): boolean =>
+  tag?.startsWith("W/") === true && (ifNoneMatch ?? "").split(",").some((one) => one.trim() === tag);

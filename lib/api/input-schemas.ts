@@ -3,6 +3,7 @@ import { ROLES } from "../model/access.ts";
 import { readInstant } from "../model/instant.ts";
 import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
+import { ROW_FIELDS } from "../service/views/row-view.ts";
 import { VALIDATIONS } from "../service/validation.ts";
 import { connectionFields } from "../store/records/connection.ts";
 
@@ -46,6 +47,24 @@ const filter = { cluster: label.exactOptional(), namespace: label.exactOptional(
 const autoscaler = { name: ascii(NAME_CHARACTERS_MAX), ...filter };
 
 export const FILTER = z.strictObject({ ...filter, page: page.exactOptional() });
+/** Marks of 1,000 partitions. */
+const MARKS_CHARACTERS_MAX = 8_000;
+const ROW_KINDS_MAX = 10;
+export const ROWS = z.strictObject({
+  ...filter,
+  name: label.exactOptional(),
+  kinds: text(TEXT_CHARACTERS_MAX)
+    .transform((kinds) => kinds.split(","))
+    .refine((kinds) => kinds.length <= ROW_KINDS_MAX, `must be at most ${ROW_KINDS_MAX} kinds`)
+    .exactOptional(),
+  selector: words.exactOptional(),
+  known: text(MARKS_CHARACTERS_MAX).exactOptional(),
+  fields: text(TEXT_CHARACTERS_MAX)
+    .transform((fields) => fields.split(","))
+    .pipe(z.array(z.enum(ROW_FIELDS, { error: `must be names of fields of a row, such as "state,reason"` })))
+    .exactOptional(),
+  page: page.exactOptional(),
+});
 export const AUTOSCALER = z.strictObject(autoscaler);
 export const AUTOSCALER_AT = z.strictObject({ ...autoscaler, at: instant.exactOptional() });
 export const AUTOSCALER_SINCE = z.strictObject({ ...autoscaler, since: instant.exactOptional(), until: instant.exactOptional() });

@@ -3,6 +3,7 @@ import type { CommandService, QueryService } from "../service/service.ts";
 /** The GET path of each query. A method of the service without a path does not compile. */
 export const QUERY_PATHS = {
   autoscalers: "/v1/autoscalers",
+  rows: "/v1/rows",
   get: "/v1/autoscaler",
   describe: "/v1/autoscaler/description",
   explain: "/v1/autoscaler/explanation",
@@ -54,5 +55,7 @@ export const KEY_HEADER = "idempotency-key";
 /** The header that holds the tag of an autoscaler, and the header that names the tag which an edit is for. */
 export const TAG_HEADER = "etag";
 export const IF_MATCH_HEADER = "if-match";
+/** The header that holds the tags of answers which the caller has. */
+export const IF_NONE_MATCH_HEADER = "if-none-match";
 
 export const PROBLEM_TYPE = "application/problem+json";

@@ -16,11 +16,13 @@ import {
   FILTER,
   NOTHING,
   PARTITION,
+  ROWS,
   SERIES,
 } from "./input-schemas.ts";
 import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
 import { pageToken } from "./page-token.ts";
+import { rowsPage } from "./rows-page.ts";
 import { json, type Reply, taggedJson } from "./request-and-answer.ts";
 import { getRoute, type Route, type RouteContext } from "./route.ts";
 import { seriesJson } from "./series-json.ts";
@@ -74,6 +76,7 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
       context,
     ),
   ),
+  rows: getRoute("lists autoscalers as tables show them, cluster by cluster, a page at a time", ROWS, rowsPage),
   get: getRoute("one autoscaler", AUTOSCALER, async (service, query) => {
     const view = await service.get(query);
     return taggedJson(view, view);

@@ -16,6 +16,7 @@ export type RouteScope = "visible" | "cluster" | "fleet" | "caller" | "connect";
 /** A verb without a scope does not compile. */
 export const ROUTE_SCOPES: Readonly<Record<keyof QueryService | keyof CommandService, RouteScope>> = {
   autoscalers: "visible",
+  rows: "visible",
   get: "visible",
   describe: "visible",
   explain: "visible",

@@ -2,8 +2,8 @@ import type { Service } from "../service/service.ts";
 import { toArray } from "../service/to-array.ts";
 import type { AutoscalerView } from "../service/views/autoscaler-view.ts";
 import { resourcesInClusters } from "./cluster-pattern.ts";
-import { readSelector } from "./label-selector.ts";
-import { type ListOptions, listedAutoscalers } from "./listed-autoscalers.ts";
+import { readSelector } from "../service/label-selector.ts";
+import { type ListOptions, listedRows } from "./listed-autoscalers.ts";
 import { filterOf } from "./scope-options.ts";
 import { type Resource, type Selection, selectionOf } from "./selected-names.ts";
 import { usage } from "./usage-error.ts";
@@ -61,8 +61,8 @@ const listOption = ({ all, selector }: ChoiceOptions): string | undefined =>
 /** The autoscalers that a command reads. */
 export const chosenForQuery = async (service: Service, { resources, kinds, options }: Choice): Promise<readonly Chosen[]> => {
   if (resources.length > 0) return options.clusters === undefined ? resources : resourcesInClusters(service, resources, options.clusters);
-  const views = await toArray(listedAutoscalers(service, kinds, options));
-  return views.map(({ cluster, namespace, name, uid, generation }) => ({ cluster, namespace, name, version: { uid, generation } }));
+  const rows = await toArray(listedRows(service, kinds, options));
+  return rows.map(({ cluster, namespace, name, uid, generation }) => ({ cluster, namespace, name, version: { uid, generation } }));
 };
 
 /** The autoscalers that an edit changes. Labels that match in several clusters are refused unless the clusters were given: the same labels are often in all of them. */

@@ -2,10 +2,14 @@ import type { CommandIo } from "./io.ts";
 
 const WATCH_EVERY_MS = 5_000;
 
-/** Runs the work every five seconds until Ctrl-C, or until it says that the reader of the output has gone. A failure ends it. */
-export const watch = async (io: Pick<CommandIo, "interruptible" | "watchEveryMs">, work: (isFirst: boolean) => Promise<boolean>): Promise<void> => {
+/** Runs the work every five seconds, or as often as `everyMs` says, until Ctrl-C, or until it says that the reader of the output has gone. A failure ends it. */
+export const watch = async (
+  io: Pick<CommandIo, "interruptible" | "watchEveryMs">,
+  work: (isFirst: boolean) => Promise<boolean>,
+  everyMs: () => number = () => WATCH_EVERY_MS,
+): Promise<void> => {
   const repeated = async (signal: AbortSignal): Promise<void> => {
-    for (let isFirst = true; await work(isFirst); isFirst = false) if (await isAborted(signal, io.watchEveryMs ?? WATCH_EVERY_MS)) return;
+    for (let isFirst = true; await work(isFirst); isFirst = false) if (await isAborted(signal, io.watchEveryMs ?? everyMs())) return;
   };
   await (io.interruptible ? io.interruptible(repeated) : repeated(new AbortController().signal));
 };

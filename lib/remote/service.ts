@@ -17,6 +17,7 @@ import type {
 } from "../service/service.ts";
 import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views/autoscaler-view.ts";
 import type { ChangeView } from "../service/views/change-view.ts";
+import type { ClusterRows, RowQuery } from "../service/views/row-view.ts";
 import type { SendRequest } from "./send-request.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
@@ -30,6 +31,7 @@ const queryService = (ask: SendRequest): QueryService => {
   return {
     autoscalers: (filter, after) =>
       pagesOf<AutoscalerView>(sendQuery, QUERY_PATHS.autoscalers, filterOf(filter), after && pageToken(filterOf(filter), cursorOf(after))),
+    rows: (query, after) => rows(sendQuery, query, after),
     get: (query) => sendQuery(QUERY_PATHS.get, queryFields(query)),
     describe: (query) => sendQuery(QUERY_PATHS.describe, queryFields(query)),
     explain: (query, atMs) => sendQuery(QUERY_PATHS.explain, { ...queryFields(query), at: timeText(atMs) }),
@@ -95,6 +97,12 @@ const listIn = <Key extends string, Item>(path: string, answer: { readonly [K in
     `Cannot read the answer to "${path}": it has no "${key}"; the stack may run another version of Tidemark`,
     {},
   );
+};
+
+const rows = (look: SendQuery, { name, kinds, selector, known, ...filter }: RowQuery, after: string | undefined): AsyncIterable<ClusterRows> => {
+  const question = { ...filterOf(filter), ...presentFields({ name, selector }), ...(kinds && { kinds }) };
+  const fields = { ...question, kinds: kinds?.join(","), known };
+  return pagesOf(look, QUERY_PATHS.rows, fields, after === undefined ? undefined : pageToken(question, { cluster: after }));
 };
 
 const events = (look: SendQuery, { sinceMs, untilMs, after, name, ...filter }: EventQuery): AsyncIterable<EventView> => {

@@ -19,6 +19,7 @@ import { partition } from "./partitions/partition-query.ts";
 import { resetIntent } from "./partitions/reset-intent.ts";
 import { resetTime } from "./partitions/reset-time.ts";
 import { resetWindows } from "./partitions/reset-windows.ts";
+import { rows } from "./rows/rows.ts";
 import { series } from "./series/series.ts";
 import type { CommandService, QueryService, Service } from "./service.ts";
 import { history } from "./history/history.ts";
@@ -32,6 +33,7 @@ export const openService = (context: ServiceContext): Service => ({ ...openQueri
 /** Opens the queries. They write nothing. */
 export const openQueries = (context: QueryContext): QueryService => ({
   autoscalers: (filter, after) => autoscalers(context, filter, after),
+  rows: (query, after) => rows(context, query, after),
   get: async (query) => autoscalerView(await loadSnapshot(context, await findAutoscaler(context, query))),
   describe: (query) => describe(context, query),
   explain: (query, atMs) => explain(context, query, atMs),

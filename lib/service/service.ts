@@ -20,6 +20,7 @@ import type {
 import type { ChangeView } from "./views/change-view.ts";
 import type { HistoryView } from "./views/history-view.ts";
 import type { PartitionView, ResetView } from "./views/partition-view.ts";
+import type { ClusterRows, RowQuery } from "./views/row-view.ts";
 import type { ShadowView } from "./views/shadow-view.ts";
 import type { StatusView } from "./views/status.ts";
 
@@ -29,6 +30,8 @@ export type { KindCount };
 export interface QueryService {
   /** In order of cluster, namespace and name. A caller that takes only the first few says how many with `pageSize`, so that no more are read. */
   autoscalers(filter: Filter & { readonly pageSize?: number }, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
+  /** The same as tables show them, without manifests: cluster by cluster in order of name. */
+  rows(query: RowQuery, after?: string): AsyncIterable<ClusterRows>;
   get(query: AutoscalerQuery): Promise<AutoscalerView>;
   describe(query: AutoscalerQuery): Promise<Description>;
   /** The newest evaluation at or before `atMs` (default: now). */

@@ -45,6 +45,8 @@ interface Story {
   /** The places of every item that is stored in the end and matches. */
   readonly possible: readonly string[];
   readonly placeOf: (item: Item) => string;
+  /** The items in one entry of a page, where an entry holds several. */
+  readonly itemsIn?: (entry: unknown) => readonly Item[];
   readonly throughClient: (service: QueryService) => AsyncIterable<unknown>;
   /** What each look at the clock takes: a page also ends at its limit of time. */
   readonly stepMs: number;
@@ -200,6 +202,16 @@ const autoscalerStory: fc.Arbitrary<Story> = fc
     } satisfies Story;
   });
 
+/** An entry of a page is a cluster with all of its rows. */
+const rowStory: fc.Arbitrary<Story> = autoscalerStory.map((story) => ({
+  ...story,
+  itemsIn: (entry) => {
+    const { cluster: inCluster, rows } = entry as { readonly cluster: string; readonly rows: readonly Item[] };
+    return rows.map((row) => ({ ...row, cluster: inCluster }));
+  },
+  throughClient: (service) => service.rows(story.fields),
+}));
+
 const changeStory: fc.Arbitrary<Story> = fc
   .record({
     first: fc.array(burst(40), { minLength: 1, maxLength: 6 }),
@@ -276,6 +288,7 @@ const clusterStory: fc.Arbitrary<Story> = fc
 
 const STORIES: Readonly<Record<ListName, { readonly story: fc.Arbitrary<Story>; readonly runs: number }>> = {
   autoscalers: { story: autoscalerStory, runs: 5 },
+  rows: { story: rowStory, runs: 5 },
   events: { story: eventStory, runs: 6 },
   changes: { story: changeStory, runs: 6 },
   clusters: { story: clusterStory, runs: 5 },
@@ -341,7 +354,10 @@ const check = async (name: ListName, story: Story, through: "handler" | "client"
       return answer;
     };
     const items = await (through === "client" ? toArray(story.throughClient(client())) : readByPages(QUERY_PATHS[name], story.fields));
-    const places = items.map((item) => story.placeOf(item as Item)).filter((one) => one !== ADDING);
+    const places = items
+      .flatMap((item) => story.itemsIn?.(item) ?? [item as Item])
+      .map((item) => story.placeOf(item))
+      .filter((one) => one !== ADDING);
     expect(places, "in order, none twice").toEqual([...new Set(places)].toSorted());
     const before = new Set(story.wanted);
     expect(

@@ -195,10 +195,10 @@ describe("a command says and does the same on a data folder and on a deployed st
         ...session,
         service: {
           ...service,
-          async *autoscalers(...query) {
+          async *rows(...query) {
             expect((await edits[looks - 1]?.())?.code ?? 0).toBe(0);
             if (looks++ === edits.length) stop.abort();
-            yield* service.autoscalers(...query);
+            yield* service.rows(...query);
           },
         },
       };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readSelector } from "../../lib/cli/label-selector.ts";
+import { readSelector } from "../../lib/service/label-selector.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
@@ -22,7 +22,9 @@ describe("tidemark get, as kubectl", () => {
     const widths = (await run()).out.split("\n").map(({ length }) => length);
     expect(Math.max(...widths)).toBeLessThanOrEqual(120);
     const [header] = (await run("-o", "wide")).out.split("\n");
-    expect(header?.split(/ {3,}/)).toEqual("CLUSTER NAMESPACE NAME REFERENCE TARGETS MIN MAX CURRENT DESIRED STATE REASON SYNCED AGE".split(" "));
+    expect(header?.split(/ {3,}/)).toEqual(
+      "CLUSTER NAMESPACE NAME REFERENCE TARGETS MIN MAX CURRENT DESIRED STATE REASON SYNCED MEASURED AGE".split(" "),
+    );
     expect(await inside(["delete", "checkout-worker-high", "--data", folder.data])).toMatchObject({ code: 0 });
   });
 
@@ -74,8 +76,8 @@ describe("tidemark get, as kubectl", () => {
     [["--sort-by", "a b"], 'Cannot read --sort-by "a b": it is no path of a field; write for example .status.currentReplicas'],
     [["--sort-by", ".nothing"], 'Cannot sort by "nothing": no autoscaler of the list has that field; write for example .status.currentReplicas'],
     [["-l", "app=="], undefined],
-    [["-l", "a b"], 'Cannot read --selector "a b": "a b" is no name of a label; write for example app=web,tier!=db'],
-    [["-l", ""], 'Cannot read --selector "": "" is no name of a label; write for example app=web,tier!=db'],
+    [["-l", "a b"], 'Cannot read the selector "a b": "a b" is no name of a label; write for example app=web,tier!=db'],
+    [["-l", ""], 'Cannot read the selector "": "" is no name of a label; write for example app=web,tier!=db'],
   ])("takes or refuses %j", async (args, words) => {
     expect(await run(...args)).toMatchObject(words === undefined ? { code: 0 } : { code: 1, out: "", err: `error: ${words}\n` });
   });

@@ -56,8 +56,8 @@ describe("delete, pause and resume with -l", () => {
     const { service } = session;
     const edited = {
       ...service,
-      async *autoscalers(...query: Parameters<typeof service.autoscalers>) {
-        yield* await toArray(service.autoscalers(...query));
+      async *rows(...query: Parameters<typeof service.rows>) {
+        yield* await toArray(service.rows(...query));
         await service.apply([{ file: "x.yaml", text: labelled("one", "green") }], { cluster: "us-1", namespace: "lab", dryRun: false });
       },
     };

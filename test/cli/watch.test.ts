@@ -36,6 +36,10 @@ const watched = async (args: readonly string[], edits: readonly Edit[]): Promise
       await look();
       yield* service.autoscalers(...query);
     },
+    async *rows(...query) {
+      await look();
+      yield* service.rows(...query);
+    },
     async get(query) {
       await look();
       return service.get(query);

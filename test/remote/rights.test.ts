@@ -44,6 +44,7 @@ const RIVAL = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", m
 /** One request for each verb, about the namespace "shop" of the cluster "eu-1". A verb without one does not compile. */
 const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unknown>>> = {
   autoscalers: (service) => toArray(service.autoscalers({})),
+  rows: (service) => toArray(service.rows({})),
   get: (service) => service.get(WEB),
   describe: (service) => service.describe(WEB),
   explain: (service) => service.explain(WEB),

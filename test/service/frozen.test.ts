@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
+import { tableRowOf } from "../../lib/service/views/row-view.ts";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
 import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
@@ -51,7 +52,7 @@ describe.each([
     expect(view).toMatchObject({ state, currentReplicas: 4, desiredReplicas: 7, decision: { kind: "hold", from: 4, reason, withoutHold: without } });
     expect(view.metrics).toMatchObject([{ kind: "measured", proposal: 7 }]);
     expect(
-      autoscalerRow(view, 0, plain)
+      autoscalerRow(tableRowOf(view), 0, plain)
         .slice(7, 11)
         .map((cell) => line(cell).written()),
     ).toEqual(["4", "7", state, reason]);

@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
+import type { AutoscalerView } from "../../lib/service/views/autoscaler-view.ts";
+import { tableRowOf } from "../../lib/service/views/row-view.ts";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
 import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
@@ -70,7 +72,7 @@ const known = (evaluation: Evaluation): AutoscalerSnapshot => ({
   nowMs: NOON,
 });
 const viewOf = (more: Partial<Evaluation>) => autoscalerView(known(evaluated(more)));
-const rowOf = (view: Parameters<typeof autoscalerRow>[0]) => autoscalerRow(view, NOON, plain).map((cell) => line(cell).written());
+const rowOf = (view: AutoscalerView) => autoscalerRow(tableRowOf(view), NOON, plain).map((cell) => line(cell).written());
 const stateCell = (more: Partial<Evaluation>) => rowOf(viewOf(more))[9];
 const because = (reason: string) => ({ because: { reason, message: "m" } });
 

@@ -74,7 +74,12 @@ export const newWorld = async (
   client: TableClient,
   names: Pick<Tables, "stateTable" | "historyTable">,
   workloads: Readonly<Record<string, number>>,
-  options: { readonly generations?: boolean; readonly rateWindowMs?: number; readonly timing?: Partial<Timing> } = {},
+  options: {
+    readonly generations?: boolean;
+    readonly rateWindowMs?: number;
+    readonly timing?: Partial<Timing>;
+    readonly manifestOf?: (name: string) => string;
+  } = {},
 ): Promise<World> => {
   const cluster = memoryCluster(workloads, options);
   const name = clusterName(`eu-${++clusters}`);
@@ -88,7 +93,9 @@ export const newWorld = async (
   const partition = { cluster: name, partition: WHOLE_CLUSTER };
   const tables = testTables(client, names, () => world.nowMs);
   await putCluster(tables, record, undefined);
-  for (const workload of Object.keys(workloads)) await putAutoscaler(tables, autoscalerRecord(name, workload), undefined);
+  const manifestOf = options.manifestOf ?? ((workload) => workload);
+  for (const workload of Object.keys(workloads))
+    await putAutoscaler(tables, { ...autoscalerRecord(name, workload), manifest: manifestOf(workload) }, undefined);
   const worker = (parts: Partial<SyncPorts> = {}): SyncPorts => ({
     tables,
     insert: insertByStatement(parts.tables ?? tables),

@@ -2,6 +2,7 @@ import { type Bill, billOf, type Fleet, PARTS } from "../../cost/bill.ts";
 import { PRICES } from "../../cost/prices.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
+import { listedRows } from "../listed-autoscalers.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { aligned } from "../output/text-table.ts";
 import { lengthMs } from "../time-options.ts";
@@ -70,7 +71,7 @@ const realFleet = async ({ service, nowMs }: Session): Promise<Partial<Fleet>> =
     secrets += cluster.connection?.kind === "secret" ? 1 : 0;
   }
   let autoscalers = 0;
-  for await (const _one of service.autoscalers({})) autoscalers++;
+  for await (const _one of listedRows(service, undefined, {})) autoscalers++;
   let scales = 0;
   for await (const _one of service.events({ sinceMs: Math.max(0, nowMs - DAY_MS) })) scales++;
   return {

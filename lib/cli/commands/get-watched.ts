@@ -1,59 +1,147 @@
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import { type ClusterRows, type PartitionRows, type TableRow, tableRowOf, tableRows } from "../../service/views/row-view.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
-import { listedAutoscalers } from "../listed-autoscalers.ts";
+import { listedAutoscalers, listedClusters } from "../listed-autoscalers.ts";
 import { namedAutoscalers, namedIfThere } from "../named-autoscalers.ts";
-import { autoscalerPrinter, type Shown } from "../output/autoscaler-printer.ts";
+import { autoscalerPrinter, isDocument, rowPrinter, type Shown } from "../output/autoscaler-printer.ts";
 import type { Selection } from "../selected-names.ts";
 import { watch } from "../watch.ts";
 import type { GetOptions } from "./get-options.ts";
 
-interface Known {
-  readonly view: AutoscalerView;
+interface Known<Form> {
+  readonly view: Form;
   /** What is compared: everything but the ages. */
   readonly text: string;
 }
 
+/** By uid, so that one that was made anew under the same name is another one. */
+type Look<Form> = ReadonlyMap<string, Known<Form>>;
+
 /** What changes with every sync, although nothing else does. */
-const withoutAges = ({ ageSeconds: _age, syncedAt: _synced, decision, ...view }: AutoscalerView): string =>
+const viewText = ({ ageSeconds: _age, syncedAt: _synced, decision, ...view }: AutoscalerView): string =>
   JSON.stringify({ ...view, decision: decision && { ...decision, at: undefined } });
+const rowText = ({ ageSeconds: _age, syncedAt: _synced, measuredAt: _measured, partition: _partition, ...row }: TableRow): string =>
+  JSON.stringify(row);
+
+interface Watching<Form> {
+  /** Looks once. The first look counts an unknown name as an error. */
+  readonly look: (isFirst: boolean) => Promise<Look<Form>>;
+  readonly print: (shown: readonly Shown<Form>[]) => Promise<boolean>;
+  readonly everyMs?: () => number;
+}
 
 /**
  * Prints all, then each autoscaler that is new or changed, and once more each that was deleted or no longer has the labels, as kubectl does. A failed look ends it: a list that could not be read says
  * nothing about what was deleted.
  */
-export const getWatched = async (
+export const getWatched = (
   session: Session,
   { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible" | "watchEveryMs"> },
   selection: Selection,
   options: GetOptions,
 ): Promise<void> => {
-  const print = autoscalerPrinter(session, printer, options);
-  let known: ReadonlyMap<string, Known> = new Map();
-  await watch(io, async (isFirst) => {
-    const next = await lookedUp(session, selection, { ...options, isFirst });
-    const shown = changesBetween(known, next);
-    known = next;
-    return shown.length === 0 || (isFirst && options.watchOnly) || print(shown);
-  });
+  const { output } = options;
+  if (isDocument(output))
+    return watched(io, options, {
+      look: async (isFirst) => lookOf(viewsOf(session, selection, { ...options, isFirst }), viewText),
+      print: autoscalerPrinter(session, printer, options),
+    });
+  const print = rowPrinter(session, printer, { ...options, output });
+  if (selection.resources.length === 0) return watched(io, options, { ...watchedList(session, selection, options), print });
+  return watched(io, options, { look: async (isFirst) => lookOf(rowsOfNamed(viewsOf(session, selection, { ...options, isFirst })), rowText), print });
 };
 
-/** By uid, so that one that was made anew under the same name is another one. */
-const lookedUp = async (
-  { service }: Session,
-  { resources, kinds }: Selection,
-  { isFirst, ...options }: GetOptions & { readonly isFirst: boolean },
-): Promise<ReadonlyMap<string, Known>> => {
-  const next = new Map<string, Known>();
-  // A name that was never there is an error, as without --watch. Later it was deleted, and may come again.
-  const named = isFirst ? namedAutoscalers : namedIfThere;
-  const views = resources.length > 0 ? named(service, resources) : listedAutoscalers(service, kinds, options);
-  for await (const view of views) next.set(view.uid, { view, text: withoutAges(view) });
+const watched = async <Form>(
+  io: Pick<CommandIo, "interruptible" | "watchEveryMs">,
+  { watchOnly }: GetOptions,
+  { look, print, everyMs }: Watching<Form>,
+): Promise<void> => {
+  let known: Look<Form> = new Map();
+  await watch(
+    io,
+    async (isFirst) => {
+      const next = await look(isFirst);
+      const shown = changesBetween(known, next);
+      known = next;
+      return shown.length === 0 || (isFirst && watchOnly) || print(shown);
+    },
+    everyMs,
+  );
+};
+
+const lookOf = async <Form extends { readonly uid: string }>(items: AsyncIterable<Form>, textOf: (item: Form) => string): Promise<Look<Form>> => {
+  const next = new Map<string, Known<Form>>();
+  for await (const view of items) next.set(view.uid, { view, text: textOf(view) });
   return next;
 };
 
-const changesBetween = (before: ReadonlyMap<string, Known>, after: ReadonlyMap<string, Known>): readonly Shown[] => [
-  ...[...before].flatMap(([uid, { view }]): readonly Shown[] => (after.has(uid) ? [] : [{ view, event: "DELETED" }])),
-  ...[...after].flatMap(([uid, { view, text }]): readonly Shown[] => {
+const viewsOf = (
+  { service }: Session,
+  { resources, kinds }: Selection,
+  { isFirst, ...options }: GetOptions & { readonly isFirst: boolean },
+): AsyncIterable<AutoscalerView> => {
+  // A name that was never there is an error, as without --watch. Later it was deleted, and may come again.
+  const named = isFirst ? namedAutoscalers : namedIfThere;
+  return resources.length > 0 ? named(service, resources) : listedAutoscalers(service, kinds, options);
+};
+
+async function* rowsOfNamed(views: AsyncIterable<AutoscalerView>): AsyncGenerator<TableRow> {
+  for await (const view of views) yield tableRowOf(view);
+}
+
+/** The rows of a partition, as the look before had them. */
+interface Held extends Pick<PartitionRows, "version" | "mark"> {
+  readonly rows: readonly TableRow[];
+}
+
+/** A look at a large fleet costs more: it comes every five seconds up to 33 partitions, and every 15 seconds from 100 on, which is the usual period of syncs. */
+const PARTITION_MS = 150;
+const EVERY_MIN_MS = 5_000;
+const EVERY_MAX_MS = 15_000;
+
+/** Each look says which rows it has, so that a look where nothing has changed costs the heads of the partitions. */
+const watchedList = ({ service }: Session, { kinds }: Selection, options: GetOptions): Required<Omit<Watching<TableRow>, "print">> => {
+  let held: ReadonlyMap<string, Held> = new Map();
+  return {
+    look: async () => {
+      const marks = [...held.values()].flatMap(({ mark }) => mark ?? []).slice(0, MARKS_MAX);
+      const next = new Map<string, Held>();
+      const look = new Map<string, Known<TableRow>>();
+      for await (const cluster of listedClusters(service, kinds, { ...options, ...(marks.length > 0 && { known: marks.join("") }) })) {
+        for (const [path, one] of heldAfter(cluster, held)) {
+          next.set(path, one);
+          for (const view of one.rows) look.set(view.uid, { view, text: rowText(view) });
+        }
+      }
+      held = next;
+      return look;
+    },
+    everyMs: () => Math.min(EVERY_MAX_MS, Math.max(EVERY_MIN_MS, held.size * PARTITION_MS)),
+  };
+};
+
+/** Marks that a request carries. The rows of further partitions come again. */
+const MARKS_MAX = 800;
+
+/** The partitions of a cluster after a look. An answer that is older than what is held, as one of a copy of the table may be, changes nothing. */
+const heldAfter = (cluster: ClusterRows, before: ReadonlyMap<string, Held>): readonly (readonly [path: string, held: Held])[] => {
+  const rows = Map.groupBy(tableRows(cluster), ({ partition }) => partition);
+  const others = rows.get(undefined);
+  return [
+    ...cluster.partitions.map(({ name, version, mark, unchanged }): readonly [string, Held] => {
+      const path = `${cluster.cluster}/${name}`;
+      const known = before.get(path);
+      if (known && version < known.version) return [path, known];
+      const kept = unchanged && known ? known.rows : (rows.get(name) ?? []);
+      return [path, { version, ...(mark !== undefined && { mark }), rows: kept }];
+    }),
+    ...(others ? [[`${cluster.cluster}/`, { version: 0, rows: others }] as const] : []),
+  ];
+};
+
+const changesBetween = <Form>(before: Look<Form>, after: Look<Form>): readonly Shown<Form>[] => [
+  ...[...before].flatMap(([uid, { view }]): readonly Shown<Form>[] => (after.has(uid) ? [] : [{ view, event: "DELETED" }])),
+  ...[...after].flatMap(([uid, { view, text }]): readonly Shown<Form>[] => {
     const known = before.get(uid);
     return known?.text === text ? [] : [{ view, event: known ? "MODIFIED" : "ADDED" }];
   }),

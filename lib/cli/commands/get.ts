@@ -3,10 +3,10 @@ import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { batches } from "../batches.ts";
 import { resourcesInClusters } from "../cluster-pattern.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
-import { readSelector } from "../label-selector.ts";
-import { listedAutoscalers, nothingListed } from "../listed-autoscalers.ts";
+import { readSelector } from "../../service/label-selector.ts";
+import { listedAutoscalers, listedRows, nothingListed } from "../listed-autoscalers.ts";
 import { namedAutoscalers } from "../named-autoscalers.ts";
-import { autoscalerPrinter, isDocument } from "../output/autoscaler-printer.ts";
+import { autoscalerPrinter, isDocument, rowPrinter } from "../output/autoscaler-printer.ts";
 import { documentText } from "../output/document-text.ts";
 import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
 import type { Resource, Selection } from "../selected-names.ts";
@@ -42,11 +42,29 @@ export const get = async (
   const named = selection.resources;
   const resources = clusters === undefined || named.length === 0 ? named : await resourcesInClusters(session.service, named, clusters);
   if (isWatched(options)) return getWatched(session, { printer, io }, { ...selection, resources }, options);
+  if (named.length === 0 && options.sortBy === undefined && !isDocument(options.output))
+    return getRows(session, printer, selection, { ...options, output: options.output });
   if (named.length > 0) return getNamed(session, printer, resources, { ...options, isList: named.length > 1 || clusters !== undefined });
   const unsorted = listedAutoscalers(session.service, selection.kinds, options);
   // Only a sorted list is read whole before its first line is printed.
   const views = options.sortBy === undefined ? unsorted : sortedBy(await toArray(unsorted), readSortField(options.sortBy));
   if (!(await printList(session, printer, views, options)) && options.output !== "name") printer.tell(nothingListed(options));
+};
+
+/** The list as a table. It needs no manifest. */
+const getRows = async (
+  session: Session,
+  printer: Printer,
+  { kinds }: Selection,
+  options: GetOptions & Parameters<typeof rowPrinter>[2],
+): Promise<void> => {
+  const print = rowPrinter(session, printer, options);
+  let isEmpty = true;
+  for await (const batch of batches(listedRows(session.service, kinds, options), BATCH)) {
+    isEmpty = false;
+    if (!(await print(batch.map((view) => ({ view }))))) return;
+  }
+  if (isEmpty && options.output !== "name") printer.tell(nothingListed(options));
 };
 
 const getNamed = async (

@@ -8,7 +8,7 @@ import { isObject } from "../../model/is-object.ts";
 import { joined, text } from "../../report/printed.ts";
 import type { ManifestSource } from "../../service/service.ts";
 import type { Printer, Session } from "../io.ts";
-import { type LabelTest, readSelector } from "../label-selector.ts";
+import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { usage } from "../usage-error.ts";
 

@@ -6,7 +6,7 @@ import type { ManifestSource, Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { forEachResource } from "../each-resource.ts";
 import type { Printer } from "../io.ts";
-import { type LabelTest, readSelector } from "../label-selector.ts";
+import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import { labelsOf } from "../output/kubernetes-object.ts";
 import { usage } from "../usage-error.ts";
 

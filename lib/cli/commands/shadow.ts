@@ -3,6 +3,7 @@ import type { Filter } from "../../service/service.ts";
 import { wholeShadow } from "../../service/shadow/join-shadow.ts";
 import type { ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
 import type { Printer, Session } from "../io.ts";
+import { listedRows } from "../listed-autoscalers.ts";
 import { csvLine } from "../output/csv.ts";
 import { documentText } from "../output/document-text.ts";
 import { listOf } from "../output/kubernetes-list.ts";
@@ -27,7 +28,7 @@ export const shadow = async (session: Session, printer: Printer, of: Resource | 
     return;
   }
   const views: ShadowView[] = [];
-  for await (const { cluster, namespace, name: each, state } of service.autoscalers(of)) {
+  for await (const { cluster, namespace, name: each, state } of listedRows(service, undefined, of)) {
     if (state === "shadow") views.push(await wholeShadow(service, { cluster, namespace, name: each, ...stretch }));
   }
   await printer.print(textOf(views, options.output, () => tableOf(views)));

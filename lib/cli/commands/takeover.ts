@@ -5,7 +5,7 @@ import { lines } from "../../report/printed.ts";
 import type { Filter, Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import type { Printer, Session } from "../io.ts";
-import { readSelector } from "../label-selector.ts";
+import { readSelector } from "../../service/label-selector.ts";
 import { labelsOf } from "../output/kubernetes-object.ts";
 import { queryFor, type Resource } from "../selected-names.ts";
 import { handBackOne, isTakenOver } from "../takeover/hand-back-one.ts";

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { chooseTarget, TARGET_OPTIONS, type TargetOptions } from "../command-target.ts";
 import type { Io } from "../io.ts";
+import { listedRows } from "../listed-autoscalers.ts";
 import type { Named } from "./named-words.ts";
 
 /** A person waits at the keyboard. */
@@ -35,8 +36,8 @@ const namesIn = async (io: Pick<Io, "open" | "by" | "stackName" | "stackUrl">, w
     const namespace = valueIn(words, "-n", "--namespace");
     const autoscalers: { cluster: string; namespace: string; name: string }[] = [];
     const filter = { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
-    for await (const view of service.autoscalers(filter))
-      if (autoscalers.push({ cluster: view.cluster, namespace: view.namespace, name: view.name }) === AUTOSCALERS_MAX) break;
+    for await (const row of listedRows(service, undefined, filter))
+      if (autoscalers.push({ cluster: row.cluster, namespace: row.namespace, name: row.name }) === AUTOSCALERS_MAX) break;
     return { clusters, partitions, autoscalers, namespaces: [...new Set(autoscalers.map((each) => each.namespace))].sort() };
   } finally {
     await session.close();

@@ -1,6 +1,7 @@
-import { metricText, UNKNOWN } from "../../report/metric-reading.ts";
+import { UNKNOWN } from "../../report/metric-reading.ts";
 import type { Printed, Word } from "../../report/printed.ts";
-import type { AutoscalerState, AutoscalerView, MetricView } from "../../service/views/autoscaler-view.ts";
+import type { AutoscalerState, AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import type { TableRow } from "../../service/views/row-view.ts";
 import { ageText } from "./age-text.ts";
 import type { Paint, Style } from "./paint.ts";
 
@@ -18,6 +19,7 @@ const COLUMNS = [
   { header: "STATE" },
   { header: "REASON", wide: true },
   { header: "SYNCED" },
+  { header: "MEASURED", wide: true },
   { header: "AGE", wide: true },
 ] as const satisfies readonly { readonly header: string; readonly wide?: true }[];
 
@@ -37,8 +39,6 @@ export const autoscalerHeaders = (wide: boolean): readonly string[] =>
   );
 
 const NONE = "<none>";
-/** Targets in one cell; the others are counted, as kubectl does. */
-const SHOWN_TARGETS = 2;
 
 const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
   active: "good",
@@ -57,20 +57,20 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
 export const stateText = ({ state, heldBy }: Pick<AutoscalerView, "state" | "heldBy">, paint: Paint): Printed =>
   paint(STATE_STYLES[state], state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state);
 
-export const referenceText = ({ target }: AutoscalerView): string => (target ? `${target.kind}/${target.name}` : UNKNOWN);
+export const referenceText = ({ target }: Pick<AutoscalerView, "target">): string => (target ? `${target.kind}/${target.name}` : UNKNOWN);
 
 export const countText = (count: number | undefined): string => (count === undefined ? UNKNOWN : String(count));
 
 /** For example "9 (5m ago)": the last known count is marked with its age. */
-export const currentText = ({ currentReplicas, lastKnown }: AutoscalerView, nowMs: number): string => {
+export const currentText = ({ currentReplicas, lastKnown }: Pick<AutoscalerView, "currentReplicas" | "lastKnown">, nowMs: number): string => {
   if (!lastKnown) return countText(currentReplicas);
   return lastKnown.at === undefined ? `${lastKnown.replicas}?` : `${lastKnown.replicas} (${ageText(nowMs - Date.parse(lastKnown.at))} ago)`;
 };
 
-const targetsText = (metrics: readonly MetricView[]): string => {
-  if (metrics.length === 0) return NONE;
-  const shown = metrics.slice(0, SHOWN_TARGETS).map(metricText).join(", ");
-  return metrics.length > SHOWN_TARGETS ? `${shown} + ${metrics.length - SHOWN_TARGETS} more...` : shown;
+const targetsText = ({ targets, moreTargets }: TableRow): string => {
+  if (targets.length === 0) return NONE;
+  const shown = targets.join(", ");
+  return moreTargets === undefined ? shown : `${shown} + ${moreTargets} more...`;
 };
 
 interface RowForm {
@@ -83,27 +83,28 @@ interface RowForm {
 }
 
 /** The row of the table. */
-export const autoscalerColumns = (view: AutoscalerView, nowMs: number, { paint, wide, isDeleted = false, ended = false }: RowForm): readonly Word[] =>
-  columnsOf(autoscalerRow(view, nowMs, paint, { isDeleted, ended }), wide);
+export const autoscalerColumns = (row: TableRow, nowMs: number, { paint, wide, isDeleted = false, ended = false }: RowForm): readonly Word[] =>
+  columnsOf(autoscalerRow(row, nowMs, paint, { isDeleted, ended }), wide);
 
 /** The row of the wide table. */
 export const autoscalerRow = (
-  view: AutoscalerView,
+  row: TableRow,
   nowMs: number,
   paint: Paint,
   { isDeleted = false, ended = false }: Pick<RowForm, "isDeleted" | "ended"> = {},
 ): readonly Word[] => [
-  view.cluster,
-  view.namespace,
-  view.name,
-  referenceText(view),
-  targetsText(view.metrics),
-  countText(view.minReplicas),
-  countText(view.maxReplicas),
-  currentText(view, nowMs),
-  countText(view.desiredReplicas),
-  isDeleted ? paint("quiet", "deleted") : stateText(view, paint),
-  view.decision?.reason ?? NONE,
-  view.ageSeconds === undefined ? "never" : ended ? "no run" : `${ageText(view.ageSeconds * 1000)} ago`,
-  ageText(nowMs - Date.parse(view.createdAt)),
+  row.cluster,
+  row.namespace,
+  row.name,
+  referenceText(row),
+  targetsText(row),
+  countText(row.minReplicas),
+  countText(row.maxReplicas),
+  currentText(row, nowMs),
+  countText(row.desiredReplicas),
+  isDeleted ? paint("quiet", "deleted") : stateText(row, paint),
+  row.reason ?? NONE,
+  row.ageSeconds === undefined ? "never" : ended ? "no run" : `${ageText(row.ageSeconds * 1000)} ago`,
+  row.measuredAt === undefined ? "never" : ended ? "no run" : `${ageText(Math.max(0, nowMs - Date.parse(row.measuredAt)))} ago`,
+  ageText(nowMs - Date.parse(row.createdAt)),
 ];

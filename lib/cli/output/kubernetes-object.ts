@@ -1,5 +1,5 @@
-import { isObject } from "../../model/is-object.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import { namesIn } from "../../service/views/row-view.ts";
 import { listOf } from "./kubernetes-list.ts";
 
 /** What Tidemark adds to a manifest. `apply` passes over it, so that what `get` and `describe` print can be applied again. */
@@ -16,17 +16,10 @@ interface Added {
 }
 
 /** The kind of the manifest. */
-export const kindOf = ({ manifest }: Pick<AutoscalerView, "manifest">): string => {
-  const kind = isObject(manifest) ? manifest["kind"] : undefined;
-  return typeof kind === "string" ? kind : "unknown kind";
-};
+export const kindOf = ({ manifest }: Pick<AutoscalerView, "manifest">): string => namesIn(manifest).kind;
 
 /** The labels of the manifest. */
-export const labelsOf = ({ manifest }: Pick<AutoscalerView, "manifest">): Readonly<Record<string, string>> => {
-  const metadata = isObject(manifest) ? manifest["metadata"] : undefined;
-  const labels = isObject(metadata) ? metadata["labels"] : undefined;
-  return isObject(labels) ? (labels as Readonly<Record<string, string>>) : {};
-};
+export const labelsOf = ({ manifest }: Pick<AutoscalerView, "manifest">): Readonly<Record<string, string>> => namesIn(manifest).labels;
 
 /** An autoscaler in the form of `kubectl get -o yaml`: the manifest as it was applied, with metadata and status. */
 export const kubernetesObject = ({ manifest, name, namespace, uid, generation, createdAt, ...status }: AutoscalerView): Added => {

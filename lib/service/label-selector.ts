@@ -1,5 +1,5 @@
 import { qualifiedNameFaults } from "../manifest/kubernetes-names.ts";
-import { usage } from "./usage-error.ts";
+import { TidemarkError } from "../model/errors.ts";
 
 type Labels = Readonly<Record<string, string>>;
 /** True for labels that a selector chooses. */
@@ -12,7 +12,7 @@ const OF_A_VALUE = /^([^=!\s]+)\s*(==|=|!=)\s*([^=!\s]*)$/;
 
 /**
  * Reads a selector as `kubectl -l` does: "app=web,tier!=db,env in (a, b),env notin (c),owner,!old". All of its parts must hold; a label that is absent is different from
- * every value. Throws a usage error.
+ * every value. Throws `service.invalid`.
  */
 export const readSelector = (text: string): LabelTest => {
   const tests = text.split(BETWEEN).map((part) => readRequirement(part.trim(), text));
@@ -42,5 +42,11 @@ const memberTest =
 
 const checkedKey = (key: string, selector: string): string => {
   if (qualifiedNameFaults(key).length === 0) return key;
-  throw usage(`Cannot read --selector "${selector}": "${key}" is no name of a label; write for example app=web,tier!=db`);
+  throw new TidemarkError(
+    "service.invalid",
+    `Cannot read the selector "${selector}": "${key}" is no name of a label; write for example app=web,tier!=db`,
+    {
+      selector,
+    },
+  );
 };

@@ -1,0 +1,126 @@
+import { incarnationOf } from "../../model/incarnation.ts";
+import type { PartitionIndex } from "../../model/partition-index.ts";
+import type { PartitionRef } from "../../model/ids.ts";
+import type { ClusterRecord } from "../../model/records.ts";
+import type { SummaryRow } from "../../model/summary.ts";
+import type { Head } from "../../store/head/head.ts";
+import { type HeadSummary, statedIn } from "../../store/summary/head-summary.ts";
+import { decodeIndex } from "../../store/summary/index-codec.ts";
+import { decodeSummary } from "../../store/summary/summary-codec.ts";
+import { type DerivedItem, derivedItemOf } from "../../store/summary/summary-items.ts";
+import { batchGet } from "../../store/table/batch-get.ts";
+import { indexKey, type Key, summaryKey } from "../../store/table/keys.ts";
+import type { Tables } from "../../store/table/tables.ts";
+
+/** A partition whose summary and index are wanted. */
+export interface WantedPartition {
+  readonly cluster: ClusterRecord;
+  readonly ref: PartitionRef;
+  readonly head: Head;
+}
+
+/** What summary, index and head of a partition say together. */
+export interface KnownPartition {
+  readonly index: PartitionIndex;
+  /** Rows by key, as of `syncedMs`. */
+  readonly rows: ReadonlyMap<string, SummaryRow>;
+  readonly syncedMs: number;
+  /** When the metrics of a row were measured. */
+  readonly measuredMs: (key: string) => number;
+}
+
+type Index = PartitionIndex & { readonly epoch: number };
+interface Summary {
+  readonly epoch: number;
+  readonly atMs: number;
+  readonly rows: ReadonlyMap<string, SummaryRow>;
+}
+
+/** What an environment has read. An item of the same epoch is the same item, so that only items with a later epoch are read again. */
+interface Remembered {
+  index?: Index;
+  summary?: Summary;
+}
+const remembered = new WeakMap<Tables["client"], Map<string, Remembered>>();
+/** Rows of both kinds that an environment keeps, some 100 MB. With more it begins anew. */
+const ROWS_MAX = 250_000;
+
+const memoryOf = ({ client }: Tables): Map<string, Remembered> => {
+  const memory = remembered.get(client) ?? new Map<string, Remembered>();
+  remembered.set(client, memory);
+  const rows = [...memory.values()].reduce((sum, { index, summary }) => sum + (index?.rows.length ?? 0) + (summary?.rows.size ?? 0), 0);
+  if (rows > ROWS_MAX) memory.clear();
+  return memory;
+};
+
+const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
+
+/**
+ * What many partitions say to readers, in the order of `wanted`. `undefined` where a partition must be read from its autoscalers, pages and journal: its newest sync wrote no summary, an edit came
+ * after its index, or an item is damaged. Two requests for each hundred items at most: one that may be some seconds behind, and one strong for the items that it had too old.
+ *
+ *  head      names index @5 and summary @8, which rose to @9 since the head was read
+ *  answer    rows as of 8 where both are @8; as of 9, with its time, where the summary is @9 already
+ */
+export const knownPartitions = async (tables: Tables, wanted: readonly WantedPartition[]): Promise<readonly (KnownPartition | undefined)[]> => {
+  const memory = memoryOf(tables);
+  for (const consistent of [false, true]) {
+    const missing = wanted.flatMap((one) => missingOf(one, memory.get(pathOf(one.ref))));
+    if (missing.length === 0) break;
+    const keys = missing.map(({ key }) => key);
+    const items = await batchGet(tables, "read summaries and indexes of partitions", keys, { consistent });
+    for (const [at, { path, kind }] of missing.entries()) remember(memory, path, kind, derivedItemOf(items[at]));
+  }
+  return wanted.map((one) => together(one, memory.get(pathOf(one.ref))));
+};
+
+interface Missing {
+  readonly path: string;
+  readonly kind: keyof Remembered;
+  readonly key: Key;
+}
+
+const missingOf = ({ ref, head }: WantedPartition, known: Remembered | undefined): readonly Missing[] => {
+  const stated = statedIn(head);
+  if (!stated || stated.specVersion !== head.specVersion) return [];
+  const path = pathOf(ref);
+  const isOlder = (kind: keyof Remembered, epoch: number): boolean => epoch > 0 && (known?.[kind]?.epoch ?? 0) < epoch;
+  return [
+    ...(isOlder("index", stated.index.epoch) ? [{ path, kind: "index" as const, key: indexKey(ref) }] : []),
+    ...(isOlder("summary", stated.baseEpoch) ? [{ path, kind: "summary" as const, key: summaryKey(ref) }] : []),
+  ];
+};
+
+const remember = (memory: Map<string, Remembered>, path: string, kind: keyof Remembered, item: DerivedItem | undefined): void => {
+  if (!item) return;
+  const known = memory.get(path) ?? {};
+  memory.set(path, known);
+  if (kind === "index") {
+    const index = decodeIndex(item.body);
+    if (index) known.index = { ...index, epoch: item.epoch };
+    return;
+  }
+  const summary = decodeSummary(item.body);
+  if (summary) known.summary = { epoch: item.epoch, atMs: summary.atMs, rows: new Map(summary.rows.map((row) => [row.key, row])) };
+};
+
+const together = ({ cluster, head }: WantedPartition, known: Remembered | undefined): KnownPartition | undefined => {
+  const stated = statedIn(head);
+  const { index, summary } = known ?? {};
+  if (!stated || !index || !summary || !isCurrent(index, { cluster, head, stated })) return undefined;
+  if (summary.epoch === stated.baseEpoch) {
+    const since = new Map(stated.rows.map((row) => [row.key, row]));
+    const rows = since.size === 0 ? summary.rows : new Map([...summary.rows, ...since]);
+    return { index, rows, syncedMs: head.nowMs, measuredMs: (key) => (since.has(key) ? stated.atMs : summary.atMs) };
+  }
+  // The head was read before a later sync wrote its summary. That one has its own time.
+  const isLater = summary.epoch > stated.baseEpoch && summary.atMs > stated.atMs;
+  return isLater ? { index, rows: summary.rows, syncedMs: summary.atMs, measuredMs: () => summary.atMs } : undefined;
+};
+
+/** Never names from before an edit: the edit raised the spec version of the head after its write. */
+const isCurrent = (
+  { epoch, specVersion, clusterIncarnation }: Index,
+  { cluster, head, stated }: Pick<WantedPartition, "cluster" | "head"> & { readonly stated: HeadSummary },
+): boolean =>
+  stated.index.epoch > 0 && epoch >= stated.index.epoch && specVersion >= head.specVersion && clusterIncarnation === incarnationOf(cluster);

@@ -1,0 +1,296 @@
+import { hash } from "node:crypto";
+import { type Namespace, namespace } from "../../model/ids.ts";
+import { incarnationOf } from "../../model/incarnation.ts";
+import type { IndexRow } from "../../model/partition-index.ts";
+import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
+import type { SummaryRow } from "../../model/summary.ts";
+import type { Head } from "../../store/head/head.ts";
+import { getFleet } from "../../store/records/clusters.ts";
+import { type AutoscalerItem, listAutoscalers } from "../../store/records/autoscalers.ts";
+import { autoscalersOf, partitionOf } from "../../store/records/partitions.ts";
+import { statedIn } from "../../store/summary/head-summary.ts";
+import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
+import { eachDone } from "../../store/table/all-done.ts";
+import { snapshotReader } from "../autoscalers.ts";
+import { type QueryContext, sees } from "../context.ts";
+import { clustersNamed } from "../find-autoscaler.ts";
+import { type LabelTest, readSelector } from "../label-selector.ts";
+import { autoscalerView, secondsBetween } from "../views/autoscaler-of.ts";
+import type { AutoscalerState } from "../views/autoscaler-view.ts";
+import { type Heads, headsOf } from "../views/cluster-of.ts";
+import { pauseView } from "../views/pause-view.ts";
+import { type AutoscalerRow, type ClusterRows, type PartitionRows, presentIn, type RowQuery, rowOfView } from "../views/row-view.ts";
+import { timeText } from "../views/time-text.ts";
+import { type KnownPartition, knownPartitions } from "./known-partitions.ts";
+
+/** Rows that are read together first; each further group is twice as large, so that a fleet of any size takes few groups, and a caller of a page does not wait for all of it. */
+const FIRST_GROUP = 8_000;
+/** What a partition counts as that says nothing. */
+const ROWS_EXPECTED = 100;
+const PARTITIONS_AT_ONCE = 16;
+
+/** What one question is asked of. */
+interface Reading {
+  readonly context: QueryContext;
+  readonly fleet: FleetRecord;
+  readonly heads: Heads;
+  readonly nowMs: number;
+  readonly isWanted: (cluster: string, row: Pick<AutoscalerRow, "namespace" | "name" | "kind" | "labels">) => boolean;
+  /** Marks of the partitions whose rows the caller has. */
+  readonly had: ReadonlySet<string>;
+}
+
+interface Part {
+  readonly cluster: ClusterRecord;
+  readonly name: ClusterRecord["partitions"][number]["name"];
+  readonly head: Head | undefined;
+}
+
+/**
+ * The autoscalers as tables show them, cluster by cluster in order of name. It reads the heads of the partitions, a hundred to a request, and the summaries and indexes that this environment has not
+ * read yet. Only a partition whose newest sync wrote none, or that was edited since, is read from its autoscalers and its journal. A partition whose rows the caller has is not read beyond its head.
+ */
+export async function* rows(context: QueryContext, query: RowQuery, after = ""): AsyncGenerator<ClusterRows> {
+  const nowMs = context.clock();
+  const inside = query.namespace === undefined ? undefined : namespace(query.namespace);
+  const clusters = (await clustersNamed(context, query.cluster)).filter(({ name }) => name > after);
+  const [fleet, heads] = await Promise.all([getFleet(context.tables), headsOf(context, clusters)]);
+  const reading: Reading = {
+    context: { ...context, clock: () => nowMs },
+    fleet,
+    heads,
+    nowMs,
+    isWanted: wantedBy(context, query),
+    had: marksIn(query.known),
+  };
+  const parts = clusters.map((cluster) => ({ cluster, inside, parts: partsOf(reading, cluster, inside) }));
+  for (let at = 0, room = FIRST_GROUP; at < parts.length; room *= 2) {
+    const group = nextGroup(parts.slice(at), room);
+    at += group.length;
+    yield* await groupRows(reading, group);
+  }
+}
+
+/** Characters of a mark: 48 bits of a hash. */
+const MARK_CHARACTERS = 8;
+
+const marksIn = (known = ""): ReadonlySet<string> =>
+  new Set(
+    Array.from({ length: Math.floor(known.length / MARK_CHARACTERS) }, (_, at) => known.slice(at * MARK_CHARACTERS, (at + 1) * MARK_CHARACTERS)),
+  );
+
+const wantedBy = (context: QueryContext, { namespace: inside, name, kinds, selector }: RowQuery): Reading["isWanted"] => {
+  const hasLabels: LabelTest = selector === undefined ? () => true : readSelector(selector);
+  return (cluster, row) =>
+    (inside === undefined || row.namespace === inside) &&
+    (name === undefined || row.name === name) &&
+    (kinds === undefined || kinds.includes(row.kind)) &&
+    sees(context, cluster, row.namespace) &&
+    hasLabels(row.labels ?? {});
+};
+
+/** The partitions that can hold what is asked for and that the caller may see. */
+const partsOf = ({ context, heads }: Reading, cluster: ClusterRecord, inside: Namespace | undefined): readonly Part[] => {
+  const only = inside === undefined ? undefined : partitionOf(cluster, inside);
+  return cluster.partitions.flatMap(({ name, namespaces }) => {
+    if (inside !== undefined && name !== only) return [];
+    if (namespaces && !namespaces.some((each) => sees(context, cluster.name, each))) return [];
+    return [{ cluster, name, head: heads.get(`${cluster.name}/${name}`) }];
+  });
+};
+
+interface ClusterParts {
+  readonly cluster: ClusterRecord;
+  /** Where only one namespace is wanted. */
+  readonly inside: Namespace | undefined;
+  readonly parts: readonly Part[];
+}
+
+const nextGroup = (left: readonly ClusterParts[], room: number): readonly ClusterParts[] => {
+  let rowsAhead = 0;
+  const end = left.findIndex(({ parts }) => {
+    rowsAhead += parts.reduce((sum, { head }) => sum + ((head && statedIn(head)?.autoscalers) ?? ROWS_EXPECTED), 0);
+    return rowsAhead >= room;
+  });
+  return end === -1 ? left : left.slice(0, end + 1);
+};
+
+interface Shown {
+  readonly cluster: string;
+  readonly partition?: PartitionRows;
+  readonly rows: readonly AutoscalerRow[];
+}
+
+const groupRows = async (reading: Reading, group: readonly ClusterParts[]): Promise<readonly ClusterRows[]> => {
+  const all = group.flatMap(({ parts }) => parts);
+  const wanted = all.flatMap((part) => (part.head && !isHad(reading, part, 0) ? [{ ...part, ref: refOf(part), head: part.head }] : []));
+  const known = await knownPartitions(reading.context.tables, wanted);
+  const byPart = new Map<string, KnownPartition | undefined>(wanted.map(({ ref }, at) => [`${ref.cluster}/${ref.partition}`, known[at]]));
+  const [shown, others] = await Promise.all([
+    eachDone(all, PARTITIONS_AT_ONCE, (part) => partRows(reading, part, byPart.get(`${part.cluster.name}/${part.name}`))),
+    eachDone(group.filter(mayHaveOthers), PARTITIONS_AT_ONCE, (one) => otherRows(reading, one)),
+  ]);
+  const byCluster = Map.groupBy<string, Shown>([...shown, ...others], ({ cluster }) => cluster);
+  return group.map(({ cluster: { name } }) => {
+    const own = byCluster.get(name) ?? [];
+    return {
+      cluster: name,
+      partitions: own.flatMap(({ partition }) => partition ?? []),
+      rows: own.length === 1 ? (own[0]?.rows ?? []) : inOrder(own),
+    };
+  });
+};
+
+/** True where autoscalers can be in namespaces that no partition has. No sync and no index knows them. */
+const mayHaveOthers = ({ cluster, inside }: ClusterParts): boolean =>
+  inside === undefined ? cluster.partitions.every(({ namespaces }) => namespaces !== undefined) : partitionOf(cluster, inside) === undefined;
+
+const otherRows = async (reading: Reading, { cluster, inside }: ClusterParts): Promise<Shown> => {
+  const items = listAutoscalers(reading.context.tables, cluster.name, inside);
+  const isOther = (item: AutoscalerItem): boolean => partitionOf(cluster, namespaceOf(item)) === undefined;
+  return { cluster: cluster.name, rows: await readRows(reading, cluster, items, isOther) };
+};
+
+const namespaceOf = (item: AutoscalerItem): Namespace => (item.kind === "read" ? item.record.namespace : namespace(item.namespace));
+
+const refOf = ({ cluster, name }: Part) => ({ cluster: cluster.name, partition: name });
+
+const inOrder = (parts: readonly Shown[]): readonly AutoscalerRow[] =>
+  parts.flatMap(({ rows: own }) => own).sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+
+/** As the table sorts them: "#" is below all characters of a name. */
+const placeOf = ({ namespace: inside, name }: AutoscalerRow): string => `${inside}#${name}`;
+
+/** True where the caller has the rows, as far as the head can tell: with pauses, their ends count too. */
+const isHad = (reading: Reading, part: Part, pausesNow: number): boolean => {
+  const stated = part.head && statedIn(part.head);
+  if (!stated || (stated.paused > 0 && pausesNow === 0)) return false;
+  const mark = markOf(reading, part, pausesNow);
+  return mark !== undefined && reading.had.has(mark);
+};
+
+/** Stands for all that the rows of a partition show but their ages. `undefined` where the head does not say it. A pause ends at its time without a write, so that the pauses in force count. */
+const markOf = ({ fleet, nowMs }: Reading, { cluster, name, head }: Part, pausesNow: number): string | undefined => {
+  const stated = head && statedIn(head);
+  if (!stated || stated.specVersion !== head.specVersion) return undefined;
+  const { changedEpoch, baseEpoch, index, specVersion } = stated;
+  const cannot = [fleet.frozen?.atMs, fleet.restores, pauseView(cluster.paused, nowMs)?.at];
+  const all = [cluster.name, name, incarnationOf(cluster), cannot, specVersion, changedEpoch, baseEpoch, index.epoch, pausesNow];
+  return hash("sha256", JSON.stringify(all), "base64url").slice(0, MARK_CHARACTERS);
+};
+
+const partRows = async (reading: Reading, part: Part, known: KnownPartition | undefined): Promise<Shown> => {
+  const { cluster } = part;
+  const pausesNow = known ? known.index.rows.filter(({ paused }) => pauseView(paused, reading.nowMs)).length : 0;
+  const isUnchanged = isHad(reading, part, pausesNow);
+  const partition = partitionRows(reading, part, { known, isUnchanged, pausesNow });
+  if (isUnchanged) return { cluster: cluster.name, partition, rows: [] };
+  const items = (): AsyncIterable<AutoscalerItem> => autoscalersOf(reading.context.tables, cluster, refOf(part));
+  return { cluster: cluster.name, partition, rows: known ? knownRows(reading, part, known) : await readRows(reading, cluster, items()) };
+};
+
+interface Found {
+  readonly known: KnownPartition | undefined;
+  readonly isUnchanged: boolean;
+  readonly pausesNow: number;
+}
+
+const partitionRows = (reading: Reading, part: Part, { known, isUnchanged, pausesNow }: Found): PartitionRows => {
+  const { nowMs: releasedMs = 0, writeNumber = 0, specVersion = 0 } = part.head ?? {};
+  const syncedMs = known?.syncedMs ?? releasedMs;
+  // Rows of a later sync than the head have no mark: the mark is of the head.
+  const isAsOfHead = isUnchanged || known?.syncedMs === releasedMs;
+  return {
+    name: part.name,
+    version: writeNumber + specVersion,
+    ...presentIn({ mark: isAsOfHead ? markOf(reading, part, pausesNow) : undefined, unchanged: isUnchanged || undefined }),
+    ...(syncedMs > 0 && { syncedAt: timeText(syncedMs), ageSeconds: secondsBetween(syncedMs, reading.nowMs) }),
+  };
+};
+
+const knownRows = (reading: Reading, { cluster, name }: Part, known: KnownPartition): readonly AutoscalerRow[] => {
+  const isPaused = pauseView(cluster.paused, reading.nowMs) !== undefined;
+  return known.index.rows.flatMap((index) => {
+    if (!reading.isWanted(cluster.name, index)) return [];
+    const key = summaryKeyOf(index.uid as Parameters<typeof summaryKeyOf>[0]);
+    const row = known.rows.get(key);
+    return [rowOf(index, row, { partition: name, isPaused, measuredMs: known.measuredMs(key), fleet: reading.fleet, nowMs: reading.nowMs })];
+  });
+};
+
+interface Around {
+  readonly partition: string | undefined;
+  /** True while its cluster is paused. */
+  readonly isPaused: boolean;
+  readonly measuredMs: number;
+  readonly fleet: FleetRecord;
+  readonly nowMs: number;
+}
+
+const rowOf = (index: IndexRow, row: SummaryRow | undefined, around: Around): AutoscalerRow => {
+  const { namespace: inside, name, uid, generation, kind, labels, owner, target, minReplicas, maxReplicas, createdMs, problem } = index;
+  const paused = pauseView(index.paused, around.nowMs);
+  return {
+    ...presentIn({ partition: around.partition }),
+    ...{ namespace: inside, name, uid, generation, kind },
+    ...presentIn({ labels: Object.keys(labels).length > 0 ? labels : undefined, owner, target, minReplicas, maxReplicas }),
+    state: stateOf(index, row, { ...around, isPaused: around.isPaused || paused !== undefined }),
+    ...(row && foundIn(row, around.measuredMs)),
+    targets: row?.targets ?? [],
+    ...presentIn({ moreTargets: row?.moreTargets, paused }),
+    createdAt: timeText(createdMs),
+    ...presentIn({ problem }),
+  };
+};
+
+/** What the newest sync found. */
+const foundIn = (row: SummaryRow, measuredMs: number): Partial<AutoscalerRow> => ({
+  ...presentIn({ heldBy: row.heldBy, lastScaleAt: row.lastScaleMs === undefined ? undefined : timeText(row.lastScaleMs) }),
+  reason: row.reason,
+  measuredAt: timeText(measuredMs),
+  ...countsOf(row),
+});
+
+/** The first state that applies, as `stateOf` of one autoscaler has it. */
+const stateOf = ({ problem }: IndexRow, row: SummaryRow | undefined, { fleet, isPaused }: Around): AutoscalerState => {
+  if (fleet.frozen) return "frozen";
+  if (isPaused) return "paused";
+  if (problem !== undefined) return "invalid";
+  return (row?.state ?? "waiting") as AutoscalerState;
+};
+
+const countsOf = ({ current, desired, unreadMs }: SummaryRow): Pick<AutoscalerRow, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
+  if (current === undefined) return {};
+  if (unreadMs !== undefined) return { lastKnown: { replicas: current, ...(unreadMs > 0 && { at: timeText(unreadMs) }) } };
+  return desired === undefined ? {} : { currentReplicas: current, desiredReplicas: desired };
+};
+
+/** Rows from the autoscalers themselves, their pages and their journal. An item that cannot be read has a row that says so. */
+const readRows = async (
+  reading: Reading,
+  cluster: ClusterRecord,
+  items: AsyncIterable<AutoscalerItem>,
+  isMeant: (item: AutoscalerItem) => boolean = () => true,
+): Promise<readonly AutoscalerRow[]> => {
+  const { context, fleet } = reading;
+  const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
+  const found: AutoscalerRow[] = [];
+  for await (const item of items) {
+    const inside = namespaceOf(item);
+    if (!isMeant(item) || !sees(context, cluster.name, inside)) continue;
+    const partition = partitionOf(cluster, inside);
+    found.push(item.kind === "read" ? rowOfView(autoscalerView(await read(item.record)), partition) : unreadableRow(partition, item, fleet));
+  }
+  return found.filter((row) => reading.isWanted(cluster.name, row));
+};
+
+type Unreadable = Pick<IndexRow, "namespace" | "name"> & { readonly uid?: string; readonly message: string };
+
+const unreadableRow = (
+  partition: string | undefined,
+  { namespace: inside, name, uid = "", message }: Unreadable,
+  fleet: FleetRecord,
+): AutoscalerRow => {
+  const index: IndexRow = { namespace: inside, name, uid, generation: 0, kind: "unknown kind", labels: {}, createdMs: 0, problem: message };
+  return rowOf(index, undefined, { partition, isPaused: false, measuredMs: 0, fleet, nowMs: 0 });
+};

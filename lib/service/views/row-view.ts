@@ -1,0 +1,151 @@
+import type { TargetRef } from "../../model/spec-governed.ts";
+import { isObject } from "../../model/is-object.ts";
+import { metricText } from "../../report/metric-reading.ts";
+import type { AutoscalerState, AutoscalerView, PauseView } from "./autoscaler-view.ts";
+
+/** One autoscaler as tables show it: without its manifest, conditions and windows. The fields have the meaning that they have in an `AutoscalerView`. */
+export interface AutoscalerRow extends Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> {
+  /** The partition of its cluster; absent where none has its namespace, so that nothing is decided for it. */
+  readonly partition?: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  /** The kind of the manifest. */
+  readonly kind: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly owner?: string;
+  readonly target?: TargetRef;
+  readonly minReplicas?: number;
+  readonly maxReplicas?: number;
+  readonly state: AutoscalerState;
+  readonly heldBy?: string;
+  /** The reason of the newest decision; absent before the first. */
+  readonly reason?: string;
+  /** Value and target of its first metrics: "62% (310m)/60%". */
+  readonly targets: readonly string[];
+  /** Metrics that `targets` leaves out. */
+  readonly moreTargets?: number;
+  /** When `targets` were measured, which may be up to a minute before the rest of the row. */
+  readonly measuredAt?: string;
+  readonly lastScaleAt?: string;
+  /** Its own pause. */
+  readonly paused?: PauseView;
+  readonly createdAt: string;
+  /** Why the stored item or its manifest cannot be read. */
+  readonly problem?: string;
+}
+
+/** The fields of a row that a caller can choose; partition, namespace, name, uid and generation are always there. */
+export const ROW_FIELDS = [
+  "kind",
+  "labels",
+  "owner",
+  "target",
+  "minReplicas",
+  "maxReplicas",
+  "state",
+  "heldBy",
+  "reason",
+  "currentReplicas",
+  "desiredReplicas",
+  "lastKnown",
+  "targets",
+  "moreTargets",
+  "measuredAt",
+  "lastScaleAt",
+  "paused",
+  "createdAt",
+  "problem",
+] as const satisfies readonly (keyof AutoscalerRow)[];
+export type RowField = (typeof ROW_FIELDS)[number];
+
+/** A partition of which rows are shown. */
+export interface PartitionRows {
+  readonly name: string;
+  /** Rises with each sync and each edit: what has a lower version is older. */
+  readonly version: number;
+  /** Stands for what the rows show (`known`). Absent where it is not known. */
+  readonly mark?: string;
+  /** True where the caller has the rows already, by `known`: then they are not repeated. */
+  readonly unchanged?: true;
+  /** When the sync ended that the rows are from; absent before the first. */
+  readonly syncedAt?: string;
+  readonly ageSeconds?: number;
+}
+
+/** The rows of one cluster, in order of namespace and name. */
+export interface ClusterRows {
+  readonly cluster: string;
+  readonly partitions: readonly PartitionRows[];
+  readonly rows: readonly AutoscalerRow[];
+}
+
+/** Which rows are wanted: those that meet all of it. */
+export interface RowQuery {
+  readonly cluster?: string;
+  readonly namespace?: string;
+  /** The name alone, without a path. */
+  readonly name?: string;
+  /** Kinds of manifests, such as "HorizontalPodAutoscaler". */
+  readonly kinds?: readonly string[];
+  /** Labels, as `kubectl -l` has them. */
+  readonly selector?: string;
+  /** Marks of the partitions whose rows the caller has, one after the other: these rows are not repeated while they are unchanged. */
+  readonly known?: string;
+}
+
+/** A row with what a table has of its cluster and partition. */
+export interface TableRow extends AutoscalerRow, Pick<PartitionRows, "syncedAt" | "ageSeconds"> {
+  readonly cluster: string;
+}
+
+/** The rows of a cluster, each with its cluster and its sync. */
+export const tableRows = ({ cluster, partitions, rows }: ClusterRows): readonly TableRow[] => {
+  const syncs = new Map<string | undefined, Pick<PartitionRows, "syncedAt" | "ageSeconds">>(
+    partitions.map(({ name, syncedAt, ageSeconds }) => [name, syncedAt === undefined || ageSeconds === undefined ? {} : { syncedAt, ageSeconds }]),
+  );
+  return rows.map((row) => ({ ...row, cluster, ...syncs.get(row.partition) }));
+};
+
+/** The same of an autoscaler that was read whole. */
+export const tableRowOf = (view: AutoscalerView): TableRow => {
+  const { cluster, syncedAt, ageSeconds } = view;
+  return { ...rowOfView(view), cluster, ...(syncedAt !== undefined && { syncedAt }), ...(ageSeconds !== undefined && { ageSeconds }) };
+};
+
+/** Targets that a table shows; the others are counted, as kubectl does. */
+export const TARGETS_SHOWN = 2;
+
+/** The fields that have a value: what is absent has no key in JSON. */
+export const presentIn = <Fields extends object>(fields: Fields): { readonly [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+
+/** The row of an autoscaler that was read whole. */
+export const rowOfView = (view: AutoscalerView, partition?: string): AutoscalerRow => {
+  const { namespace, name, uid, generation, owner, target, minReplicas, maxReplicas, state, heldBy, decision, problem } = view;
+  const { currentReplicas, desiredReplicas, lastKnown, lastScaleAt, paused, createdAt, metrics, manifest } = view;
+  const { kind, labels } = namesIn(manifest);
+  return {
+    ...presentIn({ partition }),
+    ...{ namespace, name, uid, generation, kind },
+    ...presentIn({ labels: Object.keys(labels).length > 0 ? labels : undefined, owner, target, minReplicas, maxReplicas }),
+    state,
+    ...presentIn({ heldBy, reason: decision?.reason, measuredAt: decision?.at, currentReplicas, desiredReplicas, lastKnown }),
+    targets: metrics.slice(0, TARGETS_SHOWN).map(metricText),
+    ...presentIn({ moreTargets: metrics.length > TARGETS_SHOWN ? metrics.length - TARGETS_SHOWN : undefined, lastScaleAt, paused }),
+    createdAt,
+    ...presentIn({ problem }),
+  };
+};
+
+/** Kind and labels of a manifest. */
+export const namesIn = (manifest: unknown): { readonly kind: string; readonly labels: Readonly<Record<string, string>> } => {
+  const kind = isObject(manifest) ? manifest["kind"] : undefined;
+  const metadata = isObject(manifest) ? manifest["metadata"] : undefined;
+  const labels = isObject(metadata) ? metadata["labels"] : undefined;
+  return {
+    kind: typeof kind === "string" ? kind : "unknown kind",
+    labels: isObject(labels) ? (labels as Readonly<Record<string, string>>) : {},
+  };
+};

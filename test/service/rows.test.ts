@@ -1,0 +1,229 @@
+import { GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Rights } from "../../lib/model/access.ts";
+import { namespace, partitionName } from "../../lib/model/ids.ts";
+import type { QueryContext } from "../../lib/service/context.ts";
+import { openCommands, openQueries } from "../../lib/service/open.ts";
+import { toArray } from "../../lib/service/to-array.ts";
+import { type AutoscalerRow, type ClusterRows, type RowQuery, rowOfView } from "../../lib/service/views/row-view.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
+import { RULES } from "../../lib/sync/rules.ts";
+import { putCluster } from "../../lib/store/records/clusters.ts";
+import { type Engine, startMemory } from "../contracts/engines.ts";
+import { around } from "../contracts/faults.ts";
+import { demandRules } from "../sync/demand-rules.ts";
+import { newWorld, PERIOD_MS, type World, workloadOf } from "../sync/world.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startMemory();
+});
+afterAll(() => engine.close());
+
+const MINUTE_MS = 60_000;
+
+const manifestOf = (name: string): string =>
+  JSON.stringify({
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name, namespace: "shop", labels: { app: name, tier: "front" } },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+      minReplicas: 2,
+      maxReplicas: 40,
+      metrics: ["cpu", "memory", "disk"].map((metric) => ({
+        type: "Resource",
+        resource: { name: metric, target: { type: "Utilization", averageUtilization: 60 } },
+      })),
+    },
+  });
+
+/** A cluster of real manifests, synced so often that it has a summary. */
+const readWorld = async (workloads: Readonly<Record<string, number>> = { api: 4, web: 4 }) => {
+  const world = await newWorld(engine.client, engine.tables, workloads, { manifestOf });
+  const rules = { ...demandRules(world.cluster), specOf: RULES.specOf };
+  const worker = world.worker({ rules });
+  const sync = async (): Promise<void> => {
+    world.nowMs += PERIOD_MS;
+    await world.sync(worker);
+  };
+  // The fourth sync opens a minute.
+  for (let count = 0; count < 4; count++) await sync();
+  return { world, sync };
+};
+
+const contextOf = (world: World, more: Partial<QueryContext> = {}): QueryContext => ({ tables: world.tables, clock: () => world.nowMs, ...more });
+
+const rowsOf = async (world: World, query: RowQuery = {}, more: Partial<QueryContext> = {}): Promise<ClusterRows> => {
+  const [first] = await toArray(openQueries(contextOf(world, more)).rows({ cluster: world.record.name, ...query }));
+  if (!first) throw new Error("there is no cluster");
+  return first;
+};
+
+/** The row of an autoscaler as the list of whole autoscalers has it. */
+const viewedRows = async (world: World): Promise<readonly AutoscalerRow[]> =>
+  (await toArray(openQueries(contextOf(world)).autoscalers({ cluster: world.record.name }))).map((view) => rowOfView(view, "default"));
+
+/** Times are seconds in a summary, and its metrics are of its minute. */
+const withoutTimes = ({ lastScaleAt, measuredAt: _measured, ...row }: AutoscalerRow): object => ({
+  ...row,
+  ...(lastScaleAt !== undefined && { lastScaleAt: lastScaleAt.replace(/\.\d+Z/, ".000Z") }),
+});
+
+const commandsOf = (world: World) =>
+  openCommands({
+    tables: world.tables,
+    clock: () => world.nowMs,
+    insert: insertByStatement(world.tables),
+    by: "ada",
+    newUid: () => `uid-new-${world.nowMs}`,
+  });
+
+/** Tables that count requests by command. */
+const counting = (tables: Tables) => {
+  const requests: Record<string, number> = {};
+  const client = around(tables.client as never, async (command, send) => {
+    requests[command] = (requests[command] ?? 0) + 1;
+    return send();
+  });
+  return { tables: { ...tables, client }, requests };
+};
+
+const HEAD_AND_CLUSTER = { GetItemCommand: 2, BatchGetItemCommand: 1 };
+
+describe("rows of autoscalers", () => {
+  it("say what the whole autoscalers say, without their manifests and their journal", async () => {
+    const { world, sync } = await readWorld({ api: 4, many: 9, web: 4 });
+    workloadOf(world, "web").demand = 6;
+    await sync();
+    const { tables, requests } = counting(world.tables);
+    const { rows, partitions } = await rowsOf(world, {}, { tables });
+    expect(requests).toEqual({ ...HEAD_AND_CLUSTER, BatchGetItemCommand: 2 });
+    expect(rows.map(withoutTimes)).toEqual((await viewedRows(world)).map(withoutTimes));
+    expect(rows.map(({ name }) => name)).toEqual(["api", "many", "web"]);
+    expect(rows[2]).toMatchObject({ currentReplicas: 4, desiredReplicas: 6, labels: { app: "web" }, moreTargets: 1 });
+    expect(partitions).toEqual([expect.objectContaining({ name: "default", syncedAt: new Date(world.nowMs).toISOString(), ageSeconds: 0 })]);
+  });
+
+  it("are of the newest sync, also where the summary is of the minute before, and say since when their metrics are", async () => {
+    const { world, sync } = await readWorld();
+    await sync();
+    const measured = (await rowsOf(world)).rows[0]?.measuredAt;
+    workloadOf(world, "web").demand = 9;
+    await sync();
+    const { rows, partitions } = await rowsOf(world);
+    expect(rows[1]).toMatchObject({ name: "web", desiredReplicas: 9, measuredAt: partitions[0]?.syncedAt });
+    expect(rows[0]).toMatchObject({ name: "api", measuredAt: measured });
+  });
+
+  it("are never from before an edit, although no sync has seen it yet", async () => {
+    const { world } = await readWorld();
+    const commands = commandsOf(world);
+    await commands.apply([{ file: "a", text: manifestOf("new") }], { cluster: world.record.name, dryRun: false });
+    await commands.delete({ cluster: world.record.name, namespace: "shop", name: "api" });
+    await commands.pause({ cluster: world.record.name, namespace: "shop", name: "web" });
+    const { rows, partitions } = await rowsOf(world);
+    expect(rows).toMatchObject([
+      { name: "new", state: "waiting" },
+      { name: "web", state: "paused", paused: { by: "ada" } },
+    ]);
+    expect(partitions[0]).not.toHaveProperty("mark");
+    expect(rows.map(withoutTimes)).toEqual((await viewedRows(world)).map(withoutTimes));
+  });
+
+  it("say of a freeze and of a paused cluster at once, and no longer when a pause has ended by itself", async () => {
+    const { world, sync } = await readWorld();
+    const commands = commandsOf(world);
+    await commands.pause({ cluster: world.record.name, namespace: "shop", name: "web" }, world.nowMs + MINUTE_MS);
+    await sync();
+    const { rows: paused, partitions } = await rowsOf(world);
+    expect(paused.map(({ state }) => state)).toEqual(["active", "paused"]);
+    world.nowMs += MINUTE_MS;
+    const had = { known: partitions[0]?.mark ?? "" };
+    const { rows: ended, partitions: after } = await rowsOf(world, had);
+    expect(ended.map(({ state }) => state)).toEqual(["active", "waiting"]);
+    expect(after[0]).not.toHaveProperty("unchanged");
+    await commands.freeze("drill");
+    expect((await rowsOf(world, { known: after[0]?.mark ?? "" })).rows.map(({ state }) => state)).toEqual(["frozen", "frozen"]);
+    await commands.thaw();
+  });
+
+  it("are not repeated where the caller has them, and then cost the head alone", async () => {
+    const { world, sync } = await readWorld();
+    await sync();
+    const first = await rowsOf(world);
+    const known = first.partitions[0]?.mark ?? "";
+    await sync();
+    const { tables, requests } = counting(world.tables);
+    const next = await rowsOf(world, { known }, { tables });
+    expect(requests).toEqual(HEAD_AND_CLUSTER);
+    expect(next).toMatchObject({ rows: [], partitions: [{ unchanged: true, mark: known, syncedAt: new Date(world.nowMs).toISOString() }] });
+    expect(next.partitions[0]?.version).toBeGreaterThan(first.partitions[0]?.version ?? 0);
+    workloadOf(world, "web").demand = 9;
+    await sync();
+    expect((await rowsOf(world, { known })).rows).toMatchObject([{ name: "api" }, { name: "web", desiredReplicas: 9 }]);
+  });
+
+  it("are read from the autoscalers where the newest sync wrote no summary, and have no mark", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 4 }, { manifestOf });
+    const { rows, partitions } = await rowsOf(world);
+    expect(rows).toMatchObject([{ name: "web", state: "waiting", targets: ["<unknown>/60%", "<unknown>/60%"], moreTargets: 1 }]);
+    expect(partitions).toEqual([{ name: "default", version: 0 }]);
+  });
+
+  it("with a later summary than the head that was read have the time of that summary", async () => {
+    const { world, sync } = await readWorld();
+    await sync();
+    const { tables } = counting(world.tables);
+    const before = await headItem(world);
+    workloadOf(world, "web").demand = 9;
+    world.nowMs += MINUTE_MS;
+    await sync();
+    const client = around(tables.client as never, async (command, send) => {
+      const answer = (await send()) as { readonly Responses?: Readonly<Record<string, readonly Record<string, { S?: string }>[]>> };
+      const items = answer.Responses?.[world.tables.stateTable];
+      if (command !== "BatchGetItemCommand" || items?.[0]?.["sk"]?.S !== "head") return answer;
+      return { Responses: { [world.tables.stateTable]: [before] } };
+    });
+    const { rows, partitions } = await rowsOf(world, {}, { tables: { ...tables, client } });
+    expect(partitions).toMatchObject([{ syncedAt: new Date(world.nowMs).toISOString() }]);
+    expect(rows[1]).toMatchObject({ desiredReplicas: 9 });
+    expect(partitions[0]).not.toHaveProperty("mark");
+  });
+
+  it("are those that labels, kinds, a namespace or a name choose", async () => {
+    const { world } = await readWorld();
+    const names = async (query: RowQuery) => (await rowsOf(world, query)).rows.map(({ name }) => name);
+    expect(await names({ selector: "app=web" })).toEqual(["web"]);
+    expect(await names({ selector: "tier in (front),app!=web" })).toEqual(["api"]);
+    expect(await names({ kinds: ["PodAutoscaler"] })).toEqual([]);
+    expect(await names({ kinds: ["HorizontalPodAutoscaler"], name: "api" })).toEqual(["api"]);
+    expect(await names({ namespace: "lab" })).toEqual([]);
+    await expect(rowsOf(world, { selector: "a b" })).rejects.toMatchObject({ code: "service.invalid" });
+  });
+
+  it("of namespaces that the caller may not look at are left out", async () => {
+    const { world } = await readWorld();
+    const rights = { limited: true, caller: "ops", grants: [], touches: () => true, allows: () => undefined } as unknown as Rights;
+    expect((await rowsOf(world, {}, { rights })).rows).toEqual([]);
+  });
+
+  it("of a namespace that no partition has are there, although nothing scales them", async () => {
+    const { world } = await readWorld();
+    await putCluster(world.tables, { ...world.record, version: 2, partitions: [{ name: partitionName("lab"), namespaces: [namespace("lab")] }] }, 1);
+    const { rows, partitions } = await rowsOf(world);
+    expect(rows.map(({ name, partition }) => [name, partition])).toEqual([
+      ["api", undefined],
+      ["web", undefined],
+    ]);
+    expect(partitions).toMatchObject([{ name: "lab" }]);
+    expect((await rowsOf(world, { namespace: "shop" })).rows).toHaveLength(2);
+  });
+});
+
+const headItem = async (world: World) => {
+  const Key = { pk: { S: `partition#${world.record.name}#default` }, sk: { S: "head" } };
+  const { Item } = await world.tables.client.send(new GetItemCommand({ TableName: world.tables.stateTable, Key }));
+  return Item;
+};
