@@ -76,8 +76,12 @@ export const countsOf = (evaluation: Evaluation | undefined, status: Status): Ev
   const isUnread = evaluation?.failed === true && evaluation.from === undefined;
   // The count that the rules want, where a freeze, a pause, a rival or a refusal of the API server prevents it.
   const { withoutHold, refused, to } = evaluation ?? {};
-  const desired = withoutHold?.to ?? (refused ? to : undefined) ?? status.desiredReplicas;
-  if (!isUnread) return { current: evaluation?.from ?? status.currentReplicas, desired };
+  const wanted = withoutHold?.to ?? (refused ? to : undefined);
+  const current = evaluation?.from ?? status.currentReplicas;
+  // A stored count of 0 beside a failure may also mean that nothing was ever decided.
+  const isUndecided = evaluation?.failed === true && status.desiredReplicas === 0 && current > 0;
+  const desired = wanted ?? (isUndecided ? undefined : status.desiredReplicas);
+  if (!isUnread) return { current, ...(desired !== undefined && { desired }) };
   const sinceMs = status.conditions.find((condition) => condition.type === "AbleToScale" && condition.status === "False")?.transitionMs;
   const replicas = Math.max(status.currentReplicas, 0);
   // A stored count of 0 may also mean that no count was ever read.

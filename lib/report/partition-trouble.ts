@@ -49,13 +49,13 @@ const beganMs = (evaluation: Evaluation): number | undefined => {
   return evaluation.status?.conditions.find((condition) => condition.status === "False" && condition.reason === reason)?.transitionMs;
 };
 
-/** The instant at which most failures began; of several the earliest. One autoscaler that failed long before does not date an outage. */
+/** The instant at which most failures began; of several the latest, so that no outage is said to be older than it is. One autoscaler that failed long before does not date an outage. */
 const sinceMsOf = (failed: readonly Evaluation[]): number | undefined => {
   const began = Map.groupBy(
     failed.map(beganMs).filter((ms) => ms !== undefined),
     (ms) => ms,
   );
-  const [first] = [...began].toSorted(([oneMs, one], [otherMs, other]) => other.length - one.length || oneMs - otherMs);
+  const [first] = [...began].toSorted(([oneMs, one], [otherMs, other]) => other.length - one.length || otherMs - oneMs);
   return first?.[0];
 };
 

@@ -2,12 +2,14 @@ import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ageText, untilText } from "../../lib/cli/output/age-text.ts";
+import { stateText } from "../../lib/cli/output/autoscaler-rows.ts";
 import { csvLine } from "../../lib/cli/output/csv.ts";
 import { documentText } from "../../lib/cli/output/document-text.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
 import { sheet } from "../../lib/cli/output/sheet.ts";
 import { aligned, Table } from "../../lib/cli/output/text-table.ts";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
+import type { MetricView } from "../../lib/service/views/autoscaler-view.ts";
 import type { Printed } from "../../lib/report/printed.ts";
 
 const written = (text: Printed): string => text.written();
@@ -44,6 +46,23 @@ describe("ageText()", () => {
 
   it("untilText() counts down and then says now", () => {
     expect([untilText(90 * S, 0), untilText(S, S), untilText(0, S)]).toEqual(["in 90s", "now", "now"]);
+  });
+});
+
+describe("stateText()", () => {
+  const paint = painter(false);
+  const metrics = ["measured", "failed", "measured", "failed"].map((kind) => ({
+    kind,
+    name: "cpu",
+    type: "Resource",
+    target: "60%",
+  })) as MetricView[];
+
+  it("says how many metrics a decision went without, and what holds", () => {
+    expect(written(stateText({ state: "active", metrics: [] }, paint))).toBe("active");
+    expect(written(stateText({ state: "active", metrics }, paint))).toBe("active, 2 of 4 metrics missing");
+    expect(written(stateText({ state: "held", heldBy: "monitor", metrics }, paint))).toBe("held: monitor, 2 of 4 metrics missing");
+    expect(written(stateText({ state: "failing", metrics }, paint))).toBe("failing");
   });
 });
 

@@ -28,6 +28,30 @@ const behavior = (up: number, down?: number): NonNullable<HpaSpec["behavior"]> =
 
 const withMemory = (memory: Memory): Windows => ({ ...NEW_WINDOWS, memory });
 
+describe("windowsView() recommendations", () => {
+  const rows = (recommendations: Memory["recommendations"]) =>
+    windowsView(SPEC, withMemory({ ...EMPTY, recommendations }), { settings: DEFAULT_SETTINGS, nowMs: NOON }).recommendations;
+
+  it("shows one of an old slot for itself, though those of now are equal: nothing was recommended between them", () => {
+    expect(rows([run(8, 9_060, 9_060), { ...run(8, 240, 180), stepMs: 15_000 }])).toEqual([
+      { replicas: 8, first: at(-9_060), last: at(-9_060) },
+      { replicas: 8, first: at(-240), last: at(-180) },
+    ]);
+    expect(rows([{ ...run(8, 9_060, 240), stepMs: 8_820_000 }, run(7, 225, 225), run(7, 210, 210)])).toEqual([
+      { replicas: 8, first: at(-9_060), last: at(-9_060) },
+      { replicas: 8, first: at(-240), last: at(-240) },
+      { replicas: 7, first: at(-225), last: at(-210) },
+    ]);
+  });
+
+  it("shows equal ones of consecutive syncs in one row, where one sync is missing too", () => {
+    expect(rows([run(8, 60, 60), run(8, 45, 45), run(8, 15, 15), run(9, 0, 0)])).toEqual([
+      { replicas: 8, first: at(-60), last: at(-15) },
+      { replicas: 9, first: at(0), last: at(0) },
+    ]);
+  });
+});
+
 describe("windowsView() stabilization", () => {
   it("without behavior knows the way down alone, over the cluster's own window", () => {
     expect(windowsView(SPEC, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOON }).stabilization).toEqual([

@@ -53,9 +53,18 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
   waiting: "quiet",
 };
 
-/** For example "held: monitor", with the cause of the hold. */
-export const stateText = ({ state, heldBy }: Pick<AutoscalerView, "state" | "heldBy">, paint: Paint): Printed =>
-  paint(STATE_STYLES[state], state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state);
+/** For example "held: monitor", with the cause of the hold, or "active, 2 of 4 metrics missing": what was decided by the others may change when they are back. */
+export const stateText = (
+  { state, heldBy, metrics = [] }: Pick<AutoscalerView, "state" | "heldBy"> & Partial<Pick<AutoscalerView, "metrics">>,
+  paint: Paint,
+): Printed => {
+  const missing = metrics.filter(({ kind }) => kind === "failed").length;
+  const isPartly = DECIDED_STATES.has(state) && missing > 0;
+  const words = state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state;
+  return paint(isPartly ? "warn" : STATE_STYLES[state], isPartly ? `${words}, ${missing} of ${metrics.length} metrics missing` : words);
+};
+
+const DECIDED_STATES: ReadonlySet<string> = new Set(["active", "limited", "held", "shadow"]);
 
 export const referenceText = ({ target }: Pick<AutoscalerView, "target">): string => (target ? `${target.kind}/${target.name}` : UNKNOWN);
 

@@ -29,15 +29,36 @@ export const windowsView = (spec: AutoscalerSpec, windows: Windows, moment: Mome
   };
 };
 
-/** Runs in order of time, because slots of the list are used again (hpa.md 3.8). Runs with nothing else between them are one row. */
+/**
+ * Runs in order of time, because slots of the list are used again (hpa.md 3.8). Recommendations of consecutive syncs are one row. A used slot keeps a recommendation that may be hours old: it is a row of its own,
+ * so that no row covers a time in which nothing was recommended.
+ */
 const rowsOf = (runs: readonly RecommendationRun[]): WindowsView["recommendations"] => {
+  const spacing = spacingMs(runs);
   const rows: RecommendationRun[] = [];
-  for (const run of runs.toSorted((a, b) => a.lastMs - b.lastMs || a.firstMs - b.firstMs)) {
+  for (const run of runs.flatMap((one) => apart(one, spacing)).toSorted((a, b) => a.lastMs - b.lastMs || a.firstMs - b.firstMs)) {
     const last = rows.at(-1);
-    if (last?.replicas !== run.replicas) rows.push(run);
+    if (last?.replicas !== run.replicas || run.firstMs - last.lastMs > 2 * spacing) rows.push(run);
     else rows[rows.length - 1] = { ...last, firstMs: Math.min(last.firstMs, run.firstMs), lastMs: Math.max(last.lastMs, run.lastMs) };
   }
   return rows.map(({ replicas, firstMs, lastMs }) => ({ replicas, first: timeText(firstMs), last: timeText(lastMs) }));
+};
+
+/** The shortest time between two recommendations: about the sync period. */
+const spacingMs = (runs: readonly RecommendationRun[]): number => {
+  const byTime = runs.toSorted((a, b) => a.firstMs - b.firstMs);
+  const gaps = byTime.flatMap(({ firstMs, stepMs }, at) => [firstMs - (byTime[at - 1]?.lastMs ?? Number.NEGATIVE_INFINITY), stepMs ?? 0]);
+  return Math.min(...gaps.filter((gapMs) => gapMs > 0));
+};
+
+/** The recommendations of a run, each for itself where they are too far apart for consecutive syncs. */
+const apart = (run: RecommendationRun, spacing: number): readonly RecommendationRun[] => {
+  const { replicas, firstMs, lastMs, stepMs = 0 } = run;
+  if (stepMs <= 2 * spacing) return [run];
+  return Array.from({ length: Math.round((lastMs - firstMs) / stepMs) + 1 }, (_, nth) => {
+    const atMs = firstMs + nth * stepMs;
+    return { replicas, firstMs: atMs, lastMs: atMs };
+  });
 };
 
 const stabilizationView = ({ direction, windowMs, held }: StabilizationState): StabilizationView => ({

@@ -77,8 +77,8 @@ const replicasOf = (known: AutoscalerSnapshot, status: Status): Pick<AutoscalerV
     const { replicas, sinceMs } = lastKnown;
     return { lastKnown: { replicas, ...(sinceMs !== undefined && { at: timeText(sinceMs) }) } };
   }
-  if (current === undefined || desired === undefined) return {};
-  return { currentReplicas: isReached(known) ? status.desiredReplicas : current, desiredReplicas: desired };
+  if (current === undefined) return {};
+  return { currentReplicas: isReached(known) ? status.desiredReplicas : current, ...(desired !== undefined && { desiredReplicas: desired }) };
 };
 
 /** The status has the count before a scale. After a later sync the desired count is reached. */
