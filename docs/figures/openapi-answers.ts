@@ -129,6 +129,34 @@ const grant = z.looseObject({
 const access = z.looseObject({ required: z.boolean(), grants: z.array(grant) });
 const accessEdited = access.extend({ id: text.exactOptional(), changed: z.boolean() });
 
+const override = z.looseObject({
+  id: text,
+  scope: z.enum(["fleet", "cluster", "namespace", "autoscaler"]),
+  cluster: text.exactOptional(),
+  namespace: text.exactOptional(),
+  name: text.exactOptional(),
+  state: z.enum(["active", "ahead", "expired"]),
+  hold: z.boolean().exactOptional(),
+  min: count.exactOptional(),
+  max: count.exactOptional(),
+  minFactor: z.number().exactOptional(),
+  from: time,
+  until: time.exactOptional(),
+  reason: text,
+  by: text,
+  at: time,
+  force: z.boolean().exactOptional(),
+});
+const bound = z.looseObject({ replicas: count, by: z.looseObject({ kind: text }) });
+const bounds = z.looseObject({ min: bound, max: bound });
+const overrideEdited = z.looseObject({
+  override,
+  changed: z.boolean(),
+  meets: z.array(z.looseObject({ cluster: text, namespace: text, name: text, before: bounds, after: bounds })),
+  more: z.boolean().exactOptional(),
+  warnings: z.array(text),
+});
+
 export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService, z.ZodType>> = {
   autoscalers: page(autoscaler),
   rows: page(
@@ -239,6 +267,10 @@ export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService,
   adopt: fleetAdopted,
   access,
   canI: z.looseObject({ allowed: z.boolean(), caller: text.exactOptional(), grant: text.exactOptional(), grants: z.array(grant) }),
+  overrides: page(override),
+  setOverride: overrideEdited,
+  extendOverride: overrideEdited,
+  clearOverride: overrideEdited,
   grantAccess: accessEdited,
   revokeAccess: accessEdited,
   requireAccess: accessEdited,

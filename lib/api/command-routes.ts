@@ -13,7 +13,10 @@ import {
   FREEZE,
   GRANT,
   NEW_CLUSTER,
+  NEW_OVERRIDE,
   NOTHING,
+  OVERRIDE,
+  OVERRIDE_UNTIL,
   PARTITION,
   PARTITION_INTENT,
   PARTITION_PAGE,
@@ -137,6 +140,16 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     async (service) => json(await service.adopt()),
     { connects: () => true },
   ),
+  setOverride: postRoute(
+    "sets bounds or a hold for some time, over schedule and manifest, for an autoscaler, a namespace, a cluster or the fleet",
+    NEW_OVERRIDE,
+    async (service, { from, until, ...wanted }) =>
+      json(await service.setOverride({ ...wanted, ...(from !== undefined && { fromMs: from }), ...(until !== undefined && { untilMs: until }) })),
+  ),
+  extendOverride: postRoute("gives an override another end", OVERRIDE_UNTIL, async (service, { until, ...edit }) =>
+    json(await service.extendOverride({ ...edit, untilMs: until })),
+  ),
+  clearOverride: postRoute("ends an override now", OVERRIDE, async (service, edit) => json(await service.clearOverride(edit))),
   grantAccess: postRoute(
     "gives callers a right, which limits them to their grants",
     GRANT,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ROLES } from "../model/access.ts";
 import { readInstant } from "../model/instant.ts";
+import { MIN_FACTOR_MAX, OVERRIDE_REPLICAS_MAX, REASON_CHARACTERS_MAX } from "../model/override.ts";
 import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
 import { ROW_FIELDS } from "../service/views/row-view.ts";
@@ -116,6 +117,31 @@ export const PARTITION_PAGE = z.strictObject({
 });
 export const PARTITION_INTENT = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX), intent: ascii(NAME_CHARACTERS_MAX) });
 export const FREEZE = z.strictObject({ reason: words.regex(/\S/, "must have a word"), replace: z.boolean().exactOptional() });
+
+export const OVERRIDES = z.strictObject({ ...filter, name: autoscaler.name.exactOptional(), page: page.exactOptional() });
+const count = z
+  .number()
+  .int("must be a whole number")
+  .min(1, "must be at least 1")
+  .max(OVERRIDE_REPLICAS_MAX, `must be at most ${OVERRIDE_REPLICAS_MAX}`);
+/** The service checks what goes together. */
+export const NEW_OVERRIDE = z.strictObject({
+  ...filter,
+  name: autoscaler.name.exactOptional(),
+  fleet: z.boolean().exactOptional(),
+  hold: z.boolean().exactOptional(),
+  min: count.exactOptional(),
+  max: count.exactOptional(),
+  minFactor: z.number().positive("must be above 0").max(MIN_FACTOR_MAX, `must be at most ${MIN_FACTOR_MAX}`).exactOptional(),
+  from: instant.exactOptional(),
+  until: instant.exactOptional(),
+  reason: text(REASON_CHARACTERS_MAX).regex(/\S/, "must have a word"),
+  force: z.boolean().exactOptional(),
+  dryRun: z.boolean().exactOptional(),
+});
+const override = { id: label, cluster: label.exactOptional() };
+export const OVERRIDE = z.strictObject(override);
+export const OVERRIDE_UNTIL = z.strictObject({ ...override, until: instant });
 
 const PATTERN_CHARACTERS_MAX = 512;
 const pattern = ascii(PATTERN_CHARACTERS_MAX);

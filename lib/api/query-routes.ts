@@ -2,6 +2,7 @@ import * as z from "zod";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
 import { labelNames } from "../service/series/labels-info.ts";
 import type { AutoscalerCursor, ChangeCursor, EventQuery, QueryService } from "../service/service.ts";
+import type { OverrideCursor } from "../service/overrides/requests.ts";
 import { eventsPage } from "./events-page.ts";
 import {
   AUTOSCALER,
@@ -15,6 +16,7 @@ import {
   EVENTS,
   FILTER,
   NOTHING,
+  OVERRIDES,
   PARTITION,
   ROWS,
   SERIES,
@@ -33,6 +35,12 @@ const AUTOSCALER_CURSOR: z.ZodType<AutoscalerCursor> = z.strictObject({
   name: z.string().min(1),
 });
 const CHANGE_CURSOR: z.ZodType<ChangeCursor> = z.strictObject({ atMs: z.number(), id: z.string() });
+const OVERRIDE_CURSOR: z.ZodType<OverrideCursor> = z.strictObject({
+  cluster: z.string().exactOptional(),
+  namespace: z.string().exactOptional(),
+  name: z.string().exactOptional(),
+  id: z.string().min(1),
+});
 const CLUSTER_CURSOR = z.strictObject({ name: z.string() });
 
 interface List<Item, Cursor extends object> {
@@ -135,6 +143,23 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
     json(await service.partition(name)),
   ),
   fleet: getRoute("whether the fleet is frozen", NOTHING, async (service) => json(await service.fleet())),
+  overrides: getRoute("lists overrides, a page at a time", OVERRIDES, (service, { page: token, ...query }, context) =>
+    listPage(
+      {
+        question: query,
+        cursor: OVERRIDE_CURSOR,
+        token,
+        items: (after) => service.overrides(query, after),
+        cursorOf: ({ cluster, namespace, name, id }) => ({
+          ...(cluster !== undefined && { cluster }),
+          ...(namespace !== undefined && { namespace }),
+          ...(name !== undefined && { name }),
+          id,
+        }),
+      },
+      context,
+    ),
+  ),
   status: getRoute("whether everything works, and what to look at", NOTHING, async (service) => json(await service.status())),
   access: getRoute("who has which grant", NOTHING, async (service) => json(await service.access())),
   canI: getRoute("whether the caller may look at a namespace, a cluster or the fleet, or edit it", CAN_I, async (service, query) =>

@@ -12,6 +12,7 @@ import { manifestCommands } from "./manifest-commands.ts";
 import { manifestEdits } from "./manifest-edits.ts";
 import { migrationCommands } from "./migration-commands.ts";
 import { readingCommands } from "./reading-commands.ts";
+import { overrideCommands } from "./override-commands.ts";
 import type { Run } from "./run-command.ts";
 import { stackCommands } from "./stack-commands.ts";
 import { withTarget } from "./target-options.ts";
@@ -40,6 +41,7 @@ export const program = (run: Run, io: Io): Command => {
     run,
   );
   fleetCommands(withTarget(root.command("fleet").enablePositionalOptions()).description("freeze or thaw every cluster (the kill switch)"), run);
+  overrideCommands(withTarget(root.command("override").enablePositionalOptions()).description("set bounds and holds that end by themselves"), run);
   accessCommands(withTarget(root.command("access").enablePositionalOptions()).description("give callers rights on clusters and namespaces"), run);
   authCommands(withTarget(root.command("auth").enablePositionalOptions()).description("ask what you may do"), run);
   root.addCommand(startCommand(runsByItself).name("start"));

@@ -1,5 +1,8 @@
 import type { AutoscalerRef } from "./ids.ts";
 
+/** The edits of overrides: set, given another end, taken away. */
+export type OverrideVerb = "override" | "extend" | "clear";
+
 /** An edit by a person. It took effect if the autoscaler has the generation that it names. */
 export interface ChangeRecord extends AutoscalerRef {
   /** `<uid>:<new generation>`. */
@@ -8,7 +11,7 @@ export interface ChangeRecord extends AutoscalerRef {
   readonly by: string;
   /** The grant that allowed it; absent where none was needed. */
   readonly grant?: string;
-  readonly verb: "apply" | "delete" | "handback" | "pause" | "resume" | "takeover" | "takeover-failed";
+  readonly verb: "apply" | "delete" | "handback" | "pause" | "resume" | "takeover" | "takeover-failed" | OverrideVerb;
   /** The generation before the edit, 0 for a new autoscaler. The chain of these tells the edits that took effect from those that did not. */
   readonly baseGeneration?: number;
   readonly before?: string;
@@ -44,7 +47,8 @@ export interface ScopeChangeRecord {
     | "require"
     | "reset-windows"
     | "reset-intent"
-    | "reset-time";
+    | "reset-time"
+    | OverrideVerb;
   /** The record as JSON; absent before its creation and after its deletion. */
   readonly before?: string;
   readonly after?: string;

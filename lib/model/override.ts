@@ -32,8 +32,16 @@ export interface ScopedOverride extends Override {
   readonly scope: OverrideScope;
 }
 
+/** Most overrides of one item of the table: the fleet, a cluster with its namespaces, or an autoscaler. */
 export const OVERRIDES_MAX = 50;
+/** Most overrides of one namespace, and of all namespaces of a cluster. The rest of the item is for overrides of the whole cluster: no tenant may use it up. */
+export const NAMESPACE_OVERRIDES_MAX = 10;
+export const NAMESPACES_OVERRIDES_MAX = 40;
 export const REASON_CHARACTERS_MAX = 500;
+/** How far ahead the end of bounds may lie. */
+export const BOUNDS_MS_MAX = 30 * 86_400_000;
+export const OVERRIDE_REPLICAS_MAX = 1_000_000;
+export const MIN_FACTOR_MAX = 1_000;
 
 /** What is stored of the overrides that may meet an autoscaler. */
 export interface OverrideItems {

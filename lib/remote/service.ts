@@ -15,7 +15,9 @@ import type {
   QueryService,
   Service,
 } from "../service/service.ts";
+import type { OverrideCursor } from "../service/overrides/requests.ts";
 import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views/autoscaler-view.ts";
+import type { OverrideView } from "../service/views/override-view.ts";
 import type { ChangeView } from "../service/views/change-view.ts";
 import type { ClusterRows, RowQuery } from "../service/views/row-view.ts";
 import type { SendRequest } from "./send-request.ts";
@@ -57,6 +59,10 @@ const queryService = (ask: SendRequest): QueryService => {
     cluster: (name) => sendQuery(QUERY_PATHS.cluster, { name }),
     partition: (name) => sendQuery(QUERY_PATHS.partition, { name }),
     fleet: () => sendQuery(QUERY_PATHS.fleet),
+    overrides: ({ name, ...filter }, after) => {
+      const fields = presentFields({ ...filterOf(filter), name });
+      return pagesOf<OverrideView>(sendQuery, QUERY_PATHS.overrides, fields, after && pageToken(fields, presentFields(overrideCursor(after))));
+    },
     status: () => sendQuery(QUERY_PATHS.status),
     access: () => sendQuery(QUERY_PATHS.access),
     canI: ({ verb, ...place }) => sendQuery(QUERY_PATHS.canI, { verb, ...filterOf(place) }),
@@ -65,6 +71,7 @@ const queryService = (ask: SendRequest): QueryService => {
 
 const SECOND_MS = 1_000;
 
+const overrideCursor = ({ cluster, namespace, name, id }: OverrideCursor): Fields => ({ cluster, namespace, name, id });
 const cursorOf = ({ cluster, namespace, name }: AutoscalerCursor): AutoscalerCursor => ({ cluster, namespace, name });
 
 /** Keeps only the known fields, because the stack refuses unknown ones and callers may pass larger objects. */
@@ -72,7 +79,9 @@ const filterOf = ({ cluster, namespace }: Filter): Readonly<Record<string, strin
 const queryFields = ({ name, ...filter }: AutoscalerQuery): Readonly<Record<string, string>> => ({ name, ...filterOf(filter) });
 
 /** Drops absent fields. */
-const presentFields = (fields: Fields): Readonly<Record<string, string>> =>
+const presentFields = (fields: Fields): Readonly<Record<string, string>> => defined(fields);
+
+const defined = <Value>(fields: Readonly<Record<string, Value | undefined>>): Readonly<Record<string, Value>> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
 const timeText = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(Math.max(0, ms)).toISOString());
@@ -172,6 +181,13 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     freeze: (reason, replace = false) => edit(COMMAND_PATHS.freeze, { reason, ...(replace && { replace }) }),
     thaw: () => edit(COMMAND_PATHS.thaw, {}),
     adopt: () => edit(COMMAND_PATHS.adopt, {}),
+    setOverride: ({ cluster, namespace, name, fleet, hold, min, max, minFactor, fromMs, untilMs, reason, force, dryRun }) => {
+      const times = { from: timeText(fromMs), until: timeText(untilMs) };
+      const fields = defined({ cluster, namespace, name, fleet, hold, min, max, minFactor, ...times, reason, force, dryRun });
+      return dryRun ? send(COMMAND_PATHS.setOverride, fields, {}) : edit(COMMAND_PATHS.setOverride, fields);
+    },
+    extendOverride: ({ id, cluster, untilMs }) => edit(COMMAND_PATHS.extendOverride, presentFields({ id, cluster, until: timeText(untilMs) })),
+    clearOverride: ({ id, cluster }) => edit(COMMAND_PATHS.clearOverride, presentFields({ id, cluster })),
     grantAccess: ({ arn, role, cluster, namespace }) => edit(COMMAND_PATHS.grantAccess, presentFields({ arn, role, cluster, namespace })),
     revokeAccess: (id) => edit(COMMAND_PATHS.revokeAccess, { id }),
     requireAccess: (required) => edit(COMMAND_PATHS.requireAccess, { required }),

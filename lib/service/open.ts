@@ -15,6 +15,8 @@ import { events } from "./events.ts";
 import { describe } from "./explain/describe.ts";
 import { explain } from "./explain/explain.ts";
 import { findAutoscaler } from "./find-autoscaler.ts";
+import { clearOverride, extendOverride, setOverride } from "./overrides/override-edits.ts";
+import { overrides } from "./overrides/override-places.ts";
 import { partition } from "./partitions/partition-query.ts";
 import { resetIntent } from "./partitions/reset-intent.ts";
 import { resetTime } from "./partitions/reset-time.ts";
@@ -47,6 +49,7 @@ export const openQueries = (context: QueryContext): QueryService => ({
   cluster: (name) => cluster(context, name),
   partition: (path) => partition(context, path),
   fleet: () => fleet(context),
+  overrides: (query, after) => overrides(context, query, after),
   status: () => status(context),
 
   access: () => access(context),
@@ -81,6 +84,10 @@ export const openCommands = (context: ServiceContext): CommandService => ({
   freeze: (reason, replace) => freeze(context, reason, replace),
   thaw: () => thaw(context),
   adopt: () => adopt(context),
+
+  setOverride: (wanted) => setOverride(context, wanted),
+  extendOverride: (edit) => extendOverride(context, edit),
+  clearOverride: (edit) => clearOverride(context, edit),
 
   grantAccess: (grant) => grantAccess(context, grant),
   revokeAccess: (id) => revokeAccess(context, id),

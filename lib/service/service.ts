@@ -19,6 +19,7 @@ import type {
 } from "./views/autoscaler-view.ts";
 import type { ChangeView } from "./views/change-view.ts";
 import type { HistoryView } from "./views/history-view.ts";
+import type { OverrideCommands, OverrideQueries } from "./overrides/requests.ts";
 import type { PartitionView, ResetView } from "./views/partition-view.ts";
 import type { ClusterRows, RowQuery } from "./views/row-view.ts";
 import type { ShadowView } from "./views/shadow-view.ts";
@@ -27,7 +28,7 @@ import type { StatusView } from "./views/status.ts";
 export type { KindCount };
 
 /** The queries, the same for the embedded run and a deployed stack. Lists are read page by page and can start after any item. An unknown name throws a TidemarkError. */
-export interface QueryService {
+export interface QueryService extends OverrideQueries {
   /** In order of cluster, namespace and name. A caller that takes only the first few says how many with `pageSize`, so that no more are read. */
   autoscalers(filter: Filter & { readonly pageSize?: number }, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
   /** The same as tables show them, without manifests: cluster by cluster in order of name. */
@@ -63,7 +64,7 @@ export interface QueryService {
 }
 
 /** The commands. Each edit inserts a change item. A refused edit throws a TidemarkError. */
-export interface CommandService {
+export interface CommandService extends OverrideCommands {
   apply(sources: readonly ManifestSource[], options: ApplyOptions): Promise<readonly Applied[]>;
   delete(edit: AutoscalerEdit): Promise<EditResult>;
   pause(edit: AutoscalerEdit, untilMs?: number): Promise<EditResult>;

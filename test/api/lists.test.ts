@@ -7,6 +7,7 @@ import { QUERY_ROUTES } from "../../lib/api/query-routes.ts";
 import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
 import type { ChangeRecord, ScopeChangeRecord } from "../../lib/model/changes.ts";
+import type { Override, OverrideScope } from "../../lib/model/override.ts";
 import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { requestSender } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
@@ -19,6 +20,8 @@ import { insertChange } from "../../lib/store/history/changes.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { insertScopeChange } from "../../lib/store/history/scope-changes.ts";
+import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { getCluster, getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 import { NOON } from "../noon.ts";
 import { type FunctionUrl, startFunctionUrl } from "../remote/stand-in/function-url.ts";
@@ -286,12 +289,89 @@ const clusterStory: fc.Arbitrary<Story> = fc
     } satisfies Story;
   });
 
+interface PlacedOverride {
+  readonly scope: OverrideScope;
+  readonly cluster: string;
+  readonly inside: string;
+  readonly id: string;
+  readonly pad: string;
+  readonly later: boolean;
+}
+
+const storeOverride = async ({ tables }: ServiceContext, { scope, cluster: at, inside, id, pad }: PlacedOverride): Promise<void> => {
+  const one: Override = {
+    id,
+    set: { hold: true },
+    ...(scope === "namespace" && { namespace: inside }),
+    ...{ fromMs: NOON, reason: `drill ${pad}`, by: "ada", atMs: NOON },
+  };
+  const withOne = <Item extends { readonly overrides?: readonly Override[] }>(item: Item): Item => ({
+    ...item,
+    overrides: [...(item.overrides ?? []), one],
+  });
+  if (scope === "fleet") {
+    const { version, ...fleet } = await getFleet(tables);
+    await putFleet(tables, withOne(fleet), version);
+  } else if (scope === "autoscaler") {
+    const record = await getAutoscaler(tables, { cluster: clusterName(at), namespace: namespace(inside), name: autoscalerName("web") });
+    if (record) await putAutoscaler(tables, withOne({ ...record, generation: record.generation + 1 }), record.generation);
+  } else {
+    const record = await getCluster(tables, clusterName(at));
+    if (record) await putCluster(tables, withOne({ ...record, version: record.version + 1 }), record.version);
+  }
+};
+
+const SCOPES: readonly OverrideScope[] = ["fleet", "cluster", "namespace", "autoscaler"];
+
+const overrideStory: fc.Arbitrary<Story> = fc
+  .record({
+    all: fc.uniqueArray(
+      fc.record({
+        ...{ scope: fc.constantFrom(...SCOPES), cluster: clusterIn, inside: namespaceIn, id: fc.stringMatching(/^[a-c]{1,3}$/) },
+        ...{ pad: padding, later: fc.boolean() },
+      }),
+      { selector: ({ id }) => id, minLength: 1, maxLength: 40 },
+    ),
+    cluster: optional(clusterIn),
+    namespace: optional(namespaceIn),
+    stepMs,
+  })
+  .map(({ all, stepMs: step, ...filter }) => {
+    const matches = (one: PlacedOverride): boolean =>
+      one.scope === "fleet" ||
+      ((filter.cluster ?? one.cluster) === one.cluster && (one.scope === "cluster" || (filter.namespace ?? one.inside) === one.inside));
+    const placesOf = (some: readonly PlacedOverride[]) =>
+      some.filter(matches).map(({ scope, cluster: at, inside, id }) => {
+        if (scope === "fleet") return place("", "", "", id);
+        return place(at, scope === "cluster" ? "" : inside, scope === "autoscaler" ? "web" : "", id);
+      });
+    const before = all.filter(({ later }) => !later);
+    const given = present(filter);
+    return {
+      fields: given,
+      fill: async (context) => {
+        for (const one of CLUSTERS) {
+          await cluster(context, one);
+          for (const inside of NAMESPACES) await apply(context, one, hpa("web", { namespace: inside }));
+        }
+        for (const one of before) await storeOverride(context, one);
+      },
+      between: all.filter(({ later }) => later).map((one) => (context: ServiceContext) => storeOverride(context, one)),
+      wanted: placesOf(before),
+      possible: placesOf(all),
+      placeOf: (item) => place(item["cluster"] ?? "", item["namespace"] ?? "", item["name"] ?? "", item["id"] ?? ""),
+      throughClient: (service) => service.overrides(given),
+      stepMs: step,
+    } satisfies Story;
+  });
+
 const STORIES: Readonly<Record<ListName, { readonly story: fc.Arbitrary<Story>; readonly runs: number }>> = {
   autoscalers: { story: autoscalerStory, runs: 5 },
   rows: { story: rowStory, runs: 5 },
   events: { story: eventStory, runs: 6 },
   changes: { story: changeStory, runs: 6 },
   clusters: { story: clusterStory, runs: 5 },
+  overrides: { story: overrideStory, runs: 5 },
 };
 
 /** A person waits for few stories, and CI has time for more. */

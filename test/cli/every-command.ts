@@ -33,6 +33,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 };
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   events: ["-A"],
+  "override set": ["-n", "shop", "--hold", "--dry-run"],
   changes: ["-A"],
   import: ["--kubeconfig", KUBECONFIG],
   "cluster add": ["--kubeconfig", KUBECONFIG],

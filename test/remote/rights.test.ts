@@ -57,6 +57,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   cluster: (service) => service.cluster("eu-1"),
   partition: (service) => service.partition("eu-1"),
   fleet: (service) => service.fleet(),
+  overrides: (service) => toArray(service.overrides({ cluster: "eu-1" })),
   status: (service) => service.status(),
   access: (service) => service.access(),
   canI: (service) => service.canI({ verb: "view" }),
@@ -78,20 +79,25 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   freeze: (service) => service.freeze("drill"),
   thaw: (service) => service.thaw(),
   adopt: (service) => service.adopt(),
+  setOverride: (service) => service.setOverride({ ...WEB, hold: true, reason: "drill", dryRun: true }),
+  extendOverride: (service) => service.extendOverride({ id: "a-none", cluster: "eu-1", untilMs: NOON + 3_600_000 }),
+  clearOverride: (service) => service.clearOverride({ id: "a-none", cluster: "eu-1" }),
   grantAccess: (service) => service.grantAccess({ arn: ADA, role: "edit", cluster: "*" }),
   revokeAccess: (service) => service.revokeAccess("none"),
   requireAccess: (service) => service.requireAccess(false),
 };
 const VERBS = Object.keys(REQUESTS) as (keyof Service)[];
 
-const OWN_EDITS = ["apply", "delete", "pause", "resume", "takeOver", "handBack"];
+const OWN_EDITS = ["apply", "delete", "pause", "resume", "takeOver", "handBack", "setOverride"];
+/** They name an override by its id. */
+const OVERRIDE_EDITS = ["extendOverride", "clearOverride"];
 const READS_OF_ONE = ["get", "describe", "explain", "shadow", "history"];
 const CLUSTER_EDITS = [
   ...["checkCluster", "addCluster", "replaceCluster", "pauseCluster", "resumeCluster"],
   ...["removeCluster", "resetWindows", "resetIntent", "resetTime"],
 ];
 const FLEET = ["access", "freeze", "thaw", "adopt"];
-const EDITS = [...OWN_EDITS, ...CLUSTER_EDITS, "freeze", "thaw", "adopt"];
+const EDITS = [...OWN_EDITS, ...OVERRIDE_EDITS, ...CLUSTER_EDITS, "freeze", "thaw", "adopt"];
 
 /** How the rights answered: let through, without a right, or as if there were nothing. What the service says after that does not count. */
 const verdictOn = async (verb: keyof Service): Promise<"allowed" | "no grant" | "unknown"> => {
@@ -113,7 +119,7 @@ describe("each route, by the grants of its caller", () => {
       "none, where grants are required",
       [],
       true,
-      [...FLEET, ...OWN_EDITS, "addCluster", ...VERBS.filter((verb) => isSeen(verb))],
+      [...FLEET, ...OWN_EDITS, ...OVERRIDE_EDITS, "addCluster", ...VERBS.filter((verb) => isSeen(verb))],
       [...CLUSTER_EDITS, "partition"],
     ],
     ["view of the namespace", [{ namespace: "shop" }], false, [...FLEET, ...EDITS, "partition"], []],
@@ -133,7 +139,7 @@ describe("each route, by the grants of its caller", () => {
       [{ role: "edit", cluster: "us-*" }],
       true,
       [...FLEET, "addCluster"],
-      [...READS_OF_ONE, ...OWN_EDITS, ...CLUSTER_EDITS, "cluster", "partition"],
+      [...READS_OF_ONE, ...OWN_EDITS, ...OVERRIDE_EDITS, ...CLUSTER_EDITS, "cluster", "partition", "overrides"],
     ],
   ])("%s", { timeout: 120_000 }, async (_grants, given, required, noGrant, unknown) => {
     for (const verb of VERBS) {

@@ -1,6 +1,7 @@
 import { isObject } from "../../model/is-object.ts";
 import type { ChangeView } from "../../service/views/change-view.ts";
 import type { FieldChange } from "../../service/views/field-changes.ts";
+import { setText } from "./bounds-lines.ts";
 import { ageText } from "./age-text.ts";
 
 const VALUE_CHARACTERS_MAX = 120;
@@ -11,20 +12,23 @@ const valueText = (value: unknown): string => {
 };
 
 const fieldLine = ({ path, ...sides }: FieldChange): string => {
-  const text = HOLDS.includes(path) ? holdText : valueText;
+  const text = HOLDS.includes(path) || path.startsWith(OVERRIDE) ? holdText : valueText;
   if (!("before" in sides)) return `  + ${path}: ${text(sides.after)}`;
   if (!("after" in sides)) return `  - ${path}: ${text(sides.before)}`;
   return `  ~ ${path}: ${text(sides.before)} -> ${text(sides.after)}`;
 };
 
 const HOLDS: readonly string[] = ["paused", "frozen"];
+/** The path of an override ends with its id. */
+const OVERRIDE = "overrides.";
 
-/** A pause or a freeze: by whom, until when, and why. The line of the edit has its time already. */
+/** A pause, a freeze or an override: what it sets, by whom, until when, and why. The line of the edit has its time already. */
 const holdText = (value: unknown): string => {
   if (!isObject(value) || typeof value["by"] !== "string") return valueText(value);
   const until = typeof value["until"] === "string" ? ` until ${value["until"]}` : "";
   const reason = typeof value["reason"] === "string" ? `: ${valueText(value["reason"])}` : "";
-  return `by ${value["by"]}${until}${reason}`;
+  const set = setText(value);
+  return `${set === "" ? "" : `${set} `}by ${value["by"]}${until}${reason}`;
 };
 
 const objectText = ({ scope, cluster, namespace, name }: ChangeView): string => {

@@ -3,6 +3,7 @@ import type { ConnectionReport } from "../../cluster/check/report.ts";
 import type { ScopeChangeRecord } from "../../model/changes.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../model/ids.ts";
+import { withoutExpired } from "../../model/override.ts";
 import type { ClusterRecord, Connection, ConnectionRecord } from "../../model/records.ts";
 import { DEFAULT_SETTINGS } from "../../model/settings.ts";
 import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
@@ -196,7 +197,10 @@ const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly st
 
 interface ClusterEdit {
   readonly verb: ScopeChangeRecord["verb"];
-  readonly change: (record: ClusterRecord) => ClusterRecord;
+  /** Returns undefined where nothing has to change. */
+  readonly change: (record: ClusterRecord) => ClusterRecord | undefined;
+  /** The namespace of what is changed, where the edit leaves all else as it is. */
+  readonly namespace?: string;
   /** The connection, where a person states it. What was read before says nothing about it. */
   readonly connection?: Connection;
 }
@@ -207,15 +211,24 @@ interface ClusterEdit {
  *  C  reads 7, connection 4 ── connection 8 └─ died ✗          the connection counts from the next version on, which is 9: every edit goes above both
  */
 
-/** Reads, changes and writes a record under the version that was read, again while other editors win. */
-const edit = async (context: ServiceContext, name: string, { verb, change, connection }: ClusterEdit): Promise<ClusterView> => {
+const edit = async (context: ServiceContext, name: string, wanted: ClusterEdit): Promise<ClusterView> =>
+  view(context, (await editCluster(context, name, wanted)).record);
+
+/** Reads, changes and writes a record under the version that was read, again while other editors win. It drops expired overrides. */
+export const editCluster = async (
+  context: ServiceContext,
+  name: string,
+  { verb, change, connection, namespace: part }: ClusterEdit,
+): Promise<{ readonly record: ClusterRecord; readonly changed: boolean }> => {
   let uid: string | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const before = await findCluster(context, name);
     uid ??= before.uid;
     if (before.uid !== uid) throw replaced(name);
     // An edit keeps the cluster, so it ends an unfinished removal.
-    const { removing: _ended, ...kept } = change(before);
+    const changed = change(before);
+    if (!changed) return { record: before, changed: false };
+    const { removing: _ended, ...kept } = withoutExpired(changed, context.clock());
     const connected = await getConnection(context.tables, before.name);
     const version = Math.max(before.version, connected?.version ?? 0) + 1;
     const after: ClusterRecord = { ...kept, version, ...(connection && { connectionVersion: version }) };
@@ -225,7 +238,7 @@ const edit = async (context: ServiceContext, name: string, { verb, change, conne
       const written: ClusterRecord = isReplanned ? { ...after, plannedFromMs: context.clock() } : after;
       const own = connectionFor(before, connected);
       const sides = { before: withConnection(before, own), after: withConnection(written, connection ?? own) };
-      await recordChange(context, { scope: "cluster", name, version: after.version, verb, ...sides });
+      await recordChange(context, { scope: "cluster", name, version: after.version, verb, namespace: part, ...sides });
       if (connection && (await putConnection(context.tables, connectionRecord(after, connection), connected)).kind === "conflict")
         return { kind: "conflict" };
       const { kind } = await putCluster(context.tables, written, before.version);
@@ -233,7 +246,7 @@ const edit = async (context: ServiceContext, name: string, { verb, change, conne
     };
     if ((await withWindows(context, before, after, write)).kind === "stored") {
       if (isReplanned) await context.planNow?.(after);
-      return view(context, after);
+      return { record: after, changed: true };
     }
   }
   throw new TidemarkError("service.conflict", `Cannot edit cluster "${name}": others are editing it`, { name });

@@ -1,4 +1,6 @@
 import { TidemarkError } from "../../model/errors.ts";
+import type { OverrideVerb } from "../../model/changes.ts";
+import { withoutExpired } from "../../model/override.ts";
 import type { FleetRecord } from "../../model/records.ts";
 import { getFleet, putFleet } from "../../store/records/clusters.ts";
 import { areRestored } from "../../store/table/table-ids.ts";
@@ -21,17 +23,27 @@ type Change = (record: FleetRecord) => FleetRecord | undefined;
 
 const FLEET = { scope: "fleet", name: "fleet" } as const;
 
-/** Edits the fleet. Nothing is written when `change` returns undefined. */
-const edit = async (context: ServiceContext, verb: "freeze" | "thaw", change: Change): Promise<FleetEdited> => {
+/** Edits the fleet, and drops its expired overrides. Nothing is written when `change` returns undefined. */
+export const editFleet = async (
+  context: ServiceContext,
+  verb: "freeze" | "thaw" | OverrideVerb,
+  change: Change,
+): Promise<{ readonly record: FleetRecord; readonly changed: boolean }> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { version, ...before } = await getFleet(context.tables);
-    const after = change(before);
-    if (!after) return { ...view(before), changed: false };
+    const changed = change(before);
+    if (!changed) return { record: before, changed: false };
+    const after = withoutExpired(changed, context.clock());
     await recordChange(context, { ...FLEET, version: version + 1, verb, before, after });
     const { kind } = await putFleet(context.tables, after, version);
-    if (kind === "stored" || (await isBaseOfEdit(context, FLEET, after, (next) => next === version + 2))) return { ...view(after), changed: true };
+    if (kind === "stored" || (await isBaseOfEdit(context, FLEET, after, (next) => next === version + 2))) return { record: after, changed: true };
   }
   throw new TidemarkError("service.conflict", "Cannot edit the fleet: others are editing it", {});
+};
+
+const edit = async (context: ServiceContext, verb: "freeze" | "thaw", change: Change): Promise<FleetEdited> => {
+  const { record, changed } = await editFleet(context, verb, change);
+  return { ...view(record), changed };
 };
 
 /**

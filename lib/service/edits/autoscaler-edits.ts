@@ -24,7 +24,7 @@ type ChangeOf = (before: AutoscalerRecord, cluster: ClusterRecord) => Change | u
  * Edits an autoscaler. Throws `service.changed`, and `service.unknown` when it does not exist. The spec version is raised even then, because the edit that deleted it may have failed before it raised it: without
  * that, syncs go on scaling for up to five minutes what a pause was told does not exist.
  */
-const edit = async (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
+export const editAutoscaler = async (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
   try {
     return await editFound(context, query, change);
   } catch (error) {
@@ -84,14 +84,14 @@ const replaced = (name: string): TidemarkError =>
 
 /** Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws `service.conflict` for one that is read from an object of its cluster, and `service.unknown` when it does not exist, also when another editor was first to delete it. */
 export const remove = (context: ServiceContext, query: AutoscalerEdit): Promise<EditResult> =>
-  edit(context, query, (before, cluster) => {
+  editAutoscaler(context, query, (before, cluster) => {
     mustNotBeObject(cluster, before);
     return { verb: "delete" };
   });
 
 /** Pauses an autoscaler at its count. A pause with another end replaces the one before. Throws `service.invalid` for an end that has passed. */
 export const pause = (context: ServiceContext, query: AutoscalerEdit, untilMs?: number): Promise<EditResult> =>
-  edit(context, query, (before) => {
+  editAutoscaler(context, query, (before) => {
     const now = context.clock();
     checkPauseEnd(`"${before.namespace}/${before.name}" in cluster "${before.cluster}"`, untilMs, now);
     if (pauseView(before.paused, now) && before.paused?.untilMs === untilMs) return undefined;
@@ -99,18 +99,18 @@ export const pause = (context: ServiceContext, query: AutoscalerEdit, untilMs?: 
   });
 
 export const resume = (context: ServiceContext, query: AutoscalerEdit): Promise<EditResult> =>
-  edit(context, query, (before) => {
+  editAutoscaler(context, query, (before) => {
     const { paused, ...after } = before;
     return pauseView(paused, context.clock()) ? { verb: "resume", after } : undefined;
   });
 
 /** Keeps the object of another controller in the history. The autoscaler itself stays as it is; its new generation makes every sync of the next minute visible. */
 export const takeOver = (context: ServiceContext, { rival, failed, ...query }: TakeoverEdit): Promise<EditResult> =>
-  edit(context, query, (after) => ({ verb: failed ? "takeover-failed" : "takeover", after, rival: rivalText(query.name, rival) }));
+  editAutoscaler(context, query, (after) => ({ verb: failed ? "takeover-failed" : "takeover", after, rival: rivalText(query.name, rival) }));
 
 /** Pauses an autoscaler, and keeps the object that is made again. */
 export const handBack = (context: ServiceContext, { rival, ...query }: RivalEdit): Promise<EditResult> =>
-  edit(context, query, (before) => ({
+  editAutoscaler(context, query, (before) => ({
     verb: "handback",
     after: { ...before, paused: { by: context.by, atMs: context.clock() } },
     rival: rivalText(query.name, rival),

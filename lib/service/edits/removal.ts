@@ -74,10 +74,10 @@ const mustBeEmpty = async (context: ServiceContext, cluster: ClusterRecord): Pro
 };
 
 /** Throws `service.conflict` for a cluster that is being removed, so that nothing new begins in it. */
-export const mustStay = ({ name, removing }: ClusterRecord): void => {
+export const mustStay = ({ name, removing }: ClusterRecord, action = "apply"): void => {
   if (!removing) return;
   const words = `cluster "${name}" is being removed by ${removing.by}; run tidemark cluster remove again to finish, or cluster resume to keep it`;
-  throw new TidemarkError("service.conflict", `Cannot apply: ${words}`, { name });
+  throw new TidemarkError("service.conflict", `Cannot ${action}: ${words}`, { name });
 };
 
 /** A removal takes a few calls. If the mark stays longer, the removal has failed. */

@@ -5,17 +5,22 @@ import { insertScopeChange, scopeChangesOf } from "../../store/history/scope-cha
 import { mustAllow } from "../../model/access.ts";
 import type { ServiceContext } from "../context.ts";
 
-type ScopeChange = Pick<ScopeChangeRecord, "scope" | "name" | "version" | "verb"> & { readonly before?: object; readonly after?: object };
+type ScopeChange = Pick<ScopeChangeRecord, "scope" | "name" | "version" | "verb"> & {
+  readonly before?: object;
+  readonly after?: object;
+  /** Of an edit that changes a part of a cluster and leaves the others as they are: a right on it is enough. */
+  readonly namespace?: string | undefined;
+};
 
 const ID_CHARACTERS = 16;
 
 /** Inserts the change item of an edit before the edit (docs/architecture.md, "What is stored"). If the history cannot be written, nothing is edited. */
-export const recordChange = (context: ServiceContext, { before, after, ...scope }: ScopeChange): Promise<void> => {
+export const recordChange = (context: ServiceContext, { before, after, namespace, ...scope }: ScopeChange): Promise<void> => {
   const change = {
     ...scope,
     atMs: context.clock(),
     by: context.by,
-    ...grantOf(context, scope),
+    ...grantOf(context, scope, namespace),
     ...(before && { before: JSON.stringify(before) }),
     ...(after && { after: JSON.stringify(after) }),
   };
@@ -25,10 +30,14 @@ export const recordChange = (context: ServiceContext, { before, after, ...scope 
 };
 
 /** The grant behind an edit. Who may grant is decided by the URL. */
-const grantOf = ({ rights }: ServiceContext, { scope, name }: Pick<ScopeChange, "scope" | "name">): { readonly grant?: string } => {
+const grantOf = (
+  { rights }: ServiceContext,
+  { scope, name }: Pick<ScopeChange, "scope" | "name">,
+  namespace: string | undefined,
+): { readonly grant?: string } => {
   if (!rights || scope === "access") return {};
   const [cluster = name] = name.split("/");
-  return mustAllow(rights, "edit", scope === "fleet" ? {} : { cluster });
+  return mustAllow(rights, "edit", scope === "fleet" ? {} : { cluster, ...(namespace !== undefined && { namespace }) });
 };
 
 /*

@@ -1,5 +1,5 @@
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
-import { listPausedAutoscalers } from "../../store/records/autoscalers.ts";
+import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { eachDone } from "../../store/table/all-done.ts";
@@ -69,7 +69,7 @@ const look = async (
   nowMs: number,
 ): Promise<Looked> => {
   const reading = await clusterReading(context, cluster, read);
-  const paused = reading.partitions.every(hasNoPause) ? [] : await toArray(listPausedAutoscalers(context.tables, cluster.name));
+  const paused = reading.partitions.every(hasNoPause) ? [] : await toArray(listAutoscalersWith(context.tables, "paused", cluster.name));
   return {
     cluster,
     reading,

@@ -2,7 +2,9 @@ import { uidOfIntent } from "../../model/ids.ts";
 import { LATEST_MS } from "../../model/instant.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { ChangeRecord, ScopeChangeRecord } from "../../model/changes.ts";
+import type { Override } from "../../model/override.ts";
 import { type FieldChange, fieldChanges } from "./field-changes.ts";
+import { overrideFields } from "./override-view.ts";
 import { timeText } from "./time-text.ts";
 
 /** One edit. Its change item is stored before the edit, so a failed edit is listed too. */
@@ -32,11 +34,23 @@ export interface ChangeView {
 
 const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
 
-/** One document: the manifest, or the manifest with its pause. */
+/** One document: the manifest, or the manifest with its pause and its overrides. */
 const manifestOf = (text: string | undefined): unknown => {
-  const document = parsed(text) as { readonly manifest?: unknown; readonly paused?: unknown } | undefined;
+  const document = parsed(text) as { readonly manifest?: unknown; readonly paused?: unknown; readonly overrides?: unknown } | undefined;
   if (typeof document?.manifest !== "string") return document;
-  return { ...(JSON.parse(document.manifest) as object), ...(isObject(document.paused) && { paused: holdView(document.paused) }) };
+  return { ...(JSON.parse(document.manifest) as object), ...setByPeople(document) };
+};
+
+/** What people set beside a manifest or on a cluster, as all documents show it. Overrides have their ids as names, so that each is compared with itself. */
+const setByPeople = ({ paused, frozen, overrides }: { readonly paused?: unknown; readonly frozen?: unknown; readonly overrides?: unknown }) => ({
+  ...(isObject(paused) && { paused: holdView(paused) }),
+  ...(isObject(frozen) && { frozen: holdView(frozen) }),
+  ...(Array.isArray(overrides) && { overrides: Object.fromEntries((overrides as readonly Override[]).map(overrideEntry)) }),
+});
+
+const overrideEntry = (override: Override) => {
+  const { id, namespace } = override;
+  return [id, { ...(namespace !== undefined && { namespace }), ...overrideFields(override) }] as const;
 };
 
 /** A pause or a freeze, whose times are stored in milliseconds, as all documents show it: with `at` and `until`. */
@@ -49,15 +63,19 @@ const holdView = ({ atMs, untilMs, ...rest }: Readonly<Record<string, unknown>>)
 /** Numbers that every edit changes are left out. */
 const withoutCounters = (document: unknown): unknown => {
   if (!isObject(document)) return document;
-  const { version: _version, removing: _removing, paused, frozen, ...rest } = document;
-  return { ...rest, ...(isObject(paused) && { paused: holdView(paused) }), ...(isObject(frozen) && { frozen: holdView(frozen) }) };
+  const { version: _version, removing: _removing, paused, frozen, overrides, ...rest } = document;
+  return { ...rest, ...setByPeople({ paused, frozen, overrides }) };
 };
 
 const sides = (before: unknown, after: unknown) => ({
-  fields: before === undefined || after === undefined ? [] : fieldChanges(before, after),
+  fields: before === undefined || after === undefined ? [] : fieldChanges(withOverrides(before, after), withOverrides(after, before)),
   ...(before !== undefined && { before }),
   ...(after !== undefined && { after }),
 });
+
+/** The first override and the last one are told as any other: by themselves. */
+const withOverrides = (document: unknown, other: unknown): unknown =>
+  isObject(document) && isObject(other) && "overrides" in other ? { overrides: {}, ...document } : document;
 
 const generationOf = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));
 

@@ -91,14 +91,28 @@ export async function* listAutoscalers(tables: Tables, cluster: ClusterName, nam
   for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}"`, params)) if (!isTombstone(item)) yield itemOf(item);
 }
 
-export const listPausedParams = (stateTable: string, cluster: ClusterName): QueryCommandInput => ({
-  ...listAutoscalersParams(stateTable, cluster),
-  FilterExpression: "attribute_exists(paused)",
+/** What people set on some autoscalers, beside the manifest. */
+type SetAttribute = "paused" | "overrides";
+
+export const listAutoscalersWithParams = (
+  stateTable: string,
+  cluster: ClusterName,
+  attribute: SetAttribute,
+  namespace?: Namespace,
+): QueryCommandInput => ({
+  ...listAutoscalersParams(stateTable, cluster, namespace),
+  FilterExpression: `attribute_exists(${attribute})`,
 });
 
-/** The autoscalers of a cluster that have a pause, also one that is over. The table reads all autoscalers and sends these alone. */
-export async function* listPausedAutoscalers(tables: Tables, cluster: ClusterName): AsyncGenerator<AutoscalerRecord> {
-  for await (const item of readAll(tables, `list the paused autoscalers of cluster "${cluster}"`, listPausedParams(tables.stateTable, cluster))) {
+/** The autoscalers of a cluster, or of one namespace, that have a pause or overrides, also expired ones. The table reads all autoscalers and sends only these. */
+export async function* listAutoscalersWith(
+  tables: Tables,
+  attribute: SetAttribute,
+  cluster: ClusterName,
+  namespace?: Namespace,
+): AsyncGenerator<AutoscalerRecord> {
+  const params = listAutoscalersWithParams(tables.stateTable, cluster, attribute, namespace);
+  for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}" with "${attribute}"`, params)) {
     const read = isTombstone(item) ? undefined : itemOf(item);
     if (read?.kind === "read") yield read.record;
   }

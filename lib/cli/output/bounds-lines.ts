@@ -1,0 +1,41 @@
+import type { BoundSourceView, BoundsView, OverrideSetView } from "../../service/views/override-view.ts";
+import { untilText } from "./age-text.ts";
+import { aligned } from "./text-table.ts";
+import type { Printed } from "../../report/printed.ts";
+
+/** For example `by the override a-3f9c21d07e of ann: TV spot`. */
+export const boundByText = (by: BoundSourceView): string => {
+  switch (by.kind) {
+    case "manifest":
+      return "by the manifest";
+    case "floor":
+      return "because minReplicas is as high";
+    case "schedule":
+      return `by the schedule "${by.name}"${by.ramp === undefined ? "" : `, on its ramp ${by.ramp === "in" ? "up" : "down"}`}`;
+    case "override":
+      return `by the override ${by.id} of ${by.by}, for the ${by.scope}: ${by.reason}`;
+  }
+};
+
+const endText = (by: BoundSourceView, nowMs: number): string =>
+  !("until" in by) ? "" : by.until === undefined ? "without an end" : `until ${by.until} (${untilText(Date.parse(by.until), nowMs)})`;
+
+/** The block "Bounds": each bound, where it comes from, and when that ends; then what pauses and holds. */
+export const boundsLines = ({ min, max, paused, holds = [] }: BoundsView, nowMs: number): readonly Printed[] =>
+  aligned([
+    ["minReplicas", String(min.replicas), boundByText(min.by), endText(min.by, nowMs)],
+    ["maxReplicas", String(max.replicas), boundByText(max.by), endText(max.by, nowMs)],
+    ...(paused ? [["paused", "", boundByText(paused), endText(paused, nowMs)]] : []),
+    ...holds.map((hold) => ["held", "", boundByText(hold), endText(hold, nowMs)]),
+  ]);
+
+/** What an override sets: "min 5, max 9", "pin 4", "hold". Empty for what is none. */
+export const setText = ({ hold, min, max, minFactor }: OverrideSetView): string => {
+  if (hold) return "hold";
+  if (min !== undefined && min === max) return `pin ${min}`;
+  return [
+    ...(min === undefined ? [] : [`min ${min}`]),
+    ...(minFactor === undefined ? [] : [`min x ${minFactor}`]),
+    ...(max === undefined ? [] : [`max ${max}`]),
+  ].join(", ");
+};

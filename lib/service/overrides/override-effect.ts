@@ -1,0 +1,126 @@
+import type { EffectiveBounds } from "../../model/bounds.ts";
+import { overridesOf, type Override, type ScopedOverride } from "../../model/override.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
+import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
+import { sourceText } from "../../policy/bounds/within-bounds.ts";
+import { getFleet } from "../../store/records/clusters.ts";
+import { storedSpec } from "../apply/manifest-inputs.ts";
+import type { QueryContext } from "../context.ts";
+import { clustersNamed, findAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "../find-autoscaler.ts";
+import type { OverrideMeeting } from "./requests.ts";
+import type { OverridePlace } from "../views/override-view.ts";
+import { boundsView } from "../views/override-view.ts";
+import { invalidOverride } from "./override-faults.ts";
+
+/** Autoscalers that are looked at before an override is set: enough for a namespace or a cluster. An incident does not wait for a look at all of a large fleet. */
+const LOOKS_MAX = 1_000;
+
+/** What an override would do. */
+export interface OverrideEffect {
+  readonly meets: readonly OverrideMeeting[];
+  /** True where more autoscalers are met than were looked at. */
+  readonly more: boolean;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The bounds that each autoscaler of a place would get, at the instant when the override begins. Throws `service.invalid` for a minimum of one autoscaler above its maximum; for a wider place the
+ * maximum of such autoscalers follows, and a warning counts them.
+ */
+export const effectOf = async (context: QueryContext, place: OverridePlace, override: Override): Promise<OverrideEffect> => {
+  const atMs = Math.max(context.clock(), override.fromMs);
+  const scoped: ScopedOverride = { ...override, scope: place.scope };
+  const fleet = await getFleet(context.tables);
+  const seen: Seen[] = [];
+  let more = false;
+  for await (const { cluster, record } of metBy(context, place)) {
+    if (seen.length >= LOOKS_MAX) {
+      more = true;
+      break;
+    }
+    const stored = storedSpec(record);
+    if (stored.kind !== "spec") continue;
+    const before = overridesOf({ fleet, cluster, record });
+    const boundsBy = (overrides: readonly ScopedOverride[]): EffectiveBounds => effectiveBounds(stored.spec, { overrides, calendars: [] }, atMs);
+    seen.push({ record, before: boundsBy(before), after: boundsBy([...before, scoped]) });
+  }
+  const crossed = seen.filter(({ before, after }) => after.max.source.kind === "floor" && before.max.source.kind !== "floor");
+  const [first] = crossed;
+  if (place.scope === "autoscaler" && first) throw crossedBounds(first);
+  const warnings = [...metNobody(seen, place), ...hidden(seen, override), ...follows(crossed), ...withoutEnd(override)];
+  return { meets: seen.map(meetingOf), more, warnings };
+};
+
+interface Seen {
+  readonly record: AutoscalerRecord;
+  readonly before: EffectiveBounds;
+  readonly after: EffectiveBounds;
+}
+
+async function* metBy(
+  context: QueryContext,
+  { scope, cluster, namespace, name }: OverridePlace,
+): AsyncGenerator<{ readonly cluster: ClusterRecord; readonly record: AutoscalerRecord }> {
+  if (scope === "autoscaler") {
+    yield await findAutoscaler(context, {
+      name: name ?? "",
+      ...(cluster !== undefined && { cluster }),
+      ...(namespace !== undefined && { namespace }),
+    });
+    return;
+  }
+  for (const each of await clustersNamed(context, cluster))
+    for await (const item of visibleAutoscalers(context, each.name, optionalNamespace(namespace)))
+      yield { cluster: each, record: mustRead(each.name, item) };
+}
+
+const pathOf = ({ record: { cluster, namespace, name } }: Seen): string => `"${cluster}/${namespace}/${name}"`;
+
+const crossedBounds = ({ record, before, after }: Seen): Error =>
+  invalidOverride(`set an override of "${record.namespace}/${record.name}" in cluster "${record.cluster}"`, [
+    `minReplicas would be ${after.min.replicas}, above maxReplicas, which is ${before.max.replicas} ${sourceText(before.max.source)}; give a max too`,
+  ]);
+
+const meetingOf = ({ record: { cluster, namespace, name }, before, after }: Seen): OverrideMeeting => ({
+  cluster,
+  namespace,
+  name,
+  before: boundsView(before),
+  after: boundsView(after),
+});
+
+const metNobody = (seen: readonly Seen[], { scope }: OverridePlace): readonly string[] =>
+  seen.length === 0 ? [`it meets no autoscaler now; it will meet each that is added to the ${scope} before it ends`] : [];
+
+/** An override that another one goes before has no effect there. */
+const hidden = (seen: readonly Seen[], { id, set }: Override): readonly string[] => {
+  const fields = [
+    ...(set.min === undefined && set.minFactorMilli === undefined ? [] : (["min"] as const)),
+    ...(set.max === undefined ? [] : (["max"] as const)),
+  ];
+  return fields.flatMap((field) => {
+    const behind = seen.filter(({ after }) => {
+      const { source } = after[field];
+      return source.kind === "override" && source.id !== id;
+    });
+    const [first] = behind;
+    if (!first) return [];
+    const { replicas, source } = first.after[field];
+    return [
+      `it does not set ${field}Replicas of ${countText(behind)}: another override goes before it, as for ${pathOf(first)}, where it is ${replicas} ${sourceText(source)}`,
+    ];
+  });
+};
+
+const follows = (crossed: readonly Seen[]): readonly string[] => {
+  const [first] = crossed;
+  if (!first) return [];
+  return [
+    `maxReplicas of ${countText(crossed)} is below the new minReplicas and follows it, as for ${pathOf(first)}: ${first.before.max.replicas} becomes ${first.after.min.replicas}`,
+  ];
+};
+
+const countText = ({ length }: readonly Seen[]): string => (length === 1 ? "1 autoscaler" : `${length} autoscalers`);
+
+const withoutEnd = ({ id, untilMs }: Override): readonly string[] =>
+  untilMs === undefined ? [`it has no end: it holds until a person runs tidemark override clear ${id}`] : [];

@@ -1,0 +1,135 @@
+import { TidemarkError } from "../../model/errors.ts";
+import { autoscalerName, clusterName, namespace } from "../../model/ids.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
+import type { Override, OverrideScope } from "../../model/override.ts";
+import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
+import { getFleet } from "../../store/records/clusters.ts";
+import { type QueryContext, sees } from "../context.ts";
+import { clustersNamed, findAutoscaler, findCluster, optionalNamespace } from "../find-autoscaler.ts";
+import type { NewOverride, OverrideCursor, OverrideQuery } from "./requests.ts";
+import { type OverridePlace, type OverrideView, overrideView } from "../views/override-view.ts";
+
+/** The place that a new override is for. Throws `service.invalid`, `service.unknown`, `service.ambiguous`. */
+export const placeOf = async (context: QueryContext, { name, fleet, cluster, namespace: inside }: NewOverride): Promise<OverridePlace> => {
+  if (fleet) {
+    if (name === undefined && cluster === undefined && inside === undefined) return { scope: "fleet" };
+    throw new TidemarkError("service.invalid", "Cannot set an override: it is for the fleet, and names a part of it; give one of them", {});
+  }
+  if (name !== undefined) {
+    const { record } = await findAutoscaler(context, {
+      name,
+      ...(cluster !== undefined && { cluster }),
+      ...(inside !== undefined && { namespace: inside }),
+    });
+    return { scope: "autoscaler", cluster: record.cluster, namespace: record.namespace, name: record.name };
+  }
+  if (cluster === undefined && inside === undefined)
+    throw new TidemarkError("service.invalid", "Cannot set an override: give an autoscaler, a namespace, a cluster, or all of the fleet", {});
+  const found = await oneCluster(context, cluster);
+  return inside === undefined ? { scope: "cluster", cluster: found.name } : { scope: "namespace", cluster: found.name, namespace: inside };
+};
+
+const oneCluster = async (context: QueryContext, name: string | undefined): Promise<ClusterRecord> => {
+  if (name !== undefined) return findCluster(context, name);
+  const [first, ...more] = await clustersNamed(context, undefined);
+  if (first && more.length === 0) return first;
+  throw new TidemarkError(
+    "service.invalid",
+    `Cannot choose a cluster of ${more.length + (first ? 1 : 0)}: name the one that the namespace is in`,
+    {},
+  );
+};
+
+/** An override where it is stored. */
+export interface LocatedOverride {
+  readonly place: OverridePlace;
+  readonly override: Override;
+}
+
+/** The first letter of an id says in which item it is, so that no other is read. */
+const LETTERS: Readonly<Record<OverrideScope, string>> = { fleet: "f", cluster: "c", namespace: "n", autoscaler: "a" };
+const ID_CHARACTERS = 10;
+
+export const newOverrideId = (scope: OverrideScope, uid: string): string => `${LETTERS[scope]}-${uid.replaceAll("-", "").slice(0, ID_CHARACTERS)}`;
+
+/** Finds an override that the caller may see by its id. Throws `service.unknown`. */
+export const findOverride = async (context: QueryContext, id: string, cluster?: string): Promise<LocatedOverride> => {
+  for await (const located of locatedAt(context, id, cluster)) if (located.override.id === id) return located;
+  throw unknownOverride(id);
+};
+
+async function* locatedAt(context: QueryContext, id: string, cluster: string | undefined): AsyncGenerator<LocatedOverride> {
+  const letter = id.split("-")[0];
+  if (letter === LETTERS.fleet) {
+    yield* ofFleet(await getFleet(context.tables));
+    return;
+  }
+  for (const record of await clustersNamed(context, cluster))
+    yield* letter === LETTERS.autoscaler ? ofAutoscalers(context, record, undefined) : ofCluster(context, record);
+}
+
+export const unknownOverride = (id: string): TidemarkError =>
+  new TidemarkError(
+    "service.unknown",
+    `Cannot find override "${id}": none has this id, or it was cleared; tidemark override list --all shows what is stored`,
+    {
+      name: id,
+      nearest: undefined,
+    },
+  );
+
+const ofFleet = ({ overrides = [] }: { readonly overrides?: readonly Override[] }): readonly LocatedOverride[] =>
+  overrides.map((override) => ({ place: { scope: "fleet" }, override }));
+
+/** Those of all of the cluster are for every caller that sees some part of it, because they meet that part. */
+const ofCluster = (context: QueryContext, { name, overrides = [] }: ClusterRecord): readonly LocatedOverride[] =>
+  overrides
+    .filter(({ namespace: inside }) => inside === undefined || sees(context, name, inside))
+    .map((override) => ({
+      place:
+        override.namespace === undefined ? { scope: "cluster", cluster: name } : { scope: "namespace", cluster: name, namespace: override.namespace },
+      override,
+    }));
+
+async function* ofAutoscalers(context: QueryContext, { name }: ClusterRecord, inside: string | undefined): AsyncGenerator<LocatedOverride> {
+  for await (const record of listAutoscalersWith(context.tables, "overrides", name, optionalNamespace(inside)))
+    if (sees(context, name, record.namespace)) yield* ofAutoscaler(record);
+}
+
+const ofAutoscaler = ({ cluster, namespace: inside, name, overrides = [] }: AutoscalerRecord): readonly LocatedOverride[] =>
+  overrides.map((override) => ({ place: { scope: "autoscaler", cluster, namespace: inside, name }, override }));
+
+/**
+ * Lists the overrides that meet a part of the fleet, the wider ones too, also those that are ahead or expired: first those of the fleet, then cluster by cluster. Throws `service.unknown`.
+ */
+export async function* overrides(context: QueryContext, query: OverrideQuery, after?: OverrideCursor): AsyncGenerator<OverrideView> {
+  const nowMs = context.clock();
+  const wanted = query.name === undefined ? query : (await findAutoscaler(context, { ...query, name: query.name })).record;
+  const viewOf = ({ place, override }: LocatedOverride): OverrideView => overrideView(place, override, nowMs);
+  if (after?.cluster === undefined) yield* inOrder(ofFleet(await getFleet(context.tables)).map(viewOf), after);
+  for (const cluster of await clustersNamed(context, wanted.cluster)) {
+    if (after?.cluster !== undefined && cluster.name < after.cluster) continue;
+    yield* inOrder((await inCluster(context, cluster, wanted)).map(viewOf), cluster.name === after?.cluster ? after : undefined);
+  }
+}
+
+const inCluster = async (context: QueryContext, cluster: ClusterRecord, wanted: OverrideQuery): Promise<readonly LocatedOverride[]> => {
+  const found = ofCluster(context, cluster).filter(
+    ({ place }) => place.namespace === undefined || wanted.namespace === undefined || place.namespace === wanted.namespace,
+  );
+  const own: LocatedOverride[] = [];
+  for await (const one of ofAutoscalers(context, cluster, wanted.namespace))
+    if (wanted.name === undefined || one.place.name === wanted.name) own.push(one);
+  return [...found, ...own];
+};
+
+const keyOf = ({ namespace: inside = "", name = "", id }: Pick<OverrideCursor, "namespace" | "name" | "id">): string => `${inside}/${name}/${id}`;
+
+const inOrder = (views: readonly OverrideView[], after: OverrideCursor | undefined): readonly OverrideView[] =>
+  views.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)).filter((view) => after === undefined || keyOf(view) > keyOf(after));
+
+export const autoscalerAt = ({ cluster = "", namespace: inside = "", name = "" }: OverridePlace) => ({
+  cluster: clusterName(cluster),
+  namespace: namespace(inside),
+  name: autoscalerName(name),
+});

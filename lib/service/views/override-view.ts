@@ -1,0 +1,125 @@
+import type { BoundSource, EffectiveBounds } from "../../model/bounds.ts";
+import { LATEST_MS } from "../../model/instant.ts";
+import { isActive, isExpired, type Override, type OverrideScope } from "../../model/override.ts";
+import { timeText } from "./time-text.ts";
+
+/** What an override sets, as people write it: a hold, or bounds. */
+export interface OverrideSetView {
+  readonly hold?: boolean;
+  readonly min?: number;
+  readonly max?: number;
+  /** Times the own minimum of each autoscaler. */
+  readonly minFactor?: number;
+}
+
+/** An override with the place that it is for. The fields are documented in docs/cli.md; fields are added, never renamed. */
+export interface OverrideView extends OverrideSetView {
+  readonly id: string;
+  readonly scope: OverrideScope;
+  readonly cluster?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  /** `ahead`: it begins later. An expired one is listed until the next edit of the same item. */
+  readonly state: "active" | "ahead" | "expired";
+  readonly from: string;
+  /** Absent for a hold without an end. */
+  readonly until?: string;
+  readonly reason: string;
+  readonly by: string;
+  readonly at: string;
+  readonly force?: boolean;
+}
+
+/** Where an override is stored: in the item of the fleet, of a cluster (with its namespaces), or of an autoscaler. */
+export interface OverridePlace {
+  readonly scope: OverrideScope;
+  readonly cluster?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+const FACTOR = 1000;
+
+export const overrideView = ({ scope, cluster, namespace, name }: OverridePlace, override: Override, nowMs: number): OverrideView => ({
+  id: override.id,
+  scope,
+  ...(cluster !== undefined && { cluster }),
+  ...(namespace !== undefined && { namespace }),
+  ...(name !== undefined && { name }),
+  state: isExpired(override, nowMs) ? "expired" : isActive(override, nowMs) ? "active" : "ahead",
+  ...overrideFields(override),
+});
+
+/** An override as all documents show it: with times in RFC 3339. */
+export const overrideFields = ({
+  set: { minFactorMilli, hold, min, max },
+  ...override
+}: Override): Omit<OverrideView, keyof OverridePlace | "id" | "state"> => {
+  const { fromMs, untilMs, reason, by, atMs, force } = override;
+  return {
+    ...(hold !== undefined && { hold }),
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+    ...(minFactorMilli !== undefined && { minFactor: minFactorMilli / FACTOR }),
+    from: timeText(fromMs),
+    ...(untilMs !== undefined && { until: untilText(untilMs) }),
+    reason,
+    by,
+    at: timeText(atMs),
+    ...(force !== undefined && { force }),
+  };
+};
+
+const untilText = (untilMs: number): string => timeText(Math.min(untilMs, LATEST_MS));
+
+/** Where a bound comes from, and when that ends. */
+export type BoundSourceView =
+  | { readonly kind: "manifest" }
+  | { readonly kind: "floor" }
+  | { readonly kind: "schedule"; readonly name: string; readonly until: string; readonly ramp?: "in" | "out" }
+  | {
+      readonly kind: "override";
+      readonly id: string;
+      readonly scope: OverrideScope;
+      readonly by: string;
+      readonly reason: string;
+      readonly until?: string;
+    };
+
+export interface BoundView {
+  readonly replicas: number;
+  readonly by: BoundSourceView;
+}
+
+/** The bounds that hold, with where each comes from. */
+export interface BoundsView {
+  readonly min: BoundView;
+  readonly max: BoundView;
+  /** Present while the schedule pauses the autoscaler. */
+  readonly paused?: BoundSourceView;
+  /** The overrides that hold the autoscaler; absent where none does. */
+  readonly holds?: readonly BoundSourceView[];
+}
+
+export const sourceView = (source: BoundSource): BoundSourceView => {
+  switch (source.kind) {
+    case "manifest":
+    case "floor":
+      return { kind: source.kind };
+    case "schedule": {
+      const { kind, name, untilMs, ramp } = source;
+      return { kind, name, until: untilText(untilMs), ...(ramp && { ramp }) };
+    }
+    case "override": {
+      const { kind, id, scope, by, reason, untilMs } = source;
+      return { kind, id, scope, by, reason, ...(untilMs !== undefined && { until: untilText(untilMs) }) };
+    }
+  }
+};
+
+export const boundsView = ({ min, max, paused, holds }: EffectiveBounds): BoundsView => ({
+  min: { replicas: min.replicas, by: sourceView(min.source) },
+  max: { replicas: max.replicas, by: sourceView(max.source) },
+  ...(paused && { paused: sourceView(paused) }),
+  ...(holds.length > 0 && { holds: holds.map(sourceView) }),
+});

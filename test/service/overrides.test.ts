@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openService } from "../../lib/service/open.ts";
+import type { NewOverride } from "../../lib/service/overrides/requests.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
+import { clusterName } from "../../lib/model/ids.ts";
+import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
+import { around } from "../contracts/faults.ts";
+import { NOON } from "../noon.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
+import { documents, hpa } from "./world/manifests.ts";
+
+const HOUR_MS = 3_600_000;
+const IN_AN_HOUR = { untilMs: NOON + HOUR_MS, reason: "TV spot" };
+
+let world: ServiceWorld;
+let ada: Service;
+let bob: Service;
+beforeAll(async () => {
+  world = await serviceWorld();
+  ada = openService(world.context);
+  bob = openService({ ...world.context, by: "bob" });
+  await ada.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
+  const manifests = documents(hpa("web", { namespace: "shop" }), hpa("api", { namespace: "shop", max: 5 }), hpa("web", { namespace: "lab" }));
+  await ada.apply([{ file: "a.yaml", text: manifests }], { cluster: "eu-1", dryRun: false });
+});
+afterAll(() => world.close());
+
+beforeEach(async () => {
+  world.set(NOON);
+  for (const { id, state } of await toArray(ada.overrides({}))) if (state !== "expired") await ada.clearOverride({ id });
+});
+
+const set = (wanted: Partial<NewOverride>, by = ada) => by.setOverride({ ...IN_AN_HOUR, ...wanted });
+const WEB = { name: "eu-1/shop/web" };
+const SHOP = { cluster: "eu-1", namespace: "shop" };
+const listed = async (query = {}) =>
+  (await toArray(ada.overrides(query))).filter(({ state }) => state !== "expired").map(({ scope, state }) => `${scope} ${state}`);
+
+describe("setOverride()", () => {
+  it("says whom it meets with which bounds, and stores nothing in a dry run", async () => {
+    const { override, changed, meets, warnings } = await set({ ...SHOP, minFactor: 1.5, dryRun: true });
+    expect(override).toMatchObject({ scope: "namespace", cluster: "eu-1", namespace: "shop", minFactor: 1.5, state: "active", by: "ada" });
+    expect({ changed, warnings }).toEqual({ changed: false, warnings: [] });
+    expect(meets.map(({ name, before, after }) => [name, before.min.replicas, after.min.replicas, after.min.by.kind])).toEqual([
+      ["api", 2, 3, "override"],
+      ["web", 2, 3, "override"],
+    ]);
+    expect(await listed()).toEqual([]);
+  });
+
+  it.each<[string, Partial<NewOverride>, string]>([
+    ["nothing to set", {}, "it sets nothing"],
+    ["bounds without an end", { min: 3, untilMs: undefined as never }, "it has no end: give until"],
+    ["an end that has passed", { min: 3, untilMs: NOON }, "its end 2026-03-01T12:00:00.000Z has passed"],
+    ["bounds for more than 30 days", { min: 3, untilMs: NOON + 31 * 24 * HOUR_MS }, "bounds last at most 30 days"],
+    ["an end before its beginning", { min: 3, fromMs: NOON + 2 * HOUR_MS }, "not after it begins"],
+    ["no reason", { min: 3, reason: " " }, "the reason is empty"],
+    ["a reason of several lines", { min: 3, reason: "a\nb" }, "write it in one line"],
+    ["a count of zero", { max: 0 }, "max is 0: give a whole number from 1"],
+    ["crossed bounds", { min: 5, max: 3 }, "min is 5, above max, which is 3"],
+    ["a hold with bounds", { hold: true, min: 5 }, "it holds and sets bounds"],
+    [
+      "a minimum above the maximum of the manifest",
+      { min: 11 },
+      "minReplicas would be 11, above maxReplicas, which is 10 by the manifest; give a max too",
+    ],
+  ])("refuses %s", async (_what, wanted, words) => {
+    await expect(ada.setOverride({ ...WEB, ...IN_AN_HOUR, ...wanted })).rejects.toMatchObject({
+      code: "service.invalid",
+      message: expect.stringContaining(words),
+    });
+    expect(await listed()).toEqual([]);
+  });
+
+  it("warns where a maximum follows the minimum, and where another override goes before it", async () => {
+    expect((await set({ ...SHOP, min: 7 })).warnings).toEqual([
+      'maxReplicas of 1 autoscaler is below the new minReplicas and follows it, as for "eu-1/shop/api": 5 becomes 7',
+    ]);
+    expect((await set({ fleet: true, min: 3 }, bob)).warnings[0]).toMatch(
+      /^it does not set minReplicas of 2 autoscalers: another override goes before it, as for "eu-1\/shop\/api", where it is 7 by the override "n-\w+" of ada: TV spot$/,
+    );
+    expect((await set({ fleet: true, max: 4, force: true })).meets.map(({ after }) => after.max.replicas)).toEqual([4, 7, 7]);
+    expect(await listed({ ...SHOP })).toEqual(["fleet active", "fleet active", "namespace active"]);
+    expect(await listed({ cluster: "eu-1", namespace: "lab" })).toEqual(["fleet active", "fleet active"]);
+  });
+
+  it("warns of a hold without an end, and of an override that meets nobody", async () => {
+    const { untilMs: _none, ...open } = IN_AN_HOUR;
+    expect((await ada.setOverride({ ...open, cluster: "eu-1", hold: true })).warnings[0]).toContain("it has no end");
+    expect((await set({ cluster: "eu-1", namespace: "none", max: 3 })).warnings[0]).toContain("it meets no autoscaler now");
+  });
+
+  it("keeps room for the cluster beside overrides of its namespaces", async () => {
+    for (let at = 0; at < 10; at++) await set({ ...SHOP, hold: true });
+    await expect(set({ ...SHOP, hold: true })).rejects.toMatchObject({ message: expect.stringContaining('namespace "shop" has 10 overrides') });
+    await set({ cluster: "eu-1", hold: true });
+    world.set(NOON + HOUR_MS);
+    await set({ ...SHOP, hold: true, untilMs: NOON + 2 * HOUR_MS });
+    expect((await getCluster(world.tables, clusterName("eu-1")))?.overrides).toHaveLength(1);
+  });
+});
+
+describe("an override", () => {
+  it("is extended and cleared by its id, and each edit is in the changes with its editor", async () => {
+    const { override } = await set({ ...WEB, min: 4 });
+    expect(await bob.extendOverride({ id: override.id, untilMs: NOON + 2 * HOUR_MS })).toMatchObject({
+      changed: true,
+      override: { until: "2026-03-01T14:00:00.000Z" },
+    });
+    expect(await bob.extendOverride({ id: override.id, untilMs: NOON + 2 * HOUR_MS })).toMatchObject({ changed: false });
+    expect(await bob.clearOverride({ id: override.id })).toMatchObject({ changed: true });
+    await expect(bob.clearOverride({ id: override.id })).rejects.toMatchObject({
+      code: "service.unknown",
+      message: expect.stringContaining("or it was cleared"),
+    });
+    const edits = (await toArray(ada.changes(WEB)))
+      .slice(-3)
+      .map(({ verb, by, made, fields }) => ({ verb, by, made, paths: fields.map(({ path }) => path) }));
+    expect(edits).toEqual([
+      { verb: "override", by: "ada", made: true, paths: [`overrides.${override.id}`] },
+      { verb: "extend", by: "bob", made: true, paths: [`overrides.${override.id}.until`] },
+      { verb: "clear", by: "bob", made: true, paths: [`overrides.${override.id}`] },
+    ]);
+  });
+
+  it("of the fleet, a cluster and a namespace is in the changes too", async () => {
+    const sinceMs = NOON + 1;
+    world.set(sinceMs);
+    for (const [at, where] of [{ fleet: true }, { cluster: "eu-1" }, SHOP].entries()) {
+      const { override } = await set({ ...where, max: 9 });
+      world.set(sinceMs + 2 * at + 1);
+      await ada.clearOverride({ id: override.id });
+      world.set(sinceMs + 2 * at + 2);
+    }
+    const edits = (await toArray(ada.changes({ sinceMs }))).slice(0, 6).map(({ scope, verb, fields }) => `${scope} ${verb} ${fields.length}`);
+    expect(edits).toEqual(["fleet override 1", "fleet clear 1", "cluster override 1", "cluster clear 1", "cluster override 1", "cluster clear 1"]);
+  });
+
+  it("that has expired is not brought back, clearing it changes nothing, and the next edit of its item drops it", async () => {
+    const { override } = await set({ fleet: true, max: 9 });
+    world.set(NOON + HOUR_MS);
+    expect(await listed()).toEqual([]);
+    await expect(ada.extendOverride({ id: override.id, untilMs: NOON + 3 * HOUR_MS })).rejects.toMatchObject({
+      message: expect.stringContaining("it expired at 2026-03-01T13:00:00.000Z"),
+    });
+    expect(await ada.clearOverride({ id: override.id })).toMatchObject({ changed: false, override: { state: "expired" } });
+    expect((await getFleet(world.tables)).overrides).toHaveLength(1);
+    await ada.freeze("drill");
+    await ada.thaw();
+    expect(await getFleet(world.tables)).not.toHaveProperty("overrides");
+  });
+
+  it("stays through an apply, a pause and an edit of its cluster", async () => {
+    await set({ ...WEB, min: 4 });
+    await set({ cluster: "eu-1", max: 9 });
+    await ada.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop", max: 12 }) }], { cluster: "eu-1", dryRun: false });
+    await ada.pause(WEB);
+    await ada.resume(WEB);
+    await ada.replaceCluster({ name: "eu-1", syncPeriodMs: 30_000 });
+    expect(await listed(WEB)).toEqual(["cluster active", "autoscaler active"]);
+  });
+
+  it("whose answer was lost is set once, also where another person sets one in between", async () => {
+    let first = true;
+    const client = around(world.tables.client, async (command, send) => {
+      if (command !== "PutItemCommand" || !first) return send();
+      first = false;
+      await send();
+      await set({ fleet: true, max: 8, reason: "bob's" }, bob);
+      throw Object.assign(new Error("planted: lost answer"), { name: "TimeoutError" });
+    });
+    await set({ fleet: true, max: 9, reason: "ada's" }, openService({ ...world.context, tables: { ...world.tables, client } }));
+    expect((await toArray(ada.overrides({}))).map(({ reason }) => reason).toSorted()).toEqual(["ada's", "bob's"]);
+  });
+});
