@@ -113,6 +113,62 @@ describe("a namespace with more than a MiB and a tenth of a LIST", () => {
   });
 });
 
+describe("a namespace whose other controllers have more than a MiB and a tenth of their LIST", () => {
+  const HPAS = "/apis/autoscaling/v2/horizontalpodautoscalers";
+  const MINUTE_MS = 60_000;
+  let nowMs: number;
+  beforeEach(async () => {
+    nowMs = Date.now();
+    client.close();
+    client = clientTo(server, { clock: () => nowMs });
+    const hpa = (index: number) => ({
+      metadata: { namespace: "shop", name: `hpa-${index}`, uid: `u-${index}` },
+      spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: index === 2 ? "web" : `none-${index}` } },
+      filler: LARGE,
+    });
+    server.collections.set(HPAS, [0, 1, 2].map(hpa));
+    expect(names(await observe([...TEAMS, SHOP]))).toHaveLength(5);
+    nowMs += MINUTE_MS;
+    server.seen.splice(0);
+  });
+
+  it("is read after the others were decided, and its controllers are seen as before", async () => {
+    const second = await observe([...TEAMS, SHOP]);
+    expect(names(second)).toEqual(["bank/web", "farm/web", "mill/web", "port/web"]);
+    expect(listsOf(HPAS)).toEqual([`${HPAS} metadata.namespace!=shop`]);
+    const later = await second.later?.();
+    expect(listsOf(HPAS)[1]).toBe("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers ");
+    expect(later?.observations.get(SHOP.uid)?.rivals).toMatchObject([{ kind: "HorizontalPodAutoscaler", name: "hpa-2" }]);
+    expect(later?.later).toBeUndefined();
+    // The LIST of the others is believed for a minute, as one of all namespaces is.
+    server.seen.splice(0);
+    await (await observe([...TEAMS, SHOP])).later?.();
+    expect(listsOf(HPAS)).toEqual(["/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers "]);
+  });
+
+  it("is not read where it has no autoscaler", async () => {
+    const second = await observe(TEAMS);
+    expect([names(second).length, second.later, listsOf(HPAS)]).toEqual([4, undefined, [`${HPAS} metadata.namespace!=shop`]]);
+  });
+
+  it("holds alone where its own LIST fails, also in the next sync, in which it is light again and the LIST of all fails", async () => {
+    server.overrides.push({ match: ({ url }) => url.pathname.includes("/namespaces/shop/horizontal"), answer: status(500, "InternalError", "no") });
+    const second = await observe([...TEAMS, SHOP]);
+    const later = await second.later?.();
+    expect(later?.observations.get(SHOP.uid)?.rivalsUnknown).toMatch(/^no HorizontalPodAutoscaler could be looked for: /);
+    expect(TEAMS.map(({ uid }) => second.observations.get(uid)?.rivalsUnknown)).toEqual([undefined, undefined, undefined, undefined]);
+    server.collections.set(HPAS, []);
+    server.overrides.splice(0);
+    nowMs += MINUTE_MS;
+    await (await observe([...TEAMS, SHOP])).later?.();
+    server.overrides.push({ match: ({ url }) => url.pathname.endsWith("/horizontalpodautoscalers"), answer: status(500, "InternalError", "no") });
+    nowMs += MINUTE_MS;
+    const light = await observe([...TEAMS, SHOP]);
+    expect(light.observations.get(SHOP.uid)?.rivalsUnknown).toMatch(/^no HorizontalPodAutoscaler could be looked for: /);
+    expect(TEAMS.map(({ uid }) => light.observations.get(uid)?.rivalsUnknown)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+});
+
 describe("a namespace whose rules look at many more pods than those of the others", () => {
   it("is decided after the others", async () => {
     const numbers = Array.from({ length: 1_000 }, (_, index) => index);

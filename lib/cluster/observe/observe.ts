@@ -14,7 +14,7 @@ import { type Monitors, observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
 import { type ByNamespace, observePods } from "./pods.ts";
 import { type AskedQuestions, askingOf, overShareOf } from "./questions.ts";
-import { type LookForRivals, observeRivals } from "./rivals.ts";
+import { observeRivals, type Rivals } from "./rivals.ts";
 import { type Observing, observeScales, type Scales, targetKey } from "./workloads.ts";
 
 /**
@@ -36,7 +36,7 @@ export const observe = async (session: ApiSession, memory: Memory, watched: read
   const unread = watched.filter(({ namespace, spec }) => !scales.has(targetKey({ namespace, target: spec.target })));
   const needs = await needsOf(watched, scales);
   const questions = askingOf(observing, needs, unread);
-  const [pods, listed, rivalsOf, monitorOf] = await Promise.all([
+  const [pods, listed, rivals, monitorOf] = await Promise.all([
     observePods(observing, new Set(needs.flatMap((need) => (need.pods ? [need.namespace] : [])))),
     askLists(observing, needs),
     observeRivals(observing, watched, scales),
@@ -48,7 +48,7 @@ export const observe = async (session: ApiSession, memory: Memory, watched: read
     observing,
     scales,
     questions,
-    rivalsOf,
+    rivals,
     monitorOf,
     needs: new Map(needs.map((need) => [need.namespace, need])),
     pods,
@@ -66,7 +66,7 @@ interface Reading {
   readonly needs: ReadonlyMap<Namespace, NamespaceNeeds>;
   readonly pods: ByNamespace<Pod>;
   readonly listed: Listed;
-  readonly rivalsOf: LookForRivals;
+  readonly rivals: Rivals;
   readonly monitorOf: Monitors;
 }
 
@@ -99,7 +99,8 @@ const observedNow = async (
 const NONE_LATE: ReadonlySet<Namespace> = new Set();
 
 /** True where the LISTs that it needs are read. Those of a heavy namespace are read after the first round. */
-const isRead = ({ needs, pods, listed }: Reading, { namespace }: Watched): boolean => {
+const isRead = ({ needs, pods, listed, rivals }: Reading, { namespace }: Watched): boolean => {
+  if (!rivals.areRead(namespace)) return false;
   const need = needs.get(namespace);
   if (need === undefined) return true;
   return (!need.pods || pods.has(namespace)) && [...need.listed.keys()].every((key) => listed.get(key)?.has(namespace) === true);
@@ -141,11 +142,7 @@ const allOf = async (first: ObservedCluster): Promise<ObservedCluster> => {
   return { ...part, observations };
 };
 
-const observedOf = (
-  { observing: { memory, session }, scales, questions, rivalsOf, monitorOf }: Reading,
-  autoscaler: Watched,
-  view: View,
-): Observed => {
+const observedOf = ({ observing: { memory, session }, scales, questions, rivals, monitorOf }: Reading, autoscaler: Watched, view: View): Observed => {
   const { uid, namespace, spec } = autoscaler;
   const monitor = monitorOf(autoscaler);
   const key = targetKey({ namespace, target: spec.target });
@@ -153,7 +150,7 @@ const observedOf = (
   const otherStack = memory.otherStacks.holds(key, scale, session.fieldManager);
   const overShare = scale.kind === "failed" ? overShareOf(scale) : questions.overShare(uid, namespace);
   const observation = { scale, ...view, ...(monitor && { monitor }) };
-  return { observation, ...rivalsOf(namespace, spec.target), ...(overShare !== undefined && { overShare }), ...(otherStack && { otherStack }) };
+  return { observation, ...rivals.of(namespace, spec.target), ...(overShare !== undefined && { overShare }), ...(otherStack && { otherStack }) };
 };
 
 /** The observation of an autoscaler without its scale. */

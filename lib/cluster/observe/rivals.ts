@@ -5,11 +5,13 @@ import { asObject, asText } from "../../model/read/json.ts";
 import type { Rival, RivalLook } from "../../model/rival-state.ts";
 import type { Found, KindPath } from "../discovery.ts";
 import { mapInTurns } from "../in-turns.ts";
-import { list, passedOverFailure } from "../list.ts";
+import { passedOverFailure } from "../list.ts";
 import { listPath } from "../paths.ts";
 import type { Observed, Watched } from "../port.ts";
 import { readRival } from "../read/rival-status.ts";
+import type { CallBudget } from "../transport/budget.ts";
 import type { JsonObject } from "../transport/transport.ts";
+import { listScope } from "./heavy-namespaces.ts";
 import { RIVAL_KINDS, type RivalKind } from "./rival-kinds.ts";
 import type { LookedFor, Marks } from "./rival-memory.ts";
 import { covers, type Scope, scopesFor } from "./scopes.ts";
@@ -22,43 +24,59 @@ export const rivalKey = (namespace: string, target: { readonly apiVersion: strin
 
 const keyOfWatched = keptKeys(rivalKey);
 
-/** The other controllers of a target: those that were found, how each LIST ended, and why there may be more. */
-export type LookForRivals = (namespace: Namespace, target: Watched["spec"]["target"]) => Pick<Observed, "rivals" | "looks" | "rivalsUnknown">;
+export interface Rivals {
+  /** The other controllers of a target: those that were found, how each LIST ended, and why there may be more. */
+  readonly of: (namespace: Namespace, target: Watched["spec"]["target"]) => Pick<Observed, "rivals" | "looks" | "rivalsUnknown">;
+  /** False where the namespace has LISTs of its own that are not read yet (heavy-namespaces.ts). */
+  readonly areRead: (namespace: Namespace) => boolean;
+}
 
 /**
  * Looks for other controllers in the cluster that scale a watched target, where a new one is possible since the last LIST (rival-memory.ts). A failed LIST is not an empty one: where no
- * earlier LIST covered the target, its rivals are not known.
+ * earlier LIST covered the target, its rivals are not known. The LISTs of heavy namespaces are read after all others were decided.
  */
-export const observeRivals = async (observing: Observing, watched: readonly Watched[], scales: Scales): Promise<LookForRivals> => {
+export const observeRivals = async (observing: Observing, watched: readonly Watched[], scales: Scales): Promise<Rivals> => {
   const marks = new Map(
     await mapInTurns(watched, (autoscaler) => [keyOfWatched(autoscaler.namespace, autoscaler.spec.target), markOf(autoscaler, scales)] as const),
   );
-  if (watched.length === 0) return () => ({ rivals: [] });
-  const scopes = scopesFor(new Set(watched.map(({ namespace }) => namespace)), observing.limits);
-  const looked = await Promise.all(rivalKinds(observing).map((rival) => lookForKind(observing, rival, { marks, scopes })));
-  const looks: readonly Look[] = looked.flat().map((look) => ({ ...look, withoutRivals: lookOf({ ...look, rivals: new Map() }, "") }));
+  if (watched.length === 0) return { of: () => ({ rivals: [] }), areRead: () => true };
+  const looks: Look[] = [];
+  const unread = new Map<Namespace, number>();
+  const add = (look: Looked): void => void looks.push({ ...look, withoutRivals: lookOf({ ...look, rivals: new Map() }, "") });
+  const addLate: Place["addLate"] = (namespace, look) => {
+    unread.set(namespace, (unread.get(namespace) ?? 0) + 1);
+    const read = async (budget: CallBudget): Promise<void> => {
+      add(await look(budget));
+      unread.set(namespace, (unread.get(namespace) ?? 0) - 1);
+    };
+    observing.flows.startLate(namespace, read, "lists");
+  };
+  const namespaces = new Set(watched.map(({ namespace }) => namespace));
+  const looked = await Promise.all(rivalKinds(observing).map((rival) => lookForKind(observing, rival, { marks, namespaces, addLate })));
+  for (const look of looked.flat()) add(look);
   const byNamespace = new Map<Namespace, readonly Look[]>();
   const looksOf = (namespace: Namespace): readonly Look[] => {
     const known = byNamespace.get(namespace) ?? looks.filter(({ scope }) => covers(scope, namespace));
     byNamespace.set(namespace, known);
     return known;
   };
-  return (namespace, target) => {
+  const of: Rivals["of"] = (namespace, target) => {
     const key = keyOfWatched(namespace, target);
     const inScope = looksOf(namespace);
     const unknown =
       inScope.find(({ problem, targets: known }) => problem !== undefined && !known.has(key))?.problem ??
-      inScope.find(({ unread }) => unread?.has(namespace))?.unread?.get(namespace);
+      inScope.find(({ passedOver }) => passedOver?.has(namespace))?.passedOver?.get(namespace);
     const rivals = merged(inScope.flatMap((look) => look.rivals.get(key) ?? []));
     return {
       rivals,
       // An object that could not be read may be one that an earlier LIST has shown.
       looks: inScope
-        .filter(({ unread }) => !unread?.has(namespace))
+        .filter(({ passedOver }) => !passedOver?.has(namespace))
         .flatMap((look) => (look.rivals.has(key) ? lookOf(look, key) : look.withoutRivals)),
       ...(unknown !== undefined && { rivalsUnknown: unknown }),
     };
   };
+  return { of, areRead: (namespace) => (unread.get(namespace) ?? 0) === 0 };
 };
 
 /** Objects that are autoscalers of this cluster are no rivals: where two have one target, both hold for that. */
@@ -76,7 +94,7 @@ interface Looked extends LookedFor {
   /** Why it failed in this sync. Then only the targets of an earlier LIST are known. */
   readonly problem?: string;
   /** The namespaces with an object that could not be read, and why. It may scale any of their targets. */
-  readonly unread?: ReadonlyMap<string, string>;
+  readonly passedOver?: ReadonlyMap<string, string>;
   /** It was answered by 403 or 404. `lost`: this client was answered there before. */
   readonly refused?: { readonly message: string; readonly lost: boolean };
 }
@@ -94,22 +112,39 @@ const markOf = ({ namespace, spec: { target } }: Watched, scales: Scales): strin
 interface Place {
   /** The keys of all watched targets. */
   readonly marks: Marks;
-  readonly scopes: readonly Scope[];
+  readonly namespaces: ReadonlySet<Namespace>;
+  /** Reads the LIST of a heavy namespace after all others were decided. */
+  readonly addLate: (namespace: Namespace, look: (budget: CallBudget) => Promise<Looked>) => void;
 }
 
 const NOWHERE: LookedFor = { targets: new Set(), rivals: new Map() };
 
-const lookForKind = async (observing: Observing, rival: RivalKind, { marks, scopes }: Place): Promise<readonly Looked[]> => {
+const lookForKind = async (observing: Observing, rival: RivalKind, { marks, namespaces, addLate }: Place): Promise<readonly Looked[]> => {
+  const { limits, memory } = observing;
   const version = await versionOf(observing, rival);
   if (version.kind === "failed") {
     const { failure } = version;
     // The whole cluster answers for a group, whatever the scopes are.
     if (isRefusal(failure)) return [{ ...NOWHERE, kind: rival.kind, scope: {}, refused: { message: failure.message, lost: false } }];
-    return scopes.map((scope) => ({ ...NOWHERE, kind: rival.kind, scope, problem: problemOf(rival, failure) }));
+    return scopesFor(namespaces, limits).map((scope) => ({ ...NOWHERE, kind: rival.kind, scope, problem: problemOf(rival, failure) }));
   }
   const kind: KindPath = { base: `/apis/${rival.group}/${version.value}`, plural: rival.plural, resource: `${rival.plural}.${rival.group}` };
-  return Promise.all(scopes.map((scope) => lookInScope(observing, rival, { kind, marks, scope })));
+  const scopes = scopesFor(namespaces, limits, memory.heavy.of(listPath(kind)));
+  const looked = scopes.map(async (scope) => {
+    const where: InScope = { kind, scope, marks: marksIn(scope, marks) };
+    const known = withoutList(observing, rival, where);
+    if (known || !scope.isHeavy || scope.namespace === undefined) return known ?? lookInScope(observing, rival, where);
+    addLate(scope.namespace, (budget) => lookInScope({ ...observing, budget }, rival, where));
+    return undefined;
+  });
+  return (await Promise.all(looked)).filter((look) => look !== undefined);
 };
+
+/** The marks of the targets that a LIST covers: of the others it says nothing. */
+const marksIn = (scope: Scope, marks: Marks): Marks =>
+  scope.namespace === undefined && scope.without === undefined
+    ? marks
+    : new Map([...marks].filter(([key]) => covers(scope, key.slice(0, key.indexOf("/")) as Namespace)));
 
 /**
  * The version of the API group, or a refusal where the group is not served. The last version that was served counts also while discovery fails, or leaves out the group: an API server that starts
@@ -135,21 +170,31 @@ const isKnownKind = ({ limits: { knownRivalKinds } }: Observing, kind: string): 
 
 const problemOf = ({ kind }: RivalKind, { message }: ApiFailure): string => `no ${kind} could be looked for: ${message}`;
 
-const lookInScope = async (
-  observing: Observing,
-  rival: RivalKind,
-  { kind, marks, scope }: { readonly kind: KindPath; readonly marks: Marks; readonly scope: Scope },
-): Promise<Looked> => {
-  const { session, budget, memory } = observing;
+interface InScope {
+  readonly kind: KindPath;
+  readonly scope: Scope;
+  readonly marks: Marks;
+}
+
+/** What is known where no LIST is needed in this sync. */
+const withoutList = (observing: Observing, rival: RivalKind, { kind, marks, scope }: InScope): Looked | undefined => {
+  const { memory } = observing;
   const path = listPath(kind, scope.namespace);
   const of = { kind: rival.kind, scope };
   const refusedBefore = memory.refusedList(path);
   if (refusedBefore !== undefined && !isKnownKind(observing, rival.kind))
     return { ...NOWHERE, ...of, refused: { message: refusedBefore, lost: false } };
   const known = memory.rivals.stillTrue(path, marks);
-  if (known) return { ...known, ...of };
-  const listed = await list(
-    session.transport,
+  return known && { ...known, ...of };
+};
+
+const lookInScope = async (observing: Observing, rival: RivalKind, { kind, marks, scope }: InScope): Promise<Looked> => {
+  const { session, budget, memory } = observing;
+  const path = listPath(kind, scope.namespace);
+  const of = { kind: rival.kind, scope };
+  const listed = await listScope(
+    observing,
+    { whole: listPath(kind), scope },
     {
       path,
       resource: kind.resource,
@@ -161,9 +206,9 @@ const lookInScope = async (
   if (listed.kind === "listed") {
     const rivals = new Map([...Map.groupBy(listed.items, ({ key }) => key)].map(([key, items]) => [key, items.map((item) => item.rival)]));
     const looked: LookedFor = { targets: new Set(marks.keys()), rivals };
-    const unread = new Map(listed.passedOver.map((object) => [object.namespace, problemOf(rival, passedOverFailure(kind.resource, object))]));
+    const passedOver = new Map(listed.passedOver.map((object) => [object.namespace, problemOf(rival, passedOverFailure(kind.resource, object))]));
     // The next sync looks again.
-    if (unread.size > 0) return { ...looked, ...of, unread };
+    if (passedOver.size > 0) return { ...looked, ...of, passedOver };
     memory.rivals.keep(path, looked, marks);
     return { ...looked, ...of };
   }
