@@ -9,6 +9,7 @@ import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
 import { metricExtentOf } from "../lib/report/sync-metrics.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
+import { sourcesWhenAsked } from "../lib/sync/ask-sources.ts";
 import { openStored } from "../lib/sync/connected.ts";
 import { messageOf } from "../lib/sync/message.ts";
 import { RULES } from "../lib/sync/rules.ts";
@@ -28,15 +29,14 @@ export type SyncHandler = (event: SQSEvent, context: Context) => Promise<SQSBatc
 /** Handles SQS events of any batch size, one message after the other. Only failed messages are delivered again. The early timeout of middy is off, because it would hide the real timeout of the function. */
 export const syncHandler = ({ ports, reporter }: SyncDependencies): SyncHandler => {
   const syncMessage = async (body: string): Promise<void> => reporter.sync(await sync(ports, messageOf(body)));
-  const handler = middy<SQSEvent, unknown>({ timeoutEarlyInMillis: 0 })
+  // The middleware turns these outcomes into the batch response.
+  return middy<SQSEvent, unknown>({ timeoutEarlyInMillis: 0 })
     .use(partialBatchFailure({ logger: reporter.failed }))
     .handler(async ({ Records }) => {
       const outcomes: PromiseSettledResult<void>[] = [];
       for (const { body } of Records) outcomes.push(...(await Promise.allSettled([syncMessage(body)])));
       return outcomes;
-    });
-  // The middleware turns these outcomes into the batch response.
-  return handler as SyncHandler;
+    }) as SyncHandler;
 };
 
 const fromEnvironment = (): SyncDependencies => {
@@ -44,9 +44,9 @@ const fromEnvironment = (): SyncDependencies => {
   const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
   const reporter = powertoolsReporter({ extent: metricExtentOf(names.TIDEMARK_CLUSTER_METRICS) });
   const options = { clock: Date.now, notice: (message: string) => reporter.line(noticeLine(message)), ...externalIdIn(names) };
-  const clients = clusterClients(options, openStored(tables), clientRoom(Number(process.env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"])));
-  const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
-  return { ports, reporter };
+  const connect = clusterClients(options, openStored(tables), clientRoom(Number(process.env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]))).clientFor;
+  const kept = { cache: warmCache(), sources: sourcesWhenAsked({ clock: Date.now, ownAddresses: false }) };
+  return { ports: { tables, insert: insertByStatement(tables), connect, rules: RULES, timing: DEFAULT_TIMING, ...kept }, reporter };
 };
 
 let built: SyncHandler | undefined;

@@ -11,6 +11,7 @@ import { observe } from "./observe/observe.ts";
 import type { ClusterClient } from "./port.ts";
 import { askRecommender } from "./recommender.ts";
 import { type ApiSession, putScaleWithin, readScaleWithin } from "./scale.ts";
+import { getFromService } from "./service-proxy.ts";
 import { listSpecs } from "./specs/list-specs.ts";
 import { fairGate } from "./transport/fair-gate.ts";
 import { OF_THE_MACHINE, type Surroundings } from "./transport/surroundings.ts";
@@ -65,6 +66,7 @@ export const clientFor = (record: Pick<ClusterRecord, "name" | "uid">, access: A
     putScale: (write, timeoutMs) => putScaleWithin(session, write, timeoutMs),
     readScale: (namespace, target, timeoutMs) => readScaleWithin(session, namespace, target, timeoutMs),
     recommend: (recommender, request, timeoutMs) => askRecommender(options.trusted ?? NOTHING_TRUSTED, recommender, request, timeoutMs),
+    getFromService: (request, limits) => getFromService(session, request, limits),
     writeBack: objectWriter(session, options.clock),
     close: transport.close,
   };

@@ -1,5 +1,6 @@
 import type { AutoscalerName, AutoscalerUid, Namespace } from "../model/ids.ts";
 import type { Answer, ApiFailure, Observation, RecommenderReply, ScaleReading } from "../model/observation.ts";
+import type { SourceService } from "../model/metric-source.ts";
 import type { Questions } from "../model/query.ts";
 import type { Rival, RivalLook } from "../model/rival-state.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
@@ -24,10 +25,26 @@ export interface ClusterClient {
   readScale(namespace: Namespace, target: TargetRef, timeoutMs: number): Promise<ScaleReading>;
   /** Asks an external recommender once (watermark.md 2.16). Every error is a failure value. */
   recommend(recommender: Recommender, request: unknown, timeoutMs: number): Promise<Answer<RecommenderReply>>;
+  /** Sends one GET to a service of the cluster, through the `proxy` subresource of its API server. It follows no redirect. Absent in a stand-in whose cluster has no services. */
+  getFromService?(request: ServiceRequest, limits: { readonly timeoutMs: number; readonly maxBytes: number }): Promise<ServiceAnswer>;
   /** Writes statuses and Events back to the objects of autoscalers. A failure is only counted. Absent in a stand-in whose objects have no status. */
   writeBack?(updates: readonly ObjectUpdate[], limits: WriteBackLimits): Promise<WriteBackCounts>;
   close(): void;
 }
+
+/** A GET of a path of a service of the cluster. */
+export interface ServiceRequest {
+  readonly service: SourceService;
+  /** Below the path of the service: "/api/v1/query". */
+  readonly path: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** `bytes` are the unpacked body. Any status is an answer: it may be that of the API server or that of the service. */
+export type ServiceAnswer =
+  | { readonly kind: "answered"; readonly status: number; readonly bytes: Buffer }
+  | { readonly kind: "failed"; readonly failure: ApiFailure };
 
 export interface ObserveLimits {
   /** Wall time for all calls together. */

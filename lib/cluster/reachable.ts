@@ -24,11 +24,26 @@ OWN.addSubnet("ff00::", 8, "ipv6");
 // Metadata (::254), credentials of pods (::23), time and name service of AWS.
 OWN.addSubnet("fd00:ec2::", 32, "ipv6");
 
-/** True for an address of the own machine, of its link or of a metadata service. IPv4 inside IPv6 counts as IPv4. */
-export const isOwnAddress = (address: string): boolean => {
-  if (isIP(address) !== 6) return OWN.check(address, "ipv4");
-  return OWN.check(address, "ipv6") || embedded(address).some((inner) => OWN.check(inner, "ipv4"));
+/** Networks that are not of the internet: those of organisations, of carriers (100.64/10), and addresses that are reserved for tests and protocols. */
+const PRIVATE = new BlockList();
+PRIVATE.addSubnet("10.0.0.0", 8, "ipv4");
+PRIVATE.addSubnet("100.64.0.0", 10, "ipv4");
+PRIVATE.addSubnet("172.16.0.0", 12, "ipv4");
+PRIVATE.addSubnet("192.0.0.0", 24, "ipv4");
+PRIVATE.addSubnet("192.168.0.0", 16, "ipv4");
+PRIVATE.addSubnet("198.18.0.0", 15, "ipv4");
+PRIVATE.addSubnet("fc00::", 7, "ipv6");
+
+const isIn = (list: BlockList, address: string): boolean => {
+  if (isIP(address) !== 6) return list.check(address, "ipv4");
+  return list.check(address, "ipv6") || embedded(address).some((inner) => list.check(inner, "ipv4"));
 };
+
+/** True for an address of the own machine, of its link or of a metadata service. IPv4 inside IPv6 counts as IPv4. */
+export const isOwnAddress = (address: string): boolean => isIn(OWN, address);
+
+/** True for an address of a private network. IPv4 inside IPv6 counts as IPv4. */
+export const isPrivateAddress = (address: string): boolean => isIn(PRIVATE, address);
 
 /** The forms of an IPv4 address inside IPv6: how the groups of such an address begin, and which groups hold the inner address. */
 const CARRIERS: readonly { readonly begins: RegExp; readonly inner: (groups: readonly number[]) => readonly string[] }[] = [
@@ -87,6 +102,12 @@ export const isOwnHost = (hostname: string): boolean => {
 /** Host of a URL without the brackets of an IPv6 address. */
 export const bareHost = (hostname: string): string => hostname.replace(/^\[|\]$/g, "");
 
+/** True for the host of a URL that is an address of a private network, in any notation. */
+export const isPrivateHost = (hostname: string): boolean => {
+  const host = bareHost(hostname);
+  return isIP(host) !== 0 && isPrivateAddress(host);
+};
+
 /** The code of the error for a name that resolves to this machine. It differs from that of a name that does not resolve. */
 export const OWN_ADDRESS = "cluster.own-address";
 const ownAddress = (address: string): Error =>
@@ -98,19 +119,30 @@ const ownAddress = (address: string): Error =>
     },
   );
 
-/**
- * A resolver that resolves a name and refuses such addresses. The socket connects to the addresses that were checked here, so that a name cannot resolve to another address for the
- * connection.
- */
-export const foreignLookup: LookupFunction = (host, options, callback) => {
-  lookup(host, { ...options, all: true }, (error, addresses) => {
-    const own = addresses?.find(({ address }) => isOwnAddress(address));
-    if (error || own) {
-      callback(error ?? ownAddress(own?.address ?? ""), [], 0);
-      return;
-    }
-    const [first] = addresses;
-    if (options.all) callback(null, addresses);
-    else callback(null, first?.address ?? "", first?.family ?? 0);
-  });
-};
+/** The code of the error for a name that resolves to a private network, where none is allowed. The error does not name the address. */
+export const PRIVATE_ADDRESS = "cluster.private-address";
+const privateAddress = (): Error => new TidemarkError(PRIVATE_ADDRESS, "the server's name resolves to an address of a private network", {});
+
+/** A resolver that resolves a name and refuses addresses for which there is an error. The socket connects to the addresses that were checked here, so that a name cannot resolve to another address for the connection. */
+const lookupBut =
+  (refused: (address: string) => Error | undefined): LookupFunction =>
+  (host, options, callback) => {
+    lookup(host, { ...options, all: true }, (error, addresses) => {
+      const fault = error ?? addresses?.map(({ address }) => refused(address)).find((found) => found !== undefined);
+      if (fault) {
+        callback(fault, [], 0);
+        return;
+      }
+      const [first] = addresses;
+      if (options.all) callback(null, addresses);
+      else callback(null, first?.address ?? "", first?.family ?? 0);
+    });
+  };
+
+const refusedOwn = (address: string): Error | undefined => (isOwnAddress(address) ? ownAddress(address) : undefined);
+
+/** Refuses addresses of this machine. */
+export const foreignLookup: LookupFunction = lookupBut(refusedOwn);
+
+/** Refuses addresses of this machine and of private networks. */
+export const publicLookup: LookupFunction = lookupBut((address) => refusedOwn(address) ?? (isPrivateAddress(address) ? privateAddress() : undefined));

@@ -22,3 +22,9 @@ const nameInArn = (arn: string): string | undefined => {
 /** The message of a refusal: the name that the secret must have. */
 export const secretWords = (cluster: string): string =>
   `the secret of this cluster must be named FOLDER/${cluster}, such as "tidemark-prod/${cluster}"`;
+
+/** The name of the secret of a registered source. No cluster can have a name with a dot, so that no cluster can use it. */
+export const sourceSecretName = (source: string): string => `source.${source}`;
+
+export const sourceSecretWords = (source: string): string =>
+  `the secret of this source must be named FOLDER/${sourceSecretName(source)}, such as "tidemark-prod/${sourceSecretName(source)}"`;

@@ -5,6 +5,7 @@ import type { Questions, RecommenderQuestion } from "../model/query.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
+import type { RegisteredQuery } from "../sources/source.ts";
 import type { Explanations } from "./explanations.ts";
 import type { Change, DecisionTimes } from "./shared/recorded-scales.ts";
 import type { Moment, WindowStates } from "./shared/window-states.ts";
@@ -26,6 +27,8 @@ export interface Dialect<Spec extends AutoscalerSpec> {
 
   /** What must be asked of the cluster before a decision. `namespace` is the autoscaler's own. */
   readonly questions: (spec: Spec, namespace: string, scale: ScaleReading) => Questions;
+  /** What must be asked of registered sources outside the cluster. Absent for rules that have none. */
+  readonly registered?: (spec: Spec) => readonly RegisteredQuery[];
   /** True where a monitor with the name of the autoscaler may stop all scaling. */
   readonly asksMonitor: (spec: Spec) => boolean;
   /** What must be asked of an external recommender, once the cluster was read. */

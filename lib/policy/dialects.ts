@@ -2,6 +2,7 @@ import type { ScaleReading } from "../model/observation.ts";
 import type { Questions, RecommenderQuestion } from "../model/query.ts";
 import type { AutoscalerSpec, DialectName } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
+import type { RegisteredQuery } from "../sources/source.ts";
 import type { Dialect, Seen } from "./dialect.ts";
 import { HPA } from "./hpa/dialect.ts";
 import { MULTI_THRESHOLD } from "./multi-threshold/dialect.ts";
@@ -89,6 +90,12 @@ export const asksOf = (
   questions: (scale) => questions(spec, namespace, scale),
   asksMonitor: askDialect(spec, (dialect, own) => dialect.asksMonitor(own)),
 });
+
+/** What must be asked of registered sources outside the cluster. It depends on the spec only, so that it can be asked while the cluster is read. */
+export const registeredQuestions = (spec: AutoscalerSpec): readonly RegisteredQuery[] =>
+  askDialect(spec, (dialect, own) => dialect.registered?.(own) ?? NO_QUERIES);
+
+const NO_QUERIES: readonly RegisteredQuery[] = [];
 
 /** What must be asked of an external recommender, once the cluster was read. */
 export const recommenderQuestion = (spec: AutoscalerSpec, seen: Seen): RecommenderQuestion | undefined =>

@@ -3,6 +3,7 @@ import type { Problem } from "../fields/problem.ts";
 import type { ServerRule } from "../fields/server-rule.ts";
 import type { Answer, Answers, MetricValue, PodMetrics } from "../model/observation.ts";
 import { foreignWords } from "../model/foreign-words.ts";
+import type { SourceKind } from "../model/metric-source.ts";
 import type { MetricQuery } from "../model/query.ts";
 import { readMilli } from "../model/read/amounts.ts";
 import { asList, asObject, type Json } from "../model/read/json.ts";
@@ -56,10 +57,48 @@ export interface SourceRule extends ServerRule {
   problems(read: Readonly<Record<string, unknown>>, path: string): readonly Problem[];
 }
 
-/** `each`: one GET for each question, within the share of its namespace. `list`: one LIST that answers all namespaces. */
+/**
+ * `each`: one GET for each question, within the share of its namespace. `list`: one LIST that answers all namespaces. `registered`: one request to a source outside the cluster, which an
+ * administrator registered (lib/model/metric-source.ts).
+ */
 export type Asking<Query> =
   | { readonly way: "each"; request(query: Query, namespace: string): MetricRequest; read(item: Json, milli: bigint): MetricValue }
-  | { readonly way: "list"; readonly query: Query; readonly request: MetricRequest; read(item: Json): PodMetrics };
+  | { readonly way: "list"; readonly query: Query; readonly request: MetricRequest; read(item: Json): PodMetrics }
+  | {
+      readonly way: "registered";
+      readonly kind: SourceKind;
+      request(query: Query & RegisteredQuery, limits: { readonly timeoutMs: number }): RegisteredRequest;
+      read(answer: ForeignAnswer): Answer<readonly MetricValue[]>;
+    };
+
+/** A question to a registered source, by the name of the source. */
+export interface RegisteredQuery extends MetricQuery {
+  readonly source: string;
+}
+
+/** A GET below the address of a registered source, as data. */
+export interface RegisteredRequest {
+  /** "/api/v1/query", without parameters. */
+  readonly path: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** The answer to a question that a registered source was not asked, or did not answer. On doubt, a missing metric: nothing shrinks on it. */
+export const noAnswer = (message: string, reason = "SourceFailed"): Answer<never> => ({ kind: "failed", failure: { code: 0, reason, message } });
+
+/** A whole answer of a registered source. */
+export interface ForeignAnswer {
+  readonly status: number;
+  readonly bytes: number;
+  /** The parsed body; undefined where it is no JSON. */
+  readonly body: unknown;
+}
+
+/** The failure of an answer. It holds the status and the size, and of the content at most what `words` were taken from: a body may hold a secret. */
+export const unusable = ({ status, bytes }: ForeignAnswer, reason: string, words: string): Answer<never> => ({
+  kind: "failed",
+  failure: { code: status, reason, message: `${words} (status ${status}, ${bytes} bytes)` },
+});
 
 /** A request to the API server of the cluster, as data. */
 export interface MetricRequest {

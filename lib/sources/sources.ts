@@ -5,8 +5,9 @@ import { EXTERNAL } from "./external.ts";
 import { NAMESPACE } from "./namespace.ts";
 import { OBJECT } from "./object.ts";
 import { PODS } from "./pods.ts";
+import { PROMETHEUS } from "./prometheus.ts";
 import { CONTAINER_RESOURCE, RESOURCE } from "./resource.ts";
-import type { MetricSource } from "./source.ts";
+import type { MetricSource, RegisteredQuery } from "./source.ts";
 
 /** Every source, by its field in a metric of a PodAutoscaler. Two with one type differ only in the manifest; the first of them answers for both. */
 export const SOURCES = {
@@ -16,6 +17,7 @@ export const SOURCES = {
   object: OBJECT,
   external: EXTERNAL,
   namespace: NAMESPACE,
+  prometheus: PROMETHEUS,
 } as const;
 
 export type SourceName = keyof typeof SOURCES;
@@ -49,3 +51,14 @@ export const answererOf = ({ for: name }: MetricQuery): AnySource => {
 
 /** The questions whose answer is one LIST for many namespaces. */
 export const LISTED: readonly MetricQuery[] = [...new Set(ALL.flatMap(([, { asking }]) => (asking.way === "list" ? [asking.query] : [])))];
+
+/** True for a question to a registered source, which the cluster is not asked. */
+export const isRegistered = (query: MetricQuery): query is RegisteredQuery => answererOf(query).asking.way === "registered";
+
+/** The question of a metric of a registered source; `undefined` for a metric that the cluster is asked for. It depends on no pod and no namespace. */
+export const registeredQueryOf = (spec: { readonly type: (typeof SOURCES)[SourceName]["type"] } & SourceSpec): RegisteredQuery | undefined => {
+  const source = sourceOf(spec);
+  if (source.asking.way !== "registered") return undefined;
+  const query = source.queryOf(spec, { namespace: "", podSelector: undefined });
+  return query && isRegistered(query) ? query : undefined;
+};

@@ -6,6 +6,7 @@ import type { Intent } from "../model/records.ts";
 import { asksOf } from "../policy/dialects.ts";
 import { namespacesOf } from "../store/records/partitions.ts";
 import { eachDone } from "../store/table/all-done.ts";
+import { askSources } from "./ask-sources.ts";
 import { connected } from "./connected.ts";
 import { answeredKinds } from "./known-rivals.ts";
 import type { Loaded } from "./load.ts";
@@ -58,8 +59,9 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
     inRounds: true,
   };
   const startMs = ports.tables.clock();
-  const measured = watched.length === 0 ? NOTHING : await client.observe(watched, limits);
   const leftMs = (): number => budgetMs - (ports.tables.clock() - startMs);
+  const sources = askSources(ports, loaded, { client, leftMs, failures });
+  const measured = sources.into(watched.length === 0 ? NOTHING : await client.observe(watched, limits));
   const observed = withRecommendations(client, watched, measured, {
     nowMs: loaded.nowMs,
     leftMs,

@@ -2,6 +2,7 @@ import type { ClusterClient } from "../cluster/port.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { InsertHistory } from "../store/history/port.ts";
 import type { Tables } from "../store/table/tables.ts";
+import type { SourceClient } from "../source-client/source-client.ts";
 import type { Rules } from "./rules.ts";
 import type { Timing } from "./timing.ts";
 import type { WarmCache } from "./warm-cache.ts";
@@ -15,4 +16,6 @@ export interface SyncPorts {
   readonly rules: Rules;
   readonly timing: Timing;
   readonly cache: WarmCache;
+  /** What asks registered sources, loaded when the first metric needs it. Absent where none are asked: their metrics are then missing. */
+  readonly sources?: () => Promise<SourceClient>;
 }

@@ -114,7 +114,7 @@ describe("putScale()", () => {
     const never = (): never => {
       throw new TypeError("nothing may be sent");
     };
-    const transport = { get: never, put: never, update: never, close: never };
+    const transport = { get: never, getOnce: never, put: never, update: never, close: never };
     const discovery = { kindPath, groupVersions: never, forget: never };
     const session = { cluster: "eu-1", transport, discovery, fieldManager: "tidemark", elapsed: () => now, after: never };
     const answer = await putScaleWithin(session, write, 1_000);

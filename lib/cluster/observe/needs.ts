@@ -3,7 +3,7 @@ import type { Neighbour, QuestionKey, ScaleRead } from "../../model/observation.
 import { type MetricQuery, type Questions, queryKey } from "../../model/query.ts";
 import type { Selector } from "../../model/selector.ts";
 import { parseSelector } from "../../model/selector-text.ts";
-import { LISTED } from "../../sources/sources.ts";
+import { isRegistered, LISTED } from "../../sources/sources.ts";
 import { mapInTurns } from "../in-turns.ts";
 import type { Watched } from "../port.ts";
 import { isListed } from "./ask.ts";
@@ -79,6 +79,8 @@ const needsOfNamespace = (
   for (const { autoscaler, asks } of asking) {
     const keys: QuestionKey[] = [];
     for (const query of asks.metrics) {
+      // The sync asks the registered sources, beside this observation (lib/sync/ask-sources.ts).
+      if (isRegistered(query)) continue;
       const key = queryKey(query);
       if (isListed(query)) listed.set(key, query);
       else {

@@ -36,7 +36,8 @@ export const malformedFailure = (subject: Subject, state: string, reason = "Malf
   message: `Cannot ${subject.method} ${subject.resource} of cluster "${subject.cluster}": ${state}`,
 });
 
-const diagnosis = (broken: Broken, timeoutMs: number): { reason: string; state: string } => {
+/** Why an exchange broke: a reason, and words for people that name no address. */
+export const diagnosis = (broken: Broken, timeoutMs: number): { reason: string; state: string } => {
   if (broken.because === "too-large") return { reason: ANSWER_TOO_LARGE, state: broken.error.message };
   if (broken.because === "timeout") {
     const state = broken.answering ? "the answer was not complete" : broken.sent ? "no answer" : "no connection";

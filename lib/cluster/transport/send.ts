@@ -30,6 +30,8 @@ export interface ApiRequest {
   readonly maxBytes?: number;
   /** The namespace that alone needs the answer; absent where many need it (fair-gate.ts). */
   readonly flow?: string;
+  /** Headers for a service behind the API server. They never replace the credentials of the call. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The JSON body; never with GET. */
   readonly body?: unknown;
   /** The type of the body; "application/json" where it is absent. */
@@ -82,6 +84,7 @@ const optionsOf = (method: Method, request: ApiRequest, { access, credentials, t
   port: access.server.port || (access.server.protocol === "https:" ? 443 : 80),
   path: fullPath(access.server, request, timeoutMs),
   headers: {
+    ...request.headers,
     ...credentials.headers,
     accept: request.metadataOnly ? ACCEPT_METADATA : binary ? ACCEPT_BOTH : ACCEPT_JSON,
     "user-agent": "tidemark",

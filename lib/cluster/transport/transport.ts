@@ -14,6 +14,8 @@ import type { Surroundings } from "./surroundings.ts";
 export interface Transport {
   /** Reads one object, from JSON or from protobuf. It repeats where that is safe, within the budget. */
   readonly get: (request: ApiRequest, budget: CallBudget) => Promise<ReadAnswer>;
+  /** Sends one GET once and gives the answer as it came, whatever its status: it may be that of a service behind the API server. */
+  readonly getOnce: (request: ApiRequest, timeoutMs: number) => Promise<PlainAnswer>;
   /** Sends one PUT once. `sent: false` proves that the server did not receive it. */
   readonly put: (request: ApiRequest & { readonly body: unknown }, timeoutMs: number) => Promise<WriteAnswer>;
   /** Sends one write once, on which nothing depends. */
@@ -25,6 +27,9 @@ export type { JsonObject } from "./failure.ts";
 /** `bytes`: of the unpacked answer. `streamed`: `onItem` of the request got the items, and the body has none. */
 export type ReadAnswer =
   | { readonly kind: "read"; readonly body: JsonObject; readonly bytes: number; readonly streamed?: true }
+  | { readonly kind: "failed"; readonly failure: ApiFailure };
+export type PlainAnswer =
+  | { readonly kind: "answered"; readonly status: number; readonly bytes: Buffer }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
 export type WriteAnswer =
   | { readonly kind: "written"; readonly body: JsonObject }
@@ -49,6 +54,10 @@ export const apiTransport = ({ cluster, access, clock, elapsed, surroundings }: 
     get: (request, budget) => {
       pool.dropIdle(READ_SOCKET_IDLE_MS);
       return read(http, request, budget);
+    },
+    getOnce: (request, timeoutMs) => {
+      pool.dropIdle(READ_SOCKET_IDLE_MS);
+      return readOnce(http, request, timeoutMs);
     },
     put: (request, timeoutMs) => {
       // It is never repeated, neither here nor by Node. A connection that the server closed while it was idle would lose the PUT and leave it unclear. So only connections with a recent
@@ -90,6 +99,14 @@ const read = async (http: HttpSession, request: ApiRequest, budget: CallBudget):
     tried = counted(tried, next);
     await beforeAgain(next, http);
   }
+};
+
+const readOnce = async ({ cluster, access, send }: HttpSession, request: ApiRequest, timeoutMs: number): Promise<PlainAnswer> => {
+  const outcome = await send("GET", request, timeoutMs, false);
+  if (outcome.kind === "no-credentials") return failed(outcome.failure);
+  if (outcome.kind === "broken") return failed(brokenFailure(outcome, { cluster, method: "GET", resource: request.resource }, timeoutMs));
+  if (outcome.status === 401) access.forget();
+  return { kind: "answered", status: outcome.status, bytes: outcome.bytes };
 };
 
 const beforeAgain = async (next: Again, { access, pool }: HttpSession): Promise<void> => {

@@ -15,6 +15,7 @@ import { noticeLine } from "../../report/not-seen-line.ts";
 import type { Reporter } from "../../report/reporter.ts";
 import { insertByStatement } from "../../store/history/insert.ts";
 import type { Tables as StoreTables } from "../../store/table/tables.ts";
+import { sourcesWhenAsked } from "../../sync/ask-sources.ts";
 import { openStored } from "../../sync/connected.ts";
 import { RULES } from "../../sync/rules.ts";
 import type { SyncPorts } from "../../sync/sync-ports.ts";
@@ -50,7 +51,15 @@ export const startStack = ({ clock, syncClient, scheduleClient, queues, connecti
   const notice = (message: string): void => reporter.line(noticeLine(message));
   const clients = clusterClients({ clock: Date.now, trusted: trustedOf(connection), notice }, openStored(tables));
   const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
-  const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
+  const ports = {
+    tables,
+    insert: insertByStatement(tables),
+    connect: clients.clientFor,
+    rules: RULES,
+    timing: DEFAULT_TIMING,
+    cache: warmCache(),
+    sources: sourcesWhenAsked({ clock: Date.now, ownAddresses: true }),
+  };
   return {
     schedule: scheduleHandler({ tables: localTables(scheduleClient, clock), queue, reporter }),
     sync: syncHandler({ ports, reporter }),

@@ -37,7 +37,7 @@ export const METRIC_FIELDS = {
     },
     { default: {} },
   ),
-  activation: amount("With idle: the workload is in use while the whole value is above this. Object, external and namespace metrics only.", {
+  activation: amount("With idle: the workload is in use while the whole value is above this. Metrics that are not of pods only.", {
     least: 0,
   }),
 } as const;

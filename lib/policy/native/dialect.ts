@@ -1,6 +1,6 @@
 import type { NativeSpec } from "../../model/spec-native.ts";
 import type { Dialect } from "../dialect.ts";
-import { sourceOf } from "../../sources/sources.ts";
+import { registeredQueryOf, sourceOf } from "../../sources/sources.ts";
 import { questionsOf } from "../shared/questions.ts";
 import { decideNative } from "./decide.ts";
 import { NATIVE_EXPLANATIONS } from "./explanations.ts";
@@ -21,6 +21,7 @@ export const NATIVE: Dialect<NativeSpec> = {
       namespace,
       scale,
     ),
+  registered: ({ metrics }) => metrics.flatMap(({ source }) => registeredQueryOf(source) ?? []),
   asksMonitor: () => false,
   recommenderQuestion: () => undefined,
   decide: decideNative,

@@ -115,6 +115,10 @@ export const FAILURES: ReasonTexts = {
     "The external metric could not be read.",
     "`kubectl get --raw /apis/external.metrics.k8s.io/v1beta1`: does an adapter serve it, for these labels?",
   ],
+  FailedGetPrometheusMetric: [
+    "The query of a registered Prometheus gave no value.",
+    "The message has the cause: the source, the query, or that it finds no series (docs/sources.md). An administrator looks with `tidemark source check NAME`.",
+  ],
   FailedComputeMetricsReplicas: ["No count could be calculated from the metrics.", "The message has the first failure."],
   InvalidMetrics: ["The spec has no metric.", "Add one."],
   MetricMissing: [

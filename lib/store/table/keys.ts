@@ -35,6 +35,10 @@ export const connectionKey = (cluster: ClusterName): Key => ({ pk: CONNECTIONS_P
 export const ACCESS_PK = "access";
 export const accessKey: Key = { pk: ACCESS_PK, sk: ACCESS_PK };
 
+/** The registered metric sources. Only the function that connects clusters may write under this key. */
+export const SOURCES_PK = "sources";
+export const sourceKey = (name: string): Key => ({ pk: SOURCES_PK, sk: name });
+
 export const autoscalersPk = (cluster: ClusterName): string => `autoscalers#${cluster}`;
 export const namespacePrefix = (namespace: string): string => `${namespace}#`;
 export const autoscalerKey = (ref: AutoscalerRef): Key => ({ pk: autoscalersPk(ref.cluster), sk: `${namespacePrefix(ref.namespace)}${ref.name}` });

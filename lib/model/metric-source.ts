@@ -1,0 +1,74 @@
+import { matchesName } from "./access.ts";
+
+/** A metric source outside the cluster, as an administrator registered it. A manifest only names it: it can hold neither an address nor a credential. */
+export interface RegisteredSource {
+  readonly kind: SourceKind;
+  /** Where its server is. Absent where it is a service of the cluster itself. */
+  readonly url?: string;
+  /** A service of each cluster, which is asked through the API server of that cluster. */
+  readonly service?: SourceService;
+  readonly auth?: SourceAuth;
+  /** Sent with each question, such as the tenant of Mimir or Thanos. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Patterns of the clusters and namespaces whose autoscalers may ask it. */
+  readonly clusters: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly timeoutSeconds: number;
+  /** Most different questions of one sync of a partition. */
+  readonly maxMetrics: number;
+  /** True where its address may be in a private network, and where it may be asked without TLS. */
+  readonly private: boolean;
+}
+
+export const SOURCE_KINDS = ["prometheus"] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+
+export interface SourceService {
+  readonly namespace: string;
+  readonly name: string;
+  /** Number or name of the port. */
+  readonly port: string;
+  readonly scheme: ServiceScheme;
+  /** Before the path of each question: "/prometheus". */
+  readonly path: string;
+}
+
+export const SERVICE_SCHEMES = ["http", "https"] as const;
+export type ServiceScheme = (typeof SERVICE_SCHEMES)[number];
+
+export const AUTH_KINDS = ["basic", "bearer", "header"] as const;
+
+/** How a question is authenticated. The secret holds the credential and the address that may get it. */
+export interface SourceAuth {
+  readonly kind: (typeof AUTH_KINDS)[number];
+  readonly secretId: string;
+  /** Name of the header, for `header`. */
+  readonly header?: string;
+}
+
+/** A registered source with its name and the number of its edits. */
+export interface MetricSourceRecord extends RegisteredSource {
+  readonly name: string;
+  readonly version: number;
+  readonly updatedMs: number;
+  readonly updatedBy: string;
+}
+
+export const SOURCE_LIMITS = {
+  timeoutSeconds: { least: 1, most: 10, default: 3 },
+  maxMetrics: { least: 1, most: 10_000, default: 1_000 },
+  patterns: 100,
+  /** Fixed headers and parameters, and the characters of each. */
+  fixed: 20,
+  fixedCharacters: 1_024,
+} as const;
+
+/** True where autoscalers of this namespace of this cluster may ask the source. */
+export const mayAsk = (
+  { clusters, namespaces }: Pick<RegisteredSource, "clusters" | "namespaces">,
+  place: { readonly cluster: string; readonly namespace: string },
+): boolean => clusters.some((pattern) => matchesName(pattern, place.cluster)) && namespaces.some((pattern) => matchesName(pattern, place.namespace));
+
+/** Segments of the path to a service through the API server, not yet encoded. A role names the last but one as its resource name. */
+export const proxyName = ({ scheme, name, port }: Pick<SourceService, "scheme" | "name" | "port">): string => `${scheme}:${name}:${port}`;

@@ -1,0 +1,90 @@
+import * as z from "zod";
+import { pemData, bearerToken, faultText, filled, headerText } from "../cluster/access/secret-fields.ts";
+import { cached, type Cached } from "../cluster/access/cached.ts";
+import { isCertificates } from "../cluster/access/checked-access.ts";
+import { AWS_CALLS, SECRET_TTL_MS } from "../cluster/request-limits.ts";
+import { readSecretText } from "../cluster/access/secret-text.ts";
+import { TidemarkError } from "../model/errors.ts";
+import { foreignWords } from "../model/foreign-words.ts";
+import type { MetricSourceRecord, SourceAuth } from "../model/metric-source.ts";
+import { isSecretOf, sourceSecretName, sourceSecretWords } from "../model/secret-name.ts";
+
+/** What a question is authenticated with. */
+export interface Credential {
+  readonly kind: "read";
+  readonly headers: Readonly<Record<string, string>>;
+  /** PEM of the authority of the server's certificate. */
+  readonly ca?: string;
+}
+
+const NOTHING: Credential = { kind: "read", headers: {} };
+
+const common = { url: filled, caData: pemData.exactOptional() };
+const SECRETS = {
+  basic: z.strictObject({ ...common, username: filled, password: filled }).transform(({ username, password, ...rest }) => ({
+    ...rest,
+    value: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`,
+  })),
+  bearer: z.strictObject({ ...common, token: bearerToken }).transform(({ token, ...rest }) => ({ ...rest, value: `Bearer ${token}` })),
+  header: z.strictObject({ ...common, value: headerText }),
+} as const;
+
+/**
+ * Reads credentials of sources from Secrets Manager, again every five minutes. A secret names the address that may get it: a source with another address gets nothing, so that the right to
+ * register sources is not the right to send a credential elsewhere. Errors are TidemarkErrors `source.credential`, and quote nothing of the secret.
+ */
+export const credentialReader = (clock: () => number): ((source: MetricSourceRecord) => Promise<Credential>) => {
+  const kept = new Map<string, Cached<Credential>>();
+  return async (source) => {
+    const { auth, name, version } = source;
+    if (auth === undefined) return NOTHING;
+    const key = JSON.stringify([name, version]);
+    const known = kept.get(key) ?? cached(() => readCredential(source, auth), { ttlMs: SECRET_TTL_MS, clock });
+    kept.set(key, known);
+    return known.get();
+  };
+};
+
+const readCredential = async (source: MetricSourceRecord, auth: SourceAuth): Promise<Credential> => {
+  const refuse = (why: string): TidemarkError =>
+    new TidemarkError("source.credential", `Cannot use the secret of source "${source.name}": ${why}`, { source: source.name });
+  if (!isSecretOf(auth.secretId, sourceSecretName(source.name))) throw refuse(sourceSecretWords(source.name));
+  const reading = await readSecretText(await secretString(source.name, auth.secretId, refuse));
+  if (reading.kind === "unreadable") throw refuse(reading.why);
+  const parsed = SECRETS[auth.kind].safeParse(reading.value);
+  if (!parsed.success) throw refuse(faultText(parsed.error));
+  const { url, value, caData } = parsed.data;
+  if (!isFor(url, source))
+    throw refuse("its url is not the address of the source, so that the source does not get it; write the address of the source into the secret");
+  if (caData !== undefined && !isCertificates(caData)) throw refuse("its caData is no certificate in PEM");
+  return { kind: "read", headers: { [headerOf(auth)]: value }, ...(caData !== undefined && { ca: caData }) };
+};
+
+const headerOf = ({ kind, header }: SourceAuth): string => (kind === "header" ? (header ?? "").toLowerCase() : "authorization");
+
+/** The same scheme, host and port; for a service of the clusters its name, as in "service://monitoring/prometheus". */
+const isFor = (url: string, { url: own, service }: MetricSourceRecord): boolean => {
+  if (service) return url === `service://${service.namespace}/${service.name}`;
+  return own !== undefined && URL.canParse(url) && URL.canParse(own) && new URL(url).origin === new URL(own).origin;
+};
+
+/** The client of Secrets Manager is loaded when the first source has a secret. */
+const secretString = async (source: string, secretId: string, refuse: (why: string) => TidemarkError): Promise<string> => {
+  const { GetSecretValueCommand, SecretsManagerClient } = await import("@aws-sdk/client-secrets-manager");
+  const region = /^arn:aws[\w-]*:secretsmanager:([\w-]+):/.exec(secretId)?.[1];
+  const client = new SecretsManagerClient({ ...AWS_CALLS, ...(region !== undefined && { region }) });
+  try {
+    const { SecretString, Name } = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
+    // An ARN without its last six characters may match another secret, so that the name in the answer decides.
+    if (Name === undefined || !isSecretOf(Name, sourceSecretName(source))) throw refuse(sourceSecretWords(source));
+    if (SecretString === undefined) throw refuse("it holds bytes, and must hold text");
+    return SecretString;
+  } catch (error) {
+    if (error instanceof TidemarkError) throw error;
+    throw refuse(
+      `Secrets Manager answered ${error instanceof Error ? foreignWords(error.name) : "an error"}; check its name, its Region and the rights of the function sync`,
+    );
+  } finally {
+    client.destroy();
+  }
+};

@@ -1,0 +1,111 @@
+import * as http from "node:http";
+import * as https from "node:https";
+import { bareHost, isOwnHost, isPrivateHost, OWN_ADDRESS, PRIVATE_ADDRESS, foreignLookup, publicLookup } from "../cluster/reachable.ts";
+import type { ServiceAnswer } from "../cluster/port.ts";
+import { type Broken, exchange } from "../cluster/transport/exchange.ts";
+import { diagnosis } from "../cluster/transport/failure.ts";
+import { isTidemarkError } from "../model/errors.ts";
+import type { ApiFailure } from "../model/observation.ts";
+import { PARALLEL } from "./limits.ts";
+
+export interface DirectRequest {
+  readonly url: string;
+  /** True where the address may be in a private network, and where it may be asked without TLS. */
+  readonly private: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  /** PEM of the authority of the server's certificate, where it is none of the system's. */
+  readonly ca: string | undefined;
+  readonly path: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+type Limits = { readonly timeoutMs: number; readonly maxBytes: number };
+
+export interface DirectSender {
+  readonly send: (request: DirectRequest, limits: Limits) => Promise<ServiceAnswer>;
+  readonly close: () => void;
+}
+
+/**
+ * Sends one GET to the address of a source. It follows no redirect, because only the address in the record was registered, and it checks each address after the name was resolved. An
+ * error names a known cause and never the address: tenants read it.
+ */
+export const directSender = ({ ownAddresses }: { readonly ownAddresses: boolean }): DirectSender => {
+  const options = { keepAlive: true, maxSockets: PARALLEL.ofSource, maxFreeSockets: PARALLEL.ofSource };
+  // Agents reuse connections by host and port, so that those of private networks have agents of their own.
+  const agents = {
+    plain: new http.Agent({ ...options, ...(!ownAddresses && { lookup: foreignLookup }) }),
+    public: new https.Agent({ ...options, ...(!ownAddresses && { lookup: publicLookup }) }),
+    private: new https.Agent({ ...options, ...(!ownAddresses && { lookup: foreignLookup }) }),
+  };
+  const agentFor = (url: URL, isPrivate: boolean): http.Agent =>
+    url.protocol !== "https:" ? agents.plain : isPrivate ? agents.private : agents.public;
+  return {
+    send: async (request, limits) => {
+      const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
+      if (url === undefined) return refused("its address is no URL");
+      const why = refusedAddress(url, request.private, ownAddresses);
+      if (why !== undefined) return refused(why);
+      const outgoing = {
+        secure: url.protocol === "https:",
+        options: { agent: agentFor(url, request.private), ...optionsOf(url, request) },
+        ...limits,
+      };
+      const first = await exchange(outgoing);
+      // A server closes idle connections while the process is frozen. A GET may be sent again.
+      const outcome = first.kind === "broken" && first.reused && first.because === "network" ? await exchange(outgoing) : first;
+      return outcome.kind === "broken" ? { kind: "failed", failure: brokenSource(outcome, limits.timeoutMs) } : outcome;
+    },
+    close: () => {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+};
+
+const optionsOf = (url: URL, { path, parameters, headers, ca }: DirectRequest) => ({
+  method: "GET",
+  hostname: bareHost(url.hostname),
+  port: url.port || (url.protocol === "https:" ? 443 : 80),
+  path: `${url.pathname.replace(/\/$/, "")}${path}?${new URLSearchParams(parameters)}`,
+  headers: { ...headers, accept: "application/json", "user-agent": "tidemark", "accept-encoding": "gzip" },
+  ...(ca !== undefined && { ca }),
+});
+
+const refused = (why: string): ServiceAnswer => ({
+  kind: "failed",
+  failure: { code: 0, reason: "AddressRefused", message: `the source cannot be asked: ${why}` },
+});
+
+const refusedAddress = ({ protocol, hostname, username, password }: URL, isPrivate: boolean, ownAddresses: boolean): string | undefined => {
+  if (username !== "" || password !== "") return "its URL has a user or a password";
+  if (protocol !== "https:" && !(protocol === "http:" && (isPrivate || ownAddresses)))
+    return "its URL must begin with https://, or with http:// where the source is private";
+  if (ownAddresses) return undefined;
+  if (isOwnHost(hostname)) return "its address is one of this machine, of its network link or of a metadata service";
+  return isPrivateHost(hostname) && !isPrivate ? PRIVATE_WORDS : undefined;
+};
+
+const PRIVATE_WORDS = "its address is in a private network, and the source does not say private";
+
+const brokenSource = (broken: Broken, timeoutMs: number): ApiFailure => {
+  const { reason } = diagnosis(broken, timeoutMs);
+  return { code: 0, reason, message: `the source cannot be asked: ${wordsOf(broken, reason, timeoutMs)}` };
+};
+
+const WORDS: Readonly<Record<string, string>> = {
+  TlsVerificationFailed: "its certificate is not signed by a known authority, or not made for its address",
+  ConnectionRefused: "nothing listens at its address",
+  UnknownHost: "its name does not resolve",
+  Unreachable: "no route leads to it",
+  ConnectionReset: "the connection broke before the answer was complete",
+};
+
+/** The text of the library may name the address, so that only known words are used, and the code of the error. */
+const wordsOf = (broken: Broken, reason: string, timeoutMs: number): string => {
+  if (isTidemarkError(broken.error, OWN_ADDRESS))
+    return "its name resolves to an address of this machine, of its network link or of a metadata service";
+  if (isTidemarkError(broken.error, PRIVATE_ADDRESS)) return PRIVATE_WORDS;
+  if (broken.because !== "network") return diagnosis(broken, timeoutMs).state;
+  const { code } = broken.error;
+  return `${WORDS[reason] ?? "the connection failed"}${code === undefined ? "" : ` (${code})`}`;
+};

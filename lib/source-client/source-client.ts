@@ -1,0 +1,174 @@
+import limited from "p-limit";
+import type { ClusterClient, ServiceAnswer } from "../cluster/port.ts";
+import { isTidemarkError, TidemarkError } from "../model/errors.ts";
+import type { MetricSourceRecord } from "../model/metric-source.ts";
+import type { Answer, ApiFailure, MetricValue, QuestionKey } from "../model/observation.ts";
+import { queryKey } from "../model/query.ts";
+import { type ForeignAnswer, noAnswer, type RegisteredQuery, type RegisteredRequest } from "../sources/source.ts";
+import { answererOf } from "../sources/sources.ts";
+import { type Circuit, circuitOf } from "./circuit.ts";
+import { type Credential, credentialReader } from "./credential.ts";
+import { directSender } from "./direct.ts";
+import { MAX_SOURCE_BYTES, PARALLEL } from "./limits.ts";
+
+export type SourceAnswers = ReadonlyMap<QuestionKey, Answer<readonly MetricValue[]>>;
+
+/** Asks registered sources. One is kept in a warm environment, so that connections, credentials and open circuits are kept. */
+export interface SourceClient {
+  /** Asks a source all questions of one sync, each different one once. A failed question is a failure value, never an exception. */
+  readonly ask: (source: MetricSourceRecord, queries: readonly RegisteredQuery[], context: AskContext) => Promise<SourceAnswers>;
+  readonly close: () => void;
+}
+
+export interface AskContext {
+  readonly cluster: string;
+  /** Milliseconds that are left for all questions of the sync. */
+  readonly leftMs: () => number;
+  /** The way to the services of the cluster. */
+  readonly getFromService?: ClusterClient["getFromService"];
+}
+
+export interface SourceClientOptions {
+  /** The real wall clock in milliseconds. */
+  readonly clock: () => number;
+  /** True in the embedded run only: a source may be on this machine. */
+  readonly ownAddresses: boolean;
+}
+
+/** A GET to a source, whichever way leads there. */
+type SendToSource = (request: RegisteredRequest, limits: { readonly timeoutMs: number; readonly maxBytes: number }) => Promise<ServiceAnswer>;
+
+type Answered = Answer<readonly MetricValue[]>;
+
+export const sourceClient = ({ clock, ownAddresses }: SourceClientOptions): SourceClient => {
+  const direct = directSender({ ownAddresses });
+  const credentials = credentialReader(clock);
+  const ofAll = limited(PARALLEL.all);
+  const circuits = new Map<string, Circuit>();
+  const circuitFor = (source: MetricSourceRecord, cluster: string): Circuit => {
+    const key = JSON.stringify([source.name, source.version, source.service ? cluster : ""]);
+    const known = circuits.get(key) ?? circuitOf();
+    circuits.set(key, known);
+    return known;
+  };
+  return {
+    ask: async (source, queries, context) => {
+      const distinct = [...new Map(queries.map((query) => [queryKey(query), query]))];
+      const circuit = circuitFor(source, context.cluster);
+      const open = circuit.begin();
+      if (open) return new Map(distinct.map(([key]) => [key, noAnswer(`source "${source.name}" ${open}`, "CircuitOpen")]));
+      const credential = await withCredential(source, credentials, context.leftMs());
+      if (credential.kind === "failed") {
+        circuit.end(credential.failure.message);
+        return new Map(distinct.map(([key]) => [key, credential]));
+      }
+      const send = senderTo(source, context, { direct, credential });
+      const ofSource = limited(PARALLEL.ofSource);
+      const answers = await Promise.all(
+        distinct.map(([key, query], at) =>
+          ofSource(() =>
+            ofAll(async () => [key, at < source.maxMetrics ? await askOne(source, query, { ...context, send }) : overLimit(source)] as const),
+          ),
+        ),
+      );
+      circuit.end(brokenSource(answers.map(([, answer]) => answer)));
+      return new Map(answers);
+    },
+    close: direct.close,
+  };
+};
+
+const overLimit = ({ name, maxMetrics }: MetricSourceRecord): Answered =>
+  noAnswer(
+    `source "${name}" is asked ${maxMetrics} different questions in a sync at most (maxMetrics), and this one is beyond them`,
+    "TooManyMetrics",
+  );
+
+/** The last error, where nothing was answered because of the source and not because of one question. A text of the server is left out: it may be about the query of one tenant, and all read this. */
+const brokenSource = (answers: readonly Answered[]): string | undefined => {
+  let last: string | undefined;
+  for (const answer of answers) {
+    if (answer.kind === "answered" || !isOfSource(answer.failure)) return undefined;
+    last = answer.failure.code === 0 ? answer.failure.message : `status ${answer.failure.code}`;
+  }
+  return last;
+};
+
+const OF_THE_SOURCE: ReadonlySet<number> = new Set([0, 401, 403, 429]);
+const isOfSource = ({ code }: ApiFailure): boolean => OF_THE_SOURCE.has(code) || code >= 500;
+
+const withCredential = async (
+  source: MetricSourceRecord,
+  read: (source: MetricSourceRecord) => Promise<Credential>,
+  leftMs: number,
+): Promise<Credential | Extract<Answer<never>, { kind: "failed" }>> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new TidemarkError("source.credential", `Cannot use the secret of source "${source.name}": it was not read in time`, {})),
+      leftMs,
+    );
+  });
+  try {
+    return await Promise.race([read(source), late]);
+  } catch (error) {
+    // On doubt, a missing metric. An error of a library may quote the secret, so that only errors of ours are shown.
+    const why = isTidemarkError(error) ? error.message : `Cannot use the secret of source "${source.name}"`;
+    return { kind: "failed", failure: { code: 0, reason: "NoCredential", message: why } };
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const senderTo = (
+  source: MetricSourceRecord,
+  { getFromService }: AskContext,
+  { direct, credential }: { readonly direct: ReturnType<typeof directSender>; readonly credential: Credential },
+): SendToSource => {
+  const headers = { ...source.headers, ...credential.headers };
+  const parametersOf = (request: RegisteredRequest) => ({ ...request.parameters, ...source.parameters });
+  const { service, url } = source;
+  if (service) {
+    return async (request, limits) =>
+      getFromService
+        ? getFromService({ service, path: request.path, parameters: parametersOf(request), headers }, limits)
+        : { kind: "failed", failure: { code: 0, reason: "NoService", message: "nothing leads to the services of this cluster" } };
+  }
+  return (request, limits) =>
+    direct.send(
+      { url: url ?? "", private: source.private, headers, ca: credential.ca, path: request.path, parameters: parametersOf(request) },
+      limits,
+    );
+};
+
+const SECOND_MS = 1_000;
+
+const askOne = async (
+  source: MetricSourceRecord,
+  query: RegisteredQuery,
+  { leftMs, send }: AskContext & { readonly send: SendToSource },
+): Promise<Answered> => {
+  const { asking } = answererOf(query);
+  if (asking.way !== "registered") throw new TypeError(`The question "${query.for}" is not answered by a registered source`);
+  if (asking.kind !== source.kind)
+    return noAnswer(`source "${source.name}" is of kind ${source.kind}, and this metric needs ${asking.kind}`, "WrongKind");
+  const timeoutMs = Math.min(source.timeoutSeconds * SECOND_MS, leftMs());
+  if (timeoutMs <= 0) return noAnswer(`source "${source.name}" was not asked: the time for reading in this sync is spent`, "NoTimeLeft");
+  const sent = await send(asking.request(query, { timeoutMs }), { timeoutMs, maxBytes: MAX_SOURCE_BYTES });
+  return sent.kind === "failed" ? sent : asking.read(answerOf(sent));
+};
+
+const answerOf = ({ status, bytes }: Extract<ServiceAnswer, { kind: "answered" }>): ForeignAnswer => ({
+  status,
+  bytes: bytes.length,
+  body: jsonOf(bytes),
+});
+
+const jsonOf = (bytes: Buffer): unknown => {
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch {
+    // A body that is no JSON is no answer, and its text is never shown.
+    return undefined;
+  }
+};

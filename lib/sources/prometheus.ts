@@ -1,0 +1,141 @@
+import { amount, group, type ReadOf, words } from "../fields/field-types.ts";
+import type { Problem } from "../fields/problem.ts";
+import { foreignWords } from "../model/foreign-words.ts";
+import { isObject } from "../model/is-object.ts";
+import { type Answer, type MetricValue, valuesIn } from "../model/observation.ts";
+import { milliOf } from "../model/quantity.ts";
+import { queryKey } from "../model/query.ts";
+import { type ForeignAnswer, failure, type MetricSource, NOT_ASKED, type RegisteredQuery, type SourceRule, unusable } from "./source.ts";
+
+declare module "../model/spec-native.ts" {
+  interface NativeSources {
+    readonly Prometheus: { readonly source: string; readonly query: string; readonly whenEmptyMilli?: bigint };
+  }
+}
+
+/** An instant query of PromQL. */
+export interface PrometheusQuery extends RegisteredQuery {
+  readonly for: "prometheus";
+  readonly query: string;
+}
+
+interface PrometheusSpec {
+  readonly type: "Prometheus";
+  readonly source: string;
+  readonly query: string;
+  readonly whenEmptyMilli?: bigint;
+}
+
+const FIELDS = {
+  source: words("Name of the registered source (docs/sources.md).", { required: true, segment: true }),
+  query: words("PromQL with one series or one number, at most 4,096 characters.", { required: true }),
+  whenEmpty: amount("The value where the query finds no series. Without it the metric is then missing."),
+};
+
+/** A query becomes a part of a URL, which servers and proxies bound. */
+const QUERY_CHARACTERS_MAX = 4_096;
+
+const shortQuery: SourceRule = {
+  says: `prometheus.query has at most ${QUERY_CHARACTERS_MAX} characters`,
+  cel: `!has(self.prometheus) || size(self.prometheus.query) <= ${QUERY_CHARACTERS_MAX}`,
+  problems: ({ prometheus }, path): readonly Problem[] => {
+    const query = isObject(prometheus) ? prometheus["query"] : undefined;
+    if (typeof query !== "string" || query.length <= QUERY_CHARACTERS_MAX) return [];
+    const detail = `must have at most ${QUERY_CHARACTERS_MAX} characters, and has ${query.length}`;
+    return [
+      { field: `${path}.prometheus.query`, type: "FieldValueTooLong", detail, fix: "record the query as a rule of the server, and ask for the rule" },
+    ];
+  },
+};
+
+/** The result of an instant query (https://prometheus.io/docs/prometheus/latest/querying/api/). On doubt, a missing metric: whatever is not exactly one finite number is no value. */
+const read = (answer: ForeignAnswer): Answer<readonly MetricValue[]> => {
+  const body = isObject(answer.body) ? answer.body : {};
+  if (answer.status !== 200 || body["status"] !== "success") return refused(answer, body);
+  // Thanos and Mimir answer with warnings where a store was not reached: the value then lacks a part.
+  if (isFilled(body["warnings"])) return unusable(answer, "PartialAnswer", "the answer has warnings, so that a part of the data may be missing");
+  const data = isObject(body["data"]) ? body["data"] : {};
+  const result = data["result"];
+  switch (data["resultType"]) {
+    case "scalar":
+      return valueIn(answer, result);
+    case "vector":
+      return ofVector(answer, result);
+    default:
+      return unusable(answer, "WrongResult", "the query gives neither one series nor a number: write an instant query, such as sum(rate(x[2m]))");
+  }
+};
+
+const isFilled = (warnings: unknown): boolean => Array.isArray(warnings) && warnings.length > 0;
+
+const ofVector = (answer: ForeignAnswer, result: unknown): Answer<readonly MetricValue[]> => {
+  if (!Array.isArray(result)) return unusable(answer, "InvalidAnswer", "the answer has no list of series");
+  const [only, ...more] = result;
+  if (only === undefined) return { kind: "answered", items: [] };
+  if (more.length > 0)
+    return unusable(answer, "SeveralSeries", `the query gives ${result.length} series, and one is needed: aggregate them, as with sum(…)`);
+  return valueIn(answer, isObject(only) ? only["value"] : undefined);
+};
+
+const MILLI = 1000;
+const SECOND_MS = 1000;
+
+/** `[seconds, "number"]`. Rounds away from zero, so that a small positive value stays positive. */
+const valueIn = (answer: ForeignAnswer, pair: unknown): Answer<readonly MetricValue[]> => {
+  const [seconds, text] = Array.isArray(pair) ? pair : [];
+  if (typeof seconds !== "number" || typeof text !== "string" || text.trim() === "")
+    return unusable(answer, "InvalidAnswer", "a value of the answer cannot be read");
+  const value = Number(text);
+  if (!Number.isFinite(value)) return unusable(answer, "NotANumber", `the value is ${foreignWords(text)}, which is no finite number`);
+  const milli = value * MILLI;
+  if (Math.abs(milli) > Number.MAX_SAFE_INTEGER * MILLI) return unusable(answer, "NotANumber", `the value ${foreignWords(text)} is too large`);
+  return {
+    kind: "answered",
+    items: [{ milli: BigInt(milli < 0 ? Math.floor(milli) : Math.ceil(milli)), timestampMs: Math.round(seconds * SECOND_MS) }],
+  };
+};
+
+const ERROR_CHARACTERS_MAX = 200;
+
+/** The server's own words where it answers in its format. Any other body may be the page of a proxy, and is not quoted. */
+const refused = (answer: ForeignAnswer, { errorType, error }: Readonly<Record<string, unknown>>): Answer<never> => {
+  if (typeof errorType !== "string" || typeof error !== "string") return unusable(answer, "InvalidAnswer", "the answer is not that of a Prometheus");
+  return unusable(answer, "QueryRefused", `the server refused the query: ${foreignWords(`${errorType}: ${error}`.slice(0, ERROR_CHARACTERS_MAX))}`);
+};
+
+/** An instant query of a Prometheus, Thanos, Mimir or VictoriaMetrics that an administrator registered. */
+export const PROMETHEUS: MetricSource<ReadOf<typeof FIELDS>, PrometheusSpec, PrometheusQuery, readonly bigint[]> = {
+  type: "Prometheus",
+  field: group("A query of a registered Prometheus.", FIELDS),
+  rules: [shortQuery],
+  measures: ["Total", "Average"],
+  samplesOf: "whole",
+  specOf: ({ source = "", query = "", whenEmpty }) => ({
+    type: "Prometheus",
+    source,
+    query,
+    ...(whenEmpty && { whenEmptyMilli: milliOf(whenEmpty) }),
+  }),
+  defaultName: ({ source }) => source,
+  nameOf: ({ source }) => `query of source ${source}`,
+  queryOf: ({ source, query }) => ({ for: "prometheus", source, query }),
+  asking: {
+    way: "registered",
+    kind: "prometheus",
+    // Without `time` the server evaluates at its own now: its clock may differ from ours, and data of the last seconds would be missed.
+    request: ({ query }, { timeoutMs }) => ({ path: "/api/v1/query", parameters: { query, timeout: `${Math.floor(timeoutMs)}ms` } }),
+    read,
+  },
+  samples: ({ source, query, whenEmptyMilli }, { answers }) => {
+    const answer = valuesIn(answers, queryKey<PrometheusQuery>({ for: "prometheus", source, query }));
+    const unable = (cause: string) => failure(`unable to get the value of a query from source "${source}": ${cause}`);
+    if (answer === undefined) return unable(NOT_ASKED);
+    if (answer.kind === "failed") return unable(answer.failure.message);
+    if (answer.items.length > 0) return answer.items.map(({ milli }) => milli);
+    return whenEmptyMilli === undefined
+      ? unable("the query found no series; whenEmpty says what that means, where it has a meaning")
+      : [whenEmptyMilli];
+  },
+  // The query stays in the manifest: a status is stored and written with every sync.
+  statusOf: ({ source }, current) => ({ type: "Prometheus", prometheus: { source, current } }),
+};

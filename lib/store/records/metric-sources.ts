@@ -1,0 +1,85 @@
+import type { AttributeValue, QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import * as z from "zod";
+import { TidemarkError } from "../../model/errors.ts";
+import { AUTH_KINDS, type MetricSourceRecord, SERVICE_SCHEMES, SOURCE_KINDS, SOURCE_LIMITS } from "../../model/metric-source.ts";
+import { SOURCES_PK, sourceKey } from "../table/keys.ts";
+import { readAll } from "../table/read-all.ts";
+import type { Tables } from "../table/tables.ts";
+import { attributesOf } from "./schemas.ts";
+import { isTombstone } from "./tombstone.ts";
+import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
+
+/** The fields of a registered source, as they are stored and as they are sent. Strict: a field of a later version may be a limit that this one does not know. */
+export const sourceFields = {
+  kind: z.enum(SOURCE_KINDS),
+  url: z.string().exactOptional(),
+  service: z
+    .strictObject({ namespace: z.string(), name: z.string(), port: z.string(), scheme: z.enum(SERVICE_SCHEMES), path: z.string() })
+    .exactOptional(),
+  auth: z.strictObject({ kind: z.enum(AUTH_KINDS), secretId: z.string(), header: z.string().exactOptional() }).exactOptional(),
+  headers: z.record(z.string(), z.string()).exactOptional(),
+  parameters: z.record(z.string(), z.string()).exactOptional(),
+  clusters: z.array(z.string()).max(SOURCE_LIMITS.patterns),
+  namespaces: z.array(z.string()).max(SOURCE_LIMITS.patterns),
+  timeoutSeconds: z.number().min(SOURCE_LIMITS.timeoutSeconds.least).max(SOURCE_LIMITS.timeoutSeconds.most),
+  maxMetrics: z.number().int().min(SOURCE_LIMITS.maxMetrics.least).max(SOURCE_LIMITS.maxMetrics.most),
+  private: z.boolean(),
+};
+
+const sourceSchema: z.ZodType<MetricSourceRecord> = z.strictObject({
+  ...sourceFields,
+  name: z.string(),
+  version: z.number().int().positive(),
+  updatedMs: z.number(),
+  updatedBy: z.string(),
+});
+
+/** A registered source as its item holds it, or why it cannot be read. An unreadable item stops its own source only. */
+export type MetricSourceItem =
+  | { readonly kind: "read"; readonly record: MetricSourceRecord }
+  | { readonly kind: "unreadable"; readonly name: string; readonly message: string };
+
+const itemOf = (item: Readonly<Record<string, AttributeValue>>): MetricSourceItem => {
+  const parsed = sourceSchema.safeParse(attributesOf(item));
+  if (parsed.success) return { kind: "read", record: parsed.data };
+  const message = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  return { kind: "unreadable", name: item["sk"]?.S ?? "", message };
+};
+
+/** Strongly consistent: a source that was deleted or changed is not asked with its old address any more. */
+export const listMetricSourcesParams = (stateTable: string): QueryCommandInput => ({
+  TableName: stateTable,
+  KeyConditionExpression: "pk = :pk",
+  ExpressionAttributeValues: { ":pk": { S: SOURCES_PK } },
+  ConsistentRead: true,
+});
+
+/** Every registered source in order of name. */
+export async function* listMetricSources(tables: Tables): AsyncGenerator<MetricSourceItem> {
+  for await (const item of readAll(tables, "list the metric sources", listMetricSourcesParams(tables.stateTable)))
+    if (!isTombstone(item)) yield itemOf(item);
+}
+
+/** Reads one source strongly; absent when there is none. Throws `store.unreadable`. */
+export const getMetricSource = async (tables: Tables, name: string): Promise<MetricSourceRecord | undefined> => {
+  const item = await readRecord(tables, `read source "${name}"`, sourceKey(name));
+  if (!item) return undefined;
+  const read = itemOf(item);
+  if (read.kind === "read") return read.record;
+  throw new TidemarkError("store.unreadable", `Cannot read source "${name}": ${read.message}`, { source: name });
+};
+
+/** Stores a source with its new version, if the stored one has the version `expected`; without it none may be stored. */
+export const putMetricSource = (tables: Tables, record: MetricSourceRecord, expected: number | undefined): Promise<RecordWrite> =>
+  putRecord(tables, `store source "${record.name}"`, {
+    key: sourceKey(record.name),
+    record,
+    expected: { counter: "version", ...(expected !== undefined && { value: expected }) },
+  });
+
+export const deleteMetricSource = (tables: Tables, name: string, expected: number): Promise<RecordWrite> =>
+  deleteRecord(tables, `delete source "${name}"`, { key: sourceKey(name), expected: { counter: "version", value: expected } });
+
+/** The last version of a source of this name that was deleted within a day; 0 when there is none. */
+export const lastSourceVersion = (tables: Tables, name: string): Promise<number> =>
+  lastCount(tables, `read source "${name}"`, sourceKey(name), "version");

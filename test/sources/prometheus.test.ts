@@ -1,0 +1,132 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { PROMETHEUS } from "../../lib/sources/prometheus.ts";
+import type { ForeignAnswer } from "../../lib/sources/source.ts";
+import { queryKey } from "../../lib/model/query.ts";
+import { native, sync } from "../policy/native/world.ts";
+
+const AT = 1_795_000_000.123;
+
+const read = (body: unknown, status = 200) => {
+  if (PROMETHEUS.asking.way !== "registered") throw new Error("a Prometheus is registered");
+  return PROMETHEUS.asking.read({ status, bytes: 100, body });
+};
+const success = (resultType: string, result: unknown) => ({ status: "success", data: { resultType, result } });
+const series = (...values: readonly string[]) =>
+  success(
+    "vector",
+    values.map((value, at) => ({ metric: { pod: `p-${at}` }, value: [AT, value] })),
+  );
+
+/** What Prometheus 2.42 answers to each kind of query (GET /api/v1/query). */
+describe("the answer of a Prometheus", () => {
+  it.each([
+    ["1", 1_000n],
+    ["0.30000000000000004", 301n],
+    ["-0.0001", -1n],
+    ["1e-07", 1n],
+    ["100000000000000000000", undefined],
+    ["1e+06", 1_000_000_000n],
+    ["0", 0n],
+  ])("with one series of %s is a value in thousandths, rounded away from zero", (text, milli) => {
+    expect(read(series(text))).toMatchObject(
+      milli === undefined ? { kind: "failed" } : { kind: "answered", items: [{ milli, timestampMs: 1_795_000_000_123 }] },
+    );
+  });
+
+  it("with a number and no series is a value", () => {
+    expect(read(success("scalar", [AT, "42"]))).toMatchObject({ kind: "answered", items: [{ milli: 42_000n }] });
+  });
+
+  it("without a series has no value", () => {
+    expect(read(success("vector", []))).toEqual({ kind: "answered", items: [] });
+  });
+
+  it.each([
+    ["two series", series("1", "2"), 200, "SeveralSeries", "the query gives 2 series"],
+    ["NaN", series("NaN"), 200, "NotANumber", "the value is NaN"],
+    ["+Inf", series("+Inf"), 200, "NotANumber", "the value is +Inf"],
+    ["an empty text", series(""), 200, "InvalidAnswer", "cannot be read"],
+    ["a range", success("matrix", [{ metric: {}, values: [[AT, "1"]] }]), 200, "WrongResult", "neither one series nor a number"],
+    ["a text", success("string", [AT, "1"]), 200, "WrongResult", "neither one series nor a number"],
+    ["warnings of Thanos", { ...series("1"), warnings: ["no store"] }, 200, "PartialAnswer", "has warnings"],
+    [
+      "a parse error",
+      { status: "error", errorType: "bad_data", error: "1:3: parse error: unexpected end" },
+      400,
+      "QueryRefused",
+      "bad_data: 1:3: parse error",
+    ],
+    ["success with another status", series("1"), 500, "InvalidAnswer", "not that of a Prometheus"],
+    ["a page of a proxy", undefined, 502, "InvalidAnswer", "(status 502, 100 bytes)"],
+    ["a redirect", undefined, 302, "InvalidAnswer", "status 302"],
+    ["a list", [1], 200, "InvalidAnswer", "not that of a Prometheus"],
+  ])("with %s has no value", (_what, body, status, reason, words) => {
+    expect(read(body, status)).toMatchObject({ kind: "failed", failure: { code: status, reason, message: expect.stringContaining(words) } });
+  });
+
+  it("quotes at most 200 characters of an error, without what is not printable", () => {
+    const answer = read({ status: "error", errorType: "execution", error: `\u001b[31m${"x".repeat(10_000)}` }, 422);
+    const { message } = answer.kind === "failed" ? answer.failure : { message: "" };
+    expect(message.length).toBeLessThan(300);
+    expect(message).not.toContain("\u001b");
+  });
+
+  it("is never a value and a failure at once, whatever it holds: nothing is thrown, and nothing but a finite number is a value", () => {
+    const part = fc.anything({ maxDepth: 3, values: [fc.constant("NaN"), fc.constant("vector"), fc.double(), fc.string()] });
+    const answers: fc.Arbitrary<unknown> = fc.oneof(
+      fc.anything({ maxDepth: 4 }),
+      fc.record({
+        status: fc.constantFrom("success", "error"),
+        data: fc.record({ resultType: fc.constantFrom("vector", "scalar", "matrix"), result: part }),
+      }),
+      fc.array(fc.tuple(fc.double(), fc.string()), { maxLength: 2 }).map((pairs) =>
+        success(
+          "vector",
+          pairs.map((value) => ({ value })),
+        ),
+      ),
+    );
+    fc.assert(
+      fc.property(answers, fc.constantFrom(200, 200, 204, 400, 500), (body, status) => {
+        const answer = read(body, status);
+        if (answer.kind === "answered") {
+          expect(answer.items.length).toBeLessThanOrEqual(1);
+          for (const { milli } of answer.items) expect(Number.isFinite(Number(milli))).toBe(true);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe("a metric of a Prometheus", () => {
+  const QUERY = 'sum(rate(http_requests_total{app="web"}[2m]))';
+  const spec = (more: object = {}) => native({ metrics: [{ prometheus: { source: "main", query: QUERY, ...more }, measure: "Total", target: 10 }] });
+  const key = queryKey({ for: "prometheus", source: "main", query: QUERY } as { readonly for: string });
+  const decided = (answer: ForeignAnswer["body"] | undefined, more: object = {}) =>
+    sync(spec(more), { replicas: 4, observed: { answers: new Map(answer === undefined ? [] : [[key, read(answer)]]) }, unstored: true });
+
+  it("is decided as an external metric is", () => {
+    expect(decided(series("20")).count).toBe(8);
+  });
+
+  it("without a series holds and says what to write", () => {
+    const { count, decision } = decided(success("vector", []));
+    expect(count).toBe(4);
+    expect(decision).toMatchObject({ kind: "hold", failed: true });
+    expect(JSON.stringify(decision.events)).toContain("whenEmpty");
+  });
+
+  it("without a series is what whenEmpty says", () => {
+    expect(decided(success("vector", []), { whenEmpty: 5 }).count).toBe(2);
+  });
+
+  it("that fails keeps the count also where whenEmpty is 0: a failure is not an empty answer", () => {
+    expect(decided({ status: "error", errorType: "timeout", error: "query timed out" }, { whenEmpty: 0 }).count).toBe(4);
+  });
+
+  it("with a query that is too long is refused at its field", () => {
+    expect(() => spec({ query: "x".repeat(4_097) })).toThrow(/query must have at most 4096 characters, and has 4097/);
+  });
+});

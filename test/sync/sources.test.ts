@@ -1,0 +1,227 @@
+import { request as httpRequest } from "node:http";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import type { CompletedSync } from "../../lib/report/sync-report.ts";
+import { sourceClient } from "../../lib/source-client/source-client.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { putCluster } from "../../lib/store/records/clusters.ts";
+import { putMetricSource } from "../../lib/store/records/metric-sources.ts";
+import { RULES } from "../../lib/sync/rules.ts";
+import { sync } from "../../lib/sync/sync.ts";
+import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
+import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { type Kubernetes, kubernetes, workload } from "../cluster/stand-in/kubernetes.ts";
+import type { Answer } from "../cluster/stand-in/server.ts";
+import { clientTo } from "../cluster/stand-in/watched.ts";
+import { type Engine, startMemory } from "../contracts/engines.ts";
+import { HAS_PROMETHEUS, type RealPrometheus, realPrometheus } from "../source-client/real-prometheus.ts";
+import { oneSeries, type PrometheusServer, prometheusServer, sourceRecord } from "../source-client/scene.ts";
+import { testTables } from "./world.ts";
+
+/** Whole syncs over a real HTTPS API server and real HTTP sources. Nothing delays a scale down: whatever is misread as less shows as a scale. */
+const PODS = 6;
+const NAMES = ["web", "api", "idle"] as const;
+
+const manifest = (name: string, metric: object, of = "shop"): string =>
+  JSON.stringify({
+    apiVersion: "tidemark.dev/v1",
+    kind: "PodAutoscaler",
+    metadata: { name, namespace: of },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+      minReplicas: 1,
+      maxReplicas: 20,
+      metrics: [{ prometheus: metric, measure: "Average", target: 10 }],
+      scaleDown: { stabilizationWindowSeconds: 0, policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] },
+      scaleUp: { policies: [{ type: "Percent", value: 900, periodSeconds: 15 }] },
+    },
+  });
+
+let engine: Engine;
+let clusters = 0;
+beforeAll(async () => {
+  engine = await startMemory();
+});
+afterAll(() => engine.close());
+
+const syncsOf = async (
+  server: Pick<Kubernetes, "url" | "ca">,
+  manifests: Readonly<Record<string, string>>,
+  sources: readonly MetricSourceRecord[],
+) => {
+  const tables = testTables(engine.client, engine.tables, Date.now);
+  const cluster = clusterName(`sources-${++clusters}`);
+  await putCluster(
+    tables,
+    { name: cluster, syncPeriodMs: 5_000, partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 },
+    undefined,
+  );
+  for (const [name, text] of Object.entries(manifests)) {
+    const place = { cluster, namespace: namespace("shop"), name: autoscalerName(name), uid: autoscalerUid(`uid-${cluster}-${name}`) };
+    await putAutoscaler(tables, { ...place, manifest: text, generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" }, undefined);
+  }
+  for (const source of sources) await putMetricSource(tables, { ...source, name: `${source.name}-${cluster}` }, undefined);
+  const client = clientTo(server);
+  const asker = sourceClient({ clock: Date.now, ownAddresses: true });
+  const ports: SyncPorts = {
+    tables,
+    insert: insertByStatement(tables),
+    connect: async () => client,
+    rules: RULES,
+    timing: { ...DEFAULT_TIMING, softDeadlineMs: 4_000 },
+    cache: warmCache(),
+    sources: async () => asker,
+  };
+  let dueMs = Date.now() - 1_000;
+  return {
+    close: () => {
+      client.close();
+      asker.close();
+    },
+    sync: async (): Promise<CompletedSync> => {
+      const report = await sync(ports, { cluster, partition: WHOLE_CLUSTER, dueMs: ++dueMs, periodMs: 5_000 });
+      if (report.kind !== "completed") throw new Error(`the sync was ${JSON.stringify(report)}`);
+      return report;
+    },
+  };
+};
+
+/** The name of a source of the next cluster: the sources of all tests share one table. */
+const own = (name: string): string => `${name}-sources-${clusters + 1}`;
+
+const countsOf = (server: Kubernetes): readonly number[] =>
+  (server.collections.get("/apis/apps/v1/deployments") ?? []).map(({ spec }) => (spec as { readonly replicas: number }).replicas);
+
+/** What the API server does with GET …/services/http:prometheus:9090/proxy/…: it sends the rest to a pod of the service. */
+const proxied =
+  (to: string): Answer =>
+  ({ url }, response) => {
+    const path = url.pathname.slice(url.pathname.indexOf("/proxy/") + "/proxy".length);
+    httpRequest(`${to}${path}${url.search}`, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    }).end();
+  };
+
+const SERVICE = { namespace: "monitoring", name: "prometheus", port: "9090", scheme: "http", path: "" } as const;
+const PROXY = /^\/api\/v1\/namespaces\/monitoring\/services\/http:prometheus:9090\/proxy\//;
+
+let server: Kubernetes;
+let prometheus: PrometheusServer;
+let environment: Awaited<ReturnType<typeof syncsOf>> | undefined;
+beforeEach(async () => {
+  server = await kubernetes();
+  server.collections.set(
+    "/apis/apps/v1/deployments",
+    NAMES.map((name) => workload("shop", name, PODS)),
+  );
+  server.collections.set("/apis/autoscaling/v2/horizontalpodautoscalers", []);
+  prometheus = await prometheusServer();
+});
+afterEach(async () => {
+  environment?.close();
+  await Promise.all([server.close(), prometheus.close()]);
+});
+
+describe("a sync with registered sources", () => {
+  it("asks a service of the cluster through its API server, once for two autoscalers with the same query, and scales both", async () => {
+    prometheus.answer = oneSeries("90");
+    server.overrides.push({ match: ({ url }) => PROXY.test(decodeURIComponent(url.pathname)), answer: proxied(prometheus.url) });
+    const query = 'sum(rate(x{app=~"web|api"}[2m]))';
+    environment = await syncsOf(server, { web: manifest("web", { source: own("in"), query }), api: manifest("api", { source: own("in"), query }) }, [
+      sourceRecord({ name: "in", service: SERVICE }),
+    ]);
+    await environment.sync();
+    expect(countsOf(server)).toEqual([9, 9, PODS]);
+    expect(prometheus.seen.map(({ url }) => url.searchParams.get("query"))).toEqual([query]);
+    expect(prometheus.seen[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it("decides the others before a source that hangs has used its time, and holds those that wait for it", async () => {
+    const hanging = await prometheusServer();
+    hanging.answer = () => undefined;
+    prometheus.answer = oneSeries("120");
+    environment = await syncsOf(
+      server,
+      { web: manifest("web", { source: own("good"), query: "a" }), api: manifest("api", { source: own("slow"), query: "b", whenEmpty: 0 }) },
+      [sourceRecord({ name: "good", url: prometheus.url }), sourceRecord({ name: "slow", url: hanging.url, timeoutSeconds: 2 })],
+    );
+    const startMs = performance.now();
+    let scaledMs = 0;
+    const scaled = setInterval(() => {
+      if (scaledMs === 0 && countsOf(server)[0] === 12) scaledMs = performance.now() - startMs;
+    }, 5);
+    const report = await environment.sync();
+    clearInterval(scaled);
+    await hanging.close();
+    expect(countsOf(server)).toEqual([12, PODS, PODS]);
+    expect(performance.now() - startMs).toBeGreaterThan(1_900);
+    expect(scaledMs).toBeGreaterThan(0);
+    expect(scaledMs).toBeLessThan(1_900);
+    expect(report.changed).toContainEqual(
+      expect.objectContaining({ name: "api", reason: "MetricMissing", message: expect.stringContaining("no answer within 2000 ms") }),
+    );
+  });
+
+  it("says the same of a source that is not there and of one that the namespace may not ask", async () => {
+    const words: string[] = [];
+    for (const sources of [
+      [],
+      [sourceRecord({ url: prometheus.url, namespaces: ["bank-*"] })],
+      [sourceRecord({ url: prometheus.url, clusters: ["other"] })],
+    ]) {
+      const name = own("main");
+      const cluster = `sources-${clusters + 1}`;
+      environment?.close();
+      environment = await syncsOf(server, { web: manifest("web", { source: name, query: "a", whenEmpty: 0 }) }, sources);
+      const report = JSON.stringify((await environment.sync()).changed);
+      expect(report).toContain(`no source \\"${name}\\" is registered for namespace \\"shop\\"`);
+      words.push(report.replaceAll(cluster, "CLUSTER"));
+    }
+    expect(new Set(words).size).toBe(1);
+    expect(prometheus.seen).toEqual([]);
+    expect(countsOf(server)).toEqual([PODS, PODS, PODS]);
+  });
+
+  it("asks no source for a cluster that cannot be reached: what is read could not be used", async () => {
+    environment = await syncsOf(server, { web: manifest("web", { source: own("main"), query: "a" }) }, [sourceRecord({ url: prometheus.url })]);
+    server.overrides.push({ match: () => true, answer: (_seen, _response, socket) => void socket.destroy() });
+    await environment.sync();
+    expect(countsOf(server)).toEqual([PODS, PODS, PODS]);
+  });
+});
+
+describe.skipIf(!HAS_PROMETHEUS)("a sync with a real Prometheus behind the API server", () => {
+  let real: RealPrometheus;
+  beforeAll(async () => {
+    const now = Math.floor(Date.now() / 1_000);
+    const samples = Array.from({ length: 40 }, (_, at) => now - 300 + at * 15);
+    const lines = (labels: string, value: (at: number) => number): string =>
+      samples.map((time, at) => `queue_length${labels} ${value(at)} ${time}`).join("\n");
+    real = await realPrometheus(`# TYPE queue_length gauge\n${lines('{queue="orders"}', () => 45)}\n${lines('{queue="mail"}', () => 75)}`);
+  });
+  afterAll(() => real.close());
+
+  it.each([
+    ["one series", { query: 'queue_length{queue="orders"}' }, 5],
+    ["a sum", { query: "sum(queue_length)" }, 12],
+    ["a number", { query: "scalar(sum(queue_length)) + 10" }, 13],
+    ["several series", { query: "queue_length" }, PODS],
+    ["no series", { query: "queue_lenght" }, PODS],
+    ["no series that means 0", { query: "queue_lenght", whenEmpty: 0 }, 1],
+    ["a division by zero", { query: "sum(queue_length) / 0" }, PODS],
+    ["not a number", { query: "sum(queue_length) * 0 / 0" }, PODS],
+    ["a range", { query: "queue_length[1m]" }, PODS],
+    ["a query that cannot be parsed", { query: "sum(queue_length", whenEmpty: 0 }, PODS],
+    ["a match that is refused", { query: "queue_length * on() queue_length", whenEmpty: 0 }, PODS],
+  ])("counts on %s", async (_what, metric, count) => {
+    server.overrides.push({ match: ({ url }) => PROXY.test(decodeURIComponent(url.pathname)), answer: proxied(real.url) });
+    environment = await syncsOf(server, { web: manifest("web", { source: own("in"), ...metric }) }, [sourceRecord({ name: "in", service: SERVICE })]);
+    await environment.sync();
+    expect(countsOf(server)).toEqual([count, PODS, PODS]);
+  });
+});
