@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleAll, FUNCTIONS } from "../../build.ts";
 import { NOTICES_FILE, SBOM_FILE } from "../../build-sbom.ts";
+import { SHIPPABLE } from "../../check-packages.ts";
 
 interface Component {
   readonly name: string;
@@ -70,17 +71,3 @@ describe("the lockfile", () => {
       expect(packages[`node_modules/${name}`]).toMatchObject({ version: "24.21.0", integrity: expect.stringMatching(/^sha512-/) });
   });
 });
-
-/** Licences under which code may be shipped in a bundle with its notice alone. */
-const SHIPPABLE = new Set([
-  "MIT",
-  "MIT-0",
-  "ISC",
-  "Apache-2.0",
-  "BSD-2-Clause",
-  "BSD-3-Clause",
-  "0BSD",
-  "(MIT OR Apache-2.0)",
-  "MIT OR Apache-2.0",
-  "Unlicense",
-]);
