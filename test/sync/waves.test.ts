@@ -112,8 +112,11 @@ describe("a burst", () => {
 
 describe("a sync that fails between two waves", () => {
   /** Six workloads in waves of two; history refuses the fourth event and all that come later. */
-  const failed = async ({ restFirst } = { restFirst: false }) => {
+  const failed = async ({ restFirst = false, putMs = 0 } = {}) => {
     const world = await burst(6, 2, 6 * PERIOD_MS);
+    world.cluster.beforePut = () => {
+      world.nowMs += putMs;
+    };
     if (restFirst) {
       for (const name of named(6)) workloadOf(world, name).demand = 4;
       await world.sync();
@@ -156,6 +159,15 @@ describe("a sync that fails between two waves", () => {
       reason: "ScaleSettled",
       message: "this sync settled the scale from 4 to 9 of an earlier sync, and the next one decides again",
     });
+  });
+
+  it("is followed by one that is not before its scales, though its clock is an hour late", async () => {
+    const world = await failed({ putMs: 500 });
+    const settledMs = Math.max(...(await world.head()).uncounted.map((scale) => scale.settledMs));
+    expect((await world.head()).nowMs).toBeLessThan(settledMs);
+    world.nowMs -= 3_600_000;
+    await world.sync();
+    expect((await world.head()).nowMs).toBeGreaterThanOrEqual(settledMs);
   });
 
   it("leaves no limit behind: the scales of its waves are in the windows of all that follow", async () => {
