@@ -1,10 +1,11 @@
 import { TidemarkError } from "../model/errors.ts";
-import { autoscalerName, type ClusterName, clusterName, type Namespace, namespace } from "../model/ids.ts";
+import { type AutoscalerRef, autoscalerName, type ClusterName, clusterName, type Namespace, namespace } from "../model/ids.ts";
 import { nearestName } from "../model/nearest-name.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
-import { type AutoscalerItem, getAutoscaler, type ListPart, listAutoscalers } from "../store/records/autoscalers.ts";
+import { type AutoscalerItem, getAutoscalers, type ListPart, listAutoscalers } from "../store/records/autoscalers.ts";
 import { type ClusterItem, getCluster, listClusters } from "../store/records/clusters.ts";
 import { type QueryContext, sees, touches } from "./context.ts";
+import { knownNames } from "./rows/known-names.ts";
 import type { AutoscalerQuery } from "./service.ts";
 import { toArray } from "./to-array.ts";
 
@@ -52,54 +53,55 @@ export const findCluster = async (context: QueryContext, name: string): Promise<
   throw unknown(`cluster "${name}"`, name, known);
 };
 
-/** Finds the autoscaler with this name. Throws `service.unknown` with the nearest name, `service.ambiguous` with the matches. */
+/**
+ * Finds the autoscaler with this name. With its namespace, its item of each cluster is read, a hundred to a request; without, the indexes of names are, and then the items of that name. Throws
+ * `service.unknown` with the nearest name, `service.ambiguous` with the matches, `store.unreadable`.
+ */
 export const findAutoscaler = async (context: QueryContext, query: AutoscalerQuery): Promise<LocatedAutoscaler> => {
   const wanted = splitName(query);
   const clusters = await clustersNamed(context, wanted.cluster);
-  const direct = wanted.namespace === undefined ? [] : await getDirectly(context, wanted.name, wanted.namespace, clusters);
+  const inside = optionalNamespace(wanted.namespace);
+  const direct =
+    inside === undefined
+      ? []
+      : await located(
+          context,
+          clusters,
+          clusters.map((cluster) => refIn(cluster, inside, wanted.name)),
+        );
   if (direct.length === 1 && direct[0]) return direct[0];
-  const { matches, names } = await search(context, wanted, clusters);
+  const names = direct.length > 1 ? [] : await knownNames(context, clusters, inside);
+  const matches =
+    direct.length > 1
+      ? direct
+      : await located(
+          context,
+          clusters,
+          names.filter(({ name }) => name === wanted.name),
+        );
   if (matches.length === 1 && matches[0]) return matches[0];
-  if (matches.length === 0) throw unknown(`autoscaler "${wanted.name}"${scopeText(wanted)}`, wanted.name, names);
-  throw ambiguous(wanted.name, matches);
+  if (matches.length > 1) throw ambiguous(wanted.name, matches);
+  throw unknown(`autoscaler "${wanted.name}"${scopeText(wanted)}`, wanted.name, new Set(names.map(({ name }) => name)));
 };
 
-const getDirectly = async (
+const refIn = ({ name: cluster }: ClusterRecord, inside: Namespace, name: string): AutoscalerRef => ({
+  cluster,
+  namespace: inside,
+  name: autoscalerName(name),
+});
+
+const located = async (
   context: QueryContext,
-  name: string,
-  inNamespace: string,
   clusters: readonly ClusterRecord[],
+  refs: readonly AutoscalerRef[],
 ): Promise<readonly LocatedAutoscaler[]> => {
-  const located: LocatedAutoscaler[] = [];
-  for (const cluster of clusters) {
-    if (!sees(context, cluster.name, inNamespace)) continue;
-    const record = await getAutoscaler(context.tables, { cluster: cluster.name, namespace: namespace(inNamespace), name: autoscalerName(name) });
-    if (record) located.push({ cluster, record });
-  }
-  return located;
-};
-
-interface Search {
-  readonly matches: readonly LocatedAutoscaler[];
-  /** Every name seen, from which the nearest is suggested. */
-  readonly names: ReadonlySet<string>;
-}
-
-const search = async (
-  context: QueryContext,
-  { name, namespace: inNamespace }: AutoscalerQuery,
-  clusters: readonly ClusterRecord[],
-): Promise<Search> => {
-  const matches: LocatedAutoscaler[] = [];
-  const names = new Set<string>();
-  for (const cluster of clusters) {
-    for await (const item of visibleAutoscalers(context, cluster.name, optionalNamespace(inNamespace))) {
-      const autoscaler = item.kind === "read" ? item.record : item;
-      names.add(autoscaler.name);
-      if (autoscaler.name === name) matches.push({ cluster, record: mustRead(cluster.name, item) });
-    }
-  }
-  return { matches, names };
+  const visible = refs.filter(({ cluster, namespace: inside }) => sees(context, cluster, inside));
+  const items = await getAutoscalers(context.tables, visible);
+  const byName = new Map(clusters.map((cluster) => [cluster.name, cluster]));
+  return visible.flatMap((ref, at) => {
+    const [item, cluster] = [items[at], byName.get(ref.cluster)];
+    return item && cluster ? [{ cluster, record: mustRead(ref.cluster, item) }] : [];
+  });
 };
 
 /** The autoscalers of a cluster or a namespace that the caller may look at. */

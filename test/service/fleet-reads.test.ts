@@ -57,6 +57,24 @@ describe("the requests of a reader of 120 clusters", () => {
     expect(depth()).toBeLessThanOrEqual(8);
   });
 
+  it("a name that no cluster has is looked for in the indexes of names, a hundred to a request, and costs as much in any environment that has read them", async () => {
+    const { service, requests, depth } = counted();
+    const unknown = service.get({ name: "wep" });
+    await expect(unknown).rejects.toMatchObject({ code: "service.unknown", message: expect.stringContaining('the nearest name is "web"') });
+    expect(requests).toEqual({ QueryCommand: CLUSTER_PAGES, BatchGetItemCommand: 4 });
+    expect(depth()).toBeLessThanOrEqual(8);
+  });
+
+  it("a name that many clusters have is ambiguous after one item of each cluster was read, with its namespace or without", async () => {
+    for (const name of ["web", "shop/web"]) {
+      const { service, requests, depth } = counted();
+      await expect(service.get({ name })).rejects.toMatchObject({ code: "service.ambiguous" });
+      expect(requests["BatchGetItemCommand"]).toBeLessThanOrEqual(6);
+      expect(requests["QueryCommand"]).toBe(CLUSTER_PAGES);
+      expect(depth()).toBeLessThanOrEqual(8);
+    }
+  });
+
   it("status asks a cluster for its paused autoscalers after an edit that no sync has read, and only that one", async () => {
     const [first] = worlds as readonly [World, ...World[]];
     await raiseSpecVersion(first.tables, first.partition);

@@ -63,15 +63,34 @@ const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${p
  *  answer    rows as of 8 where both are @8; as of 9, with its time, where the summary is @9 already
  */
 export const knownPartitions = async (tables: Tables, wanted: readonly WantedPartition[]): Promise<readonly (KnownPartition | undefined)[]> => {
+  const memory = await readMissing(tables, wanted, ["index", "summary"]);
+  return wanted.map((one) => together(one, memory.get(pathOf(one.ref))));
+};
+
+/** The names of many partitions, in the same way. `undefined` where the autoscalers themselves must be listed. */
+export const knownIndexes = async (tables: Tables, wanted: readonly WantedPartition[]): Promise<readonly (PartitionIndex | undefined)[]> => {
+  const memory = await readMissing(tables, wanted, ["index"]);
+  return wanted.map(({ cluster, ref, head }) => {
+    const index = memory.get(pathOf(ref))?.index;
+    const stated = statedIn(head);
+    return index && stated && isCurrent(index, { cluster, head, stated }) ? index : undefined;
+  });
+};
+
+const readMissing = async (
+  tables: Tables,
+  wanted: readonly WantedPartition[],
+  kinds: readonly (keyof Remembered)[],
+): Promise<ReadonlyMap<string, Remembered>> => {
   const memory = memoryOf(tables);
   for (const consistent of [false, true]) {
-    const missing = wanted.flatMap((one) => missingOf(one, memory.get(pathOf(one.ref))));
+    const missing = wanted.flatMap((one) => missingOf(one, memory.get(pathOf(one.ref)))).filter(({ kind }) => kinds.includes(kind));
     if (missing.length === 0) break;
     const keys = missing.map(({ key }) => key);
     const items = await batchGet(tables, "read summaries and indexes of partitions", keys, { consistent });
     for (const [at, { path, kind }] of missing.entries()) remember(memory, path, kind, derivedItemOf(items[at]));
   }
-  return wanted.map((one) => together(one, memory.get(pathOf(one.ref))));
+  return memory;
 };
 
 interface Missing {

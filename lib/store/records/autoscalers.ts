@@ -2,6 +2,7 @@ import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type Up
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, type AutoscalerUid, autoscalerUid, type ClusterName, type Namespace, type PartitionRef } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
+import { batchGet } from "../table/batch-get.ts";
 import { itemKey } from "../table/item-key.ts";
 import { autoscalerKey, autoscalersPk, headKey, namespacePrefix } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
@@ -34,6 +35,12 @@ export const getAutoscaler = async (tables: Tables, ref: AutoscalerRef): Promise
   const read = itemOf(item);
   if (read.kind === "read") return read.record;
   throw new TidemarkError("store.unreadable", `Cannot read ${nameOf(ref)}: ${read.message}`, { ...ref });
+};
+
+/** Reads many autoscalers strongly, a hundred to a request, in the order of `refs`; `undefined` where there is none. */
+export const getAutoscalers = async (tables: Tables, refs: readonly AutoscalerRef[]): Promise<readonly (AutoscalerItem | undefined)[]> => {
+  const items = await batchGet(tables, "read autoscalers", refs.map(autoscalerKey), { consistent: true });
+  return items.map((item) => (item && !isTombstone(item) ? itemOf(item) : undefined));
 };
 
 /**
