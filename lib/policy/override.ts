@@ -1,4 +1,4 @@
-import type { Decision, Limit } from "../model/decision.ts";
+import type { Decision, Hold, Limit } from "../model/decision.ts";
 import type { Governed } from "../model/spec-governed.ts";
 import { sourceText } from "./bounds/within-bounds.ts";
 
@@ -8,7 +8,7 @@ export const pausedUntil = ({ pausedUntilMs = Number.NEGATIVE_INFINITY }: Govern
 
 /** The last word, whatever rules decided: a pause until an instant, a hold by an override, a pause of the schedule, then a dry run. The decision stays to be seen, nothing is written. Every other decision passes. */
 export const override = (decision: Decision, governed: Governed, nowMs: number): Decision => {
-  if (decision.kind === "hold") return decision;
+  if (decision.kind === "hold") return heldByOverride(decision);
   const { to, trigger, ruled: _not, ...rest } = decision;
   const limit = stopOf(decision, governed, nowMs);
   if (!limit) return decision;
@@ -25,12 +25,20 @@ export const override = (decision: Decision, governed: Governed, nowMs: number):
 const stopOf = ({ bounds }: Decision, governed: Governed, nowMs: number): Omit<Limit, "value"> | undefined => {
   const untilMs = pausedUntil(governed, nowMs);
   if (untilMs !== undefined) return { reason: "Paused", message: "paused by the manifest", untilMs };
-  const hold = bounds?.holds[0];
-  if (hold) {
-    const { untilMs: endMs } = hold;
-    return { reason: "HeldByOverride", message: `held ${sourceText(hold)}`, ...(endMs !== undefined && { untilMs: endMs }) };
-  }
+  const held = holdOf(bounds);
+  if (held) return held;
   const paused = bounds?.paused;
   if (paused) return { reason: "PausedBySchedule", message: `paused by the schedule "${paused.name}"`, untilMs: paused.untilMs };
   return governed.dryRun ? { reason: "DryRun", message: "dry run" } : undefined;
+};
+
+const holdOf = (bounds: Decision["bounds"]): Omit<Limit, "value"> | undefined => {
+  const hold = bounds?.holds[0];
+  return hold && { reason: "HeldByOverride", message: `held ${sourceText(hold)}`, ...(hold.untilMs !== undefined && { untilMs: hold.untilMs }) };
+};
+
+/** Rules that keep the count are held all the same: tables and charts then show the hold for as long as it lasts. A failure stays to be seen. */
+const heldByOverride = (decision: Hold): Hold => {
+  const held = decision.failed ? undefined : holdOf(decision.bounds);
+  return held ? { ...decision, because: { reason: held.reason, message: `${held.message}; without it: ${decision.because.message}` } } : decision;
 };

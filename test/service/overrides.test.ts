@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
+import { painter } from "../../lib/cli/output/paint.ts";
+import { boundsThen } from "../../lib/service/views/bounds-of.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewOverride } from "../../lib/service/overrides/requests.ts";
 import type { Service } from "../../lib/service/service.ts";
@@ -10,6 +13,7 @@ import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
+const plain = painter(false);
 const HOUR_MS = 3_600_000;
 const IN_AN_HOUR = { untilMs: NOON + HOUR_MS, reason: "TV spot" };
 
@@ -98,6 +102,36 @@ describe("setOverride()", () => {
     world.set(NOON + HOUR_MS);
     await set({ ...SHOP, hold: true, untilMs: NOON + 2 * HOUR_MS });
     expect((await getCluster(world.tables, clusterName("eu-1")))?.overrides).toHaveLength(1);
+  });
+});
+
+describe("describe() and explain()", () => {
+  it("show the bounds that hold with who set which until when, and what is ahead; without an override neither", async () => {
+    expect(await ada.get(WEB)).not.toHaveProperty("bounds");
+    const { override } = await set({ ...SHOP, min: 4 }, bob);
+    await set({ ...WEB, max: 7, fromMs: NOON + 1 });
+    const view = await ada.describe(WEB);
+    const by = { kind: "override", id: override.id, scope: "namespace", by: "bob", reason: "TV spot", until: "2026-03-01T13:00:00.000Z" };
+    expect(view.bounds).toEqual({ min: { replicas: 4, by }, max: { replicas: 10, by: { kind: "manifest" } } });
+    expect(view.overrides?.map(({ scope, state }) => `${scope} ${state}`)).toEqual(["namespace active", "autoscaler ahead"]);
+    const shown = describeSheet(view, NOON, plain).written();
+    expect(shown).toContain(
+      `minReplicas   4    by the override ${override.id} of bob, for the namespace: TV spot   until 2026-03-01T13:00:00.000Z (in 60m)`,
+    );
+    expect(shown).toContain("max 7   from 2026-03-01T12:00:00.001Z");
+    world.set(NOON + HOUR_MS);
+    expect(await ada.get(WEB)).not.toHaveProperty("bounds");
+    expect(await ada.get(WEB)).not.toHaveProperty("overrides");
+  });
+
+  it("name the override behind the bounds of an evaluation, and nothing for one of an earlier release", () => {
+    const minBy = { kind: "override", id: "a-1", scope: "autoscaler", by: "bob", reason: "TV spot", untilMs: NOON } as const;
+    expect(boundsThen({ min: 4, max: 9, minBy, holds: [minBy] })).toMatchObject({
+      min: { replicas: 4, by: { id: "a-1" } },
+      max: { by: { kind: "manifest" } },
+      holds: [{ by: "bob" }],
+    });
+    expect(boundsThen({ min: 4, max: 9 })).toBeUndefined();
   });
 });
 

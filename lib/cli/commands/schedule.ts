@@ -1,10 +1,11 @@
 import { specOf } from "../../manifest/admit.ts";
-import { type BoundSource, type EffectiveBounds, NOTHING_SET } from "../../model/bounds.ts";
+import type { EffectiveBounds, SetByPeople } from "../../model/bounds.ts";
 import { localText } from "../../model/time-zone.ts";
 import { type BoundsChange, changesAhead } from "../../policy/bounds/changes-ahead.ts";
 import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
 import { sourceText } from "../../policy/bounds/within-bounds.ts";
 import { lines, text } from "../../report/printed.ts";
+import { boundsView, overrideOf } from "../../service/views/override-view.ts";
 import { timeText } from "../../service/views/time-text.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
@@ -30,53 +31,43 @@ export const changesWanted = ({ next }: Pick<ScheduleOptions, "next">): number =
 
 /** Prints the bounds of an autoscaler at an instant, and the changes that its schedule makes after it. */
 export const schedule = async ({ service, nowMs }: Session, printer: Printer, resource: Resource, options: ScheduleOptions): Promise<void> => {
-  const { cluster, namespace, name, manifest } = await service.get(await queryFor(service, resource));
+  const { cluster, namespace, name, manifest, overrides } = await service.get(await queryFor(service, resource));
+  const people: SetByPeople = { overrides: (overrides ?? []).map(overrideOf), calendars: [] };
   const spec = specOf(JSON.stringify(manifest), `${namespace}/${name}`);
   const fromMs = options.at === undefined ? nowMs : futureMs("--at", options.at, nowMs, printer.note);
-  const now = effectiveBounds(spec, NOTHING_SET, fromMs);
-  const changes = changesAhead(spec, NOTHING_SET, { fromMs, most: changesWanted(options) });
+  const now = effectiveBounds(spec, people, fromMs);
+  const changes = changesAhead(spec, people, { fromMs, most: changesWanted(options) });
   if (options.output !== "table") {
     const view = { cluster, namespace, name, at: timeText(fromMs), ...boundsView(now), changes: changes.map(changeView) };
     await printer.print(documentText(view, options.output));
     return;
   }
-  const { min, max, paused } = now;
-  const head = text`At ${timeText(fromMs)}: minReplicas ${min.replicas} ${sourceText(min.source)}, maxReplicas ${max.replicas} ${sourceText(max.source)}${paused ? `, paused ${sourceText(paused)}` : ""}`;
+  const { min, max, paused, holds } = now;
+  const held = holds.map((hold) => `, held ${sourceText(hold)}`).join("");
+  const head = text`At ${timeText(fromMs)}: minReplicas ${min.replicas} ${sourceText(min.source)}, maxReplicas ${max.replicas} ${sourceText(max.source)}${paused ? `, paused ${sourceText(paused)}` : ""}${held}`;
   const rows = changes.map(rowOf);
   const table = rows.length === 0 ? [text`No change within 400 days`] : aligned([["LOCAL TIME", "UTC", "MIN", "MAX", "WHAT"], ...rows]);
   await printer.print(lines([head, ...table]));
 };
 
-const rowOf = ({ atMs, timeZone, bounds: { min, max, paused }, climb }: BoundsChange): readonly string[] => [
+const rowOf = ({ atMs, timeZone, bounds, climb }: BoundsChange): readonly string[] => [
   `${localText(timeZone, atMs)} ${timeZone}`,
   timeText(atMs),
-  String(min.replicas),
-  String(max.replicas),
-  climb ? `the floor climbs to ${climb.to} until ${localText(timeZone, climb.untilMs)}` : whatOf({ min, max, paused }),
+  String(bounds.min.replicas),
+  String(bounds.max.replicas),
+  climb ? `the floor climbs to ${climb.to} until ${localText(timeZone, climb.untilMs)}` : whatOf(bounds),
 ];
 
-/** The entries behind the bounds; the manifest only where there is none. */
-const whatOf = ({ min, max, paused }: { readonly [Name in "min" | "max" | "paused"]: EffectiveBounds[Name] | undefined }): string => {
+/** The entries and overrides behind the bounds; the manifest only where there is none. */
+const whatOf = ({ min, max, paused, holds }: EffectiveBounds): string => {
   const named = [
-    ...(min && min.source.kind !== "manifest" ? [`min ${sourceText(min.source)}`] : []),
-    ...(max && max.source.kind !== "manifest" ? [`max ${sourceText(max.source)}`] : []),
+    ...(min.source.kind !== "manifest" ? [`min ${sourceText(min.source)}`] : []),
+    ...(max.source.kind !== "manifest" ? [`max ${sourceText(max.source)}`] : []),
     ...(paused ? [`paused ${sourceText(paused)}`] : []),
+    ...holds.map((hold) => `held ${sourceText(hold)}`),
   ];
   return named.length === 0 ? sourceText({ kind: "manifest" }) : named.join(", ");
 };
-
-const boundView = ({ replicas, source }: EffectiveBounds["min"]) => ({ replicas, by: sourceView(source) });
-
-const sourceView = (source: BoundSource) => ({
-  kind: source.kind,
-  ...(source.kind === "schedule" && { name: source.name, until: timeText(source.untilMs), ...(source.ramp && { ramp: source.ramp }) }),
-});
-
-const boundsView = ({ min, max, paused }: EffectiveBounds) => ({
-  min: boundView(min),
-  max: boundView(max),
-  ...(paused && { paused: sourceView(paused) }),
-});
 
 const changeView = ({ atMs, timeZone, bounds, climb }: BoundsChange) => ({
   at: timeText(atMs),

@@ -1,8 +1,10 @@
 import type { Printed } from "../../report/printed.ts";
 import type { Description, FrozenView, OriginView, PauseView } from "../../service/views/autoscaler-view.ts";
-import { ageText } from "./age-text.ts";
+import type { OverrideView } from "../../service/views/override-view.ts";
+import { ageText, untilText } from "./age-text.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import { countText, currentText, referenceText, stateText } from "./autoscaler-rows.ts";
+import { boundsLines, setText } from "./bounds-lines.ts";
 import { yamlText } from "./document-text.ts";
 import { eventRow } from "./event-rows.ts";
 import { withoutHoldText } from "./explain-sheet.ts";
@@ -58,6 +60,8 @@ const metricLines = (view: Description, nowMs: number): readonly SheetRow[] => [
   },
   ["Min replicas", countText(view.minReplicas)],
   ["Max replicas", countText(view.maxReplicas)],
+  ...(view.bounds ? [{ heading: "Bounds", lines: boundsLines(view.bounds, nowMs) }] : []),
+  ...aheadRows(view, nowMs),
   ...(view.behavior === undefined ? [] : [{ heading: "Behavior", lines: yamlText(view.behavior, { lineWidth: 80 }).trimEnd().split("\n") }]),
   [`${view.target?.kind ?? "Target"} replicas`, replicas(view, nowMs)],
   ["Last scale", view.lastScaleAt === undefined ? "never" : ago(view.lastScaleAt, nowMs)],
@@ -66,6 +70,19 @@ const metricLines = (view: Description, nowMs: number): readonly SheetRow[] => [
   ["Data as of", view.syncedAt === undefined ? "no sync has completed yet" : ago(view.syncedAt, nowMs)],
   { heading: "Windows", lines: windowLines(view.windows, nowMs) },
 ];
+
+/** Overrides that have not begun. */
+const aheadRows = ({ overrides = [] }: Description, nowMs: number): readonly SheetRow[] => {
+  const ahead = overrides.filter(({ state }) => state === "ahead");
+  if (ahead.length === 0) return [];
+  const rowOf = ({ id, from, until, by, reason, ...set }: OverrideView): readonly string[] => [
+    id,
+    setText(set),
+    `from ${from} (${untilText(Date.parse(from), nowMs)})${until === undefined ? "" : ` until ${until}`}`,
+    `by ${by}: ${reason}`,
+  ];
+  return [{ heading: "Overrides ahead", lines: aligned(ahead.map(rowOf)) }];
+};
 
 const decision = ({ decision }: Description, nowMs: number): string => {
   if (!decision) return "none yet";

@@ -2,6 +2,7 @@ import type { Printed, Word } from "../../report/printed.ts";
 import { valueText } from "../../report/metric-reading.ts";
 import type { DecisionView, Explanation, MetricView, StepView } from "../../service/views/autoscaler-view.ts";
 import { ageText, untilText } from "./age-text.ts";
+import { boundsLines } from "./bounds-lines.ts";
 import type { Paint } from "./paint.ts";
 import { type SheetRow, sheet } from "./sheet.ts";
 import { aligned, Table } from "./text-table.ts";
@@ -22,6 +23,7 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
     ...(decision.withoutHold ? [["Without hold", withoutHoldText(decision.withoutHold, decision.from)] as const] : []),
     { heading: "Metrics", lines: metricLines(explanation.metrics, paint) },
     { heading: "Steps", lines: explanation.steps.length === 0 ? ["<none>"] : aligned(explanation.steps.map((step) => stepRow(step, atMs))) },
+    ...(explanation.bounds ? [{ heading: "Bounds", lines: boundsLines(explanation.bounds, atMs) }] : []),
     { heading: "Windows", lines: windowLines(explanation.windows, atMs) },
     { heading: "For another outcome", lines: explanation.otherwise },
   ] satisfies readonly SheetRow[]);

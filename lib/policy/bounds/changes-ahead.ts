@@ -37,7 +37,7 @@ export const changesAhead = (
   return changes;
 };
 
-const stateText = ({ min, max, paused }: EffectiveBounds): string => JSON.stringify([min, max, paused]);
+const stateText = ({ min, max, paused, holds }: EffectiveBounds): string => JSON.stringify([min, max, paused, holds]);
 
 interface Edge {
   readonly atMs: number;
@@ -46,9 +46,16 @@ interface Edge {
   readonly startMs?: number;
 }
 
-/** The beginnings and ends of windows and ramps, each instant once, in order. A ramp that begins goes before what else happens then. */
-const edgesAfter = ({ schedule = [] }: Scheduled, { calendars }: SetByPeople, fromMs: number): readonly Edge[] => {
-  const edges = schedule.flatMap((entry): readonly Edge[] => (entry.suspended ? [] : edgesOfEntry(entry, calendars, fromMs)));
+/** The beginnings and ends of windows, ramps and overrides, each instant once, in order. A ramp that begins goes before what else happens then. */
+const edgesAfter = ({ schedule = [] }: Scheduled, { calendars, overrides }: SetByPeople, fromMs: number): readonly Edge[] => {
+  // An override has no zone: its instants are shown in that of the schedule.
+  const timeZone = schedule[0]?.timeZone ?? "Etc/UTC";
+  const edges: readonly Edge[] = [
+    ...schedule.flatMap((entry): readonly Edge[] => (entry.suspended ? [] : edgesOfEntry(entry, calendars, fromMs))),
+    ...overrides.flatMap(({ fromMs: beginMs, untilMs }) =>
+      [beginMs, ...(untilMs === undefined ? [] : [untilMs])].map((atMs) => ({ atMs, timeZone })),
+    ),
+  ];
   const ordered = edges
     .filter(({ atMs }) => atMs > fromMs)
     .toSorted((one, other) => one.atMs - other.atMs || (other.startMs ?? 0) - (one.startMs ?? 0));

@@ -11,6 +11,7 @@ import type { AutoscalerSnapshot } from "../snapshot.ts";
 import { CLOCKS_APART_MS } from "../time-range.ts";
 import { decisionView, metricsOf, secondsBetween, stepViews } from "../views/autoscaler-of.ts";
 import type { Explanation } from "../views/autoscaler-view.ts";
+import { boundsThen } from "../views/bounds-of.ts";
 import { timeText } from "../views/time-text.ts";
 import { windowsOf } from "./describe.ts";
 import { evaluationThen } from "./evaluation-then.ts";
@@ -31,6 +32,7 @@ export const explain = async (context: QueryContext, query: AutoscalerQuery, atM
   const { evaluated, isPartial, specThen } = shown;
   const all = { ...present, evaluated };
   const { evaluation } = evaluated;
+  const bounds = boundsThen(evaluation.bounds);
   const windows = isPartial ? await windowsThen(context, all, evaluated) : windowsOf(all, evaluated.atMs, evaluation.from);
   return {
     cluster: record.cluster,
@@ -42,6 +44,7 @@ export const explain = async (context: QueryContext, query: AutoscalerQuery, atM
     ...(atMs !== undefined && { beforeSeconds: secondsBetween(evaluated.atMs, Math.min(atMs, nowMs)) }),
     metrics: metricsOf(all),
     steps: stepViews(evaluation.steps),
+    ...(bounds && { bounds }),
     windows,
     windowsPartial: isPartial,
     otherwise: whatIf({ evaluation, settings: cluster.settings, windows, ...(specThen && { spec: specThen }) }),

@@ -9,6 +9,7 @@ import { metricReadings } from "../../sync/metric-readings.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
 import type { AutoscalerView, DecisionView, EventView, FrozenView, MetricView, StepView } from "./autoscaler-view.ts";
+import { overridesView } from "./bounds-of.ts";
 import { pauseView } from "./pause-view.ts";
 import { rivalView } from "./rival-view.ts";
 import { stateOf } from "./state.ts";
@@ -29,6 +30,7 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
     ...heldByView(evaluated),
     ...rivalsView(evaluated),
     ...holdsView(known),
+    ...overridesView(known),
     ...(status && replicasOf(known, status)),
     metrics: metricsOf(known),
     conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: timeText(transitionMs) })),

@@ -5,6 +5,7 @@ import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { Condition } from "../../model/windows.ts";
 import type { MetricReading } from "../../report/metric-reading.ts";
 import type { StateView } from "./cluster-state.ts";
+import type { BoundsView, OverrideView } from "./override-view.ts";
 import type { WindowsView } from "./windows.ts";
 
 /**
@@ -36,6 +37,10 @@ export interface AutoscalerView {
   readonly clusterPaused?: PauseView;
   /** The freeze of the fleet. */
   readonly frozen?: FrozenView;
+  /** The bounds that hold now, with where each comes from. Absent where only the manifest sets any. */
+  readonly bounds?: BoundsView;
+  /** The overrides that meet it, wider ones too, active or ahead. Absent where there is none. */
+  readonly overrides?: readonly OverrideView[];
   /** Absent when the newest sync could not read the count. */
   readonly currentReplicas?: number;
   readonly desiredReplicas?: number;
@@ -163,6 +168,8 @@ export interface Explanation {
   readonly beforeSeconds?: number;
   readonly metrics: readonly MetricView[];
   readonly steps: readonly StepView[];
+  /** The bounds that held at the decision. Absent where only the manifest set any, and in journals of earlier releases. */
+  readonly bounds?: BoundsView;
   readonly windows: WindowsView;
   /** True when later syncs exist, so that "windows" are rebuilt from what is stored, and "notStored" says what is missing. */
   readonly windowsPartial: boolean;

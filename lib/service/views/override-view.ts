@@ -1,6 +1,6 @@
 import type { BoundSource, EffectiveBounds } from "../../model/bounds.ts";
 import { LATEST_MS } from "../../model/instant.ts";
-import { isActive, isExpired, type Override, type OverrideScope } from "../../model/override.ts";
+import { isActive, isExpired, type Override, type OverrideScope, type ScopedOverride } from "../../model/override.ts";
 import { timeText } from "./time-text.ts";
 
 /** What an override sets, as people write it: a hold, or bounds. */
@@ -71,6 +71,24 @@ export const overrideFields = ({
 };
 
 const untilText = (untilMs: number): string => timeText(Math.min(untilMs, LATEST_MS));
+
+/** An override as the rules take it, from its view. */
+export const overrideOf = ({ id, scope, hold, min, max, minFactor, from, until, reason, by, at, force }: OverrideView): ScopedOverride => ({
+  id,
+  scope,
+  set: {
+    ...(hold !== undefined && { hold }),
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+    ...(minFactor !== undefined && { minFactorMilli: Math.round(minFactor * FACTOR) }),
+  },
+  fromMs: Date.parse(from),
+  ...(until !== undefined && { untilMs: Date.parse(until) }),
+  reason,
+  by,
+  atMs: Date.parse(at),
+  ...(force !== undefined && { force }),
+});
 
 /** Where a bound comes from, and when that ends. */
 export type BoundSourceView =

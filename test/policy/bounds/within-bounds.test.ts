@@ -89,6 +89,15 @@ describe("decide() within the bounds of a schedule or an override", () => {
     });
   });
 
+  it("holds for an override, also where the rules keep the count, and stays failed where they cannot decide", () => {
+    const held = { kind: "hold", failed: false, because: { reason: "HeldByOverride" } };
+    expect(scaled(native(), 3, 90, set({ hold: true })).decision).toMatchObject(held);
+    const { decision } = scaled(native(), 3, 30, set({ hold: true }));
+    expect(decision).toMatchObject(held);
+    expect(decision.because.message).toBe('held by the override "o1" of anna: incident 4711; without it: no metric asks for another count');
+    expect(scaled(native(), 3, undefined, set({ hold: true })).decision).toMatchObject({ kind: "hold", failed: true });
+  });
+
   it.each(["hpa", "watermark"] as const)("works the same with rules: %s", (rules) => {
     const block =
       rules === "hpa"
