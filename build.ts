@@ -143,6 +143,9 @@ export const bundleAll = async (outDir: string): Promise<readonly Bundle[]> => {
   const inputs = new Map(FUNCTIONS.map((name) => [name, new Set<string>()]));
   const bundles = await Promise.all(FUNCTIONS.map((name) => bundleFunction(name, outDir, inputs.get(name) ?? new Set())));
   writeSbom(outDir, inputs);
+  // An output of the stack: it names the version of what was packaged, also where the checkout has moved since.
+  const { version }: { readonly version: string } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  writeFileSync(join(outDir, "version.json"), `${JSON.stringify({ version })}\n`);
   return bundles.flat();
 };
 

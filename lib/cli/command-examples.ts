@@ -9,6 +9,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   series: ["tidemark series --labels team,tier"],
   status: ["tidemark status", "tidemark status -w --stack tidemark-prod"],
   cost: ["tidemark cost --stack tidemark-prod", "tidemark cost --clusters 50 --autoscalers 2000 --period 30s"],
+  "stack deploy": ["tidemark stack deploy --params prod.yaml", "tidemark stack deploy --params prod.yaml --set logDays=90"],
+  "stack diff": ["tidemark stack diff --params prod.yaml"],
+  "stack status": ["tidemark stack status --params prod.yaml", "tidemark stack status --params prod.yaml -o json"],
+  "stack remove": ["tidemark stack remove --params prod.yaml"],
   pause: [
     "tidemark pause shop/web --until 2h",
     "tidemark pause hpa/web hpa/api -n shop --until 'monday 09:00'",
@@ -38,7 +42,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "access require": ["tidemark access require on"],
   "auth can-i": ["tidemark auth can-i edit --cluster eu-1 -n shop"],
   start: ["tidemark start", "tidemark start --kubeconfig ~/.kube/config --manifest web.yaml", "tidemark start --speed 60 --for 3h"],
-  version: ["tidemark version"],
+  version: ["tidemark version", "tidemark version --stack tidemark-prod"],
   help: ["tidemark help cluster add"],
 };
 

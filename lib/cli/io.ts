@@ -26,6 +26,10 @@ export interface CommandIo extends TargetSettings {
   readonly interruptible?: <Result>(work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
   /** Opens a file in the editor of the person, until it is closed. Absent where there is none. */
   readonly editFile?: (file: string) => Promise<void>;
+  /** Asks the person on the terminal. Absent where there is none. */
+  readonly ask?: (question: string) => Promise<string>;
+  /** Runs the osls of the checkout, with these words and a profile of AWS, and resolves with its exit code. Absent where nothing is deployed from. */
+  readonly runOsls?: (args: readonly string[], profile?: string) => Promise<number>;
   /** How long `--watch` waits between two looks, in place of five seconds. */
   readonly watchEveryMs?: number;
   /** The editor that a data folder records. A stack verifies its callers itself. */

@@ -3,8 +3,10 @@ import { startCommand } from "../local/run/options.ts";
 import { lines } from "../report/printed.ts";
 import { accessCommands, authCommands } from "./access-commands.ts";
 import { addExamples } from "./command-examples.ts";
+import { chooseTarget, type TargetOptions } from "./command-target.ts";
 import { completionCommands } from "./completion-commands.ts";
 import { connectionCommands } from "./connection-commands.ts";
+import { deployCommands } from "./deploy-commands.ts";
 import { editingCommands } from "./editing-commands.ts";
 import { help } from "./help-command.ts";
 import { type Io, printerOn } from "./io.ts";
@@ -15,7 +17,7 @@ import { readingCommands } from "./reading-commands.ts";
 import { overrideCommands } from "./override-commands.ts";
 import type { Run } from "./run-command.ts";
 import { stackCommands } from "./stack-commands.ts";
-import { withTarget } from "./target-options.ts";
+import { withStack, withTarget } from "./target-options.ts";
 import { clusterCommands, fleetCommands, partitionCommands } from "./upkeep-commands.ts";
 import { usage } from "./usage-error.ts";
 import { version } from "./version.ts";
@@ -28,6 +30,7 @@ export const program = (run: Run, io: Io): Command => {
     .version(version());
   readingCommands(root, run, io);
   stackCommands(root, run, io, printer);
+  deployCommands(root, io, printer);
   editingCommands(root, run, io);
   manifestEdits(root, run, io, printer);
   manifestCommands(root, io, printer);
@@ -45,11 +48,15 @@ export const program = (run: Run, io: Io): Command => {
   accessCommands(withTarget(root.command("access").enablePositionalOptions()).description("give callers rights on clusters and namespaces"), run);
   authCommands(withTarget(root.command("auth").enablePositionalOptions()).description("ask what you may do"), run);
   root.addCommand(startCommand(runsByItself).name("start"));
-  root
-    .command("version")
-    .description("print the version")
-    .action(async () => {
+  withStack(root.command("version"))
+    .option("--region <region>", "AWS region of the stack (default: that of the AWS settings)")
+    .description("print the version, and with --stack the one that is deployed")
+    .action(async (options: TargetOptions) => {
       await printer.print(lines([version()]));
+      const target = chooseTarget({ ...root.opts(), ...options }, {});
+      if (target.kind === "stack")
+        throw usage(`Cannot read the version of "${target.url}": give the name of its stack, such as --stack tidemark-prod`);
+      if (target.kind === "named stack") await printer.print(await (await import("./commands/stack.ts")).deployedVersion(target));
     });
   help(root);
   addExamples(root);

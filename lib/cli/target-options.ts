@@ -6,8 +6,11 @@ export const withTarget = (command: Command): Command =>
 
 /** Without --region, for a command whose own --region means something else. */
 export const withPlace = (command: Command): Command =>
+  withStack(command.option("--data <dir>", "data folder of the embedded run (default: .tidemark)"));
+
+/** Without a data folder and --region. */
+export const withStack = (command: Command): Command =>
   command
-    .option("--data <dir>", "data folder of the embedded run (default: .tidemark)")
     .option("--stack <stack>", "a deployed stack: its name, or a function URL (default: TIDEMARK_STACK or TIDEMARK_URL)")
     .option("--stage <stage>", "stage of the stack: --stack tidemark --stage prod is --stack tidemark-prod")
     .option("--profile <profile>", "AWS profile with the credentials for the stack (default: that of the AWS settings)");

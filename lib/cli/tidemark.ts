@@ -46,6 +46,8 @@ process.exitCode = await main(process.argv.slice(2), {
   colours: process.stdout.isTTY === true && !noColor && term !== "dumb",
   by: userName(),
   editFile: async (file) => (await import("./run-editor.ts")).editFile(process.env, file),
+  runOsls: async (args, profile) => (await import("./deploy/run-osls.ts")).runOsls(args, profile),
+  ...(process.stdin.isTTY && process.stderr.isTTY && { ask: async (question: string) => (await import("./deploy/run-osls.ts")).ask(question) }),
   ...(stackName !== undefined && { stackName }),
   ...(stackUrl !== undefined && { stackUrl }),
   ...(stackSign !== undefined && { stackSign }),

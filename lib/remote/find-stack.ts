@@ -23,11 +23,23 @@ export const URL_OUTPUTS = { view: "ViewLambdaFunctionUrl", api: "ApiLambdaFunct
 
 const TIMEOUT_MS = 10_000;
 
+/** What CloudFormation says of a stack. */
+export interface StackFacts {
+  readonly region: string;
+  /** A state of CloudFormation, such as UPDATE_COMPLETE. */
+  readonly state: string;
+  readonly stateReason?: string;
+  readonly changedAt?: Date;
+  /** By the names of the template. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
 /**
- * Reads the URLs of a stack from its outputs, with one call of CloudFormation. Throws `remote.stack.region`, `remote.stack.unknown`, `remote.stack.forbidden`, `remote.stack.outputs`,
- * `remote.stack.unclear` and `remote.credentials`. The SDK is loaded here, because most commands need no CloudFormation.
+ * Reads a stack with one call of CloudFormation. Throws `remote.stack.region`, `remote.stack.unknown`, `remote.stack.forbidden`, `remote.stack.unclear` and `remote.credentials`. The SDK is loaded here, because most
+ * commands need no CloudFormation.
  */
-export const findStack = async (stack: NamedStack): Promise<StackUrls> => {
+export const readStack = async (stack: NamedStack): Promise<StackFacts> => {
   const { CloudFormationClient, DescribeStacksCommand } = await import("@aws-sdk/client-cloudformation");
   const { name, region: namedRegion, profile } = stack;
   const client = new CloudFormationClient({
@@ -39,14 +51,34 @@ export const findStack = async (stack: NamedStack): Promise<StackUrls> => {
   try {
     const region = await regionOf(client, stack);
     await credentialsOf(client, stack);
-    const { Stacks: [description] = [] } = await client.send(new DescribeStacksCommand({ StackName: name })).catch((cause: unknown) => {
-      throw refusal(stack, region, cause);
-    });
-    return urlsOf(name, region, description);
+    const { Stacks: [description = {} as Partial<Stack>] = [] } = await client
+      .send(new DescribeStacksCommand({ StackName: name }))
+      .catch((cause: unknown) => {
+        throw refusal(stack, region, cause);
+      });
+    return factsOf(region, description);
   } finally {
     client.destroy();
   }
 };
+
+const factsOf = (
+  region: string,
+  { StackStatus, StackStatusReason, LastUpdatedTime, CreationTime, Parameters = [], Outputs = [] }: Partial<Stack>,
+): StackFacts => {
+  const changedAt = LastUpdatedTime ?? CreationTime;
+  return {
+    region,
+    state: StackStatus ?? "",
+    ...(StackStatusReason !== undefined && { stateReason: StackStatusReason }),
+    ...(changedAt !== undefined && { changedAt }),
+    parameters: Object.fromEntries(Parameters.map(({ ParameterKey = "", ParameterValue = "" }) => [ParameterKey, ParameterValue])),
+    outputs: Object.fromEntries(Outputs.map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue])),
+  };
+};
+
+/** Reads the URLs of a stack from its outputs. Throws the errors of `readStack`, and `remote.stack.outputs`. */
+export const findStack = async (stack: NamedStack): Promise<StackUrls> => urlsOf(stack.name, await readStack(stack));
 
 const failed = (code: string, { name }: NamedStack, words: string, cause?: unknown): TidemarkError =>
   new TidemarkError(`remote.stack.${code}`, `Cannot find the URL of stack "${name}": ${words}`, { name }, cause === undefined ? {} : { cause });
@@ -92,11 +124,11 @@ const refusal = (stack: NamedStack, region: string, cause: unknown): TidemarkErr
   return failed("unclear", stack, `CloudFormation in region "${region}" gave no clear answer (${words}); check --region and the network`, cause);
 };
 
-const urlsOf = (name: string, region: string, description: Stack | undefined): StackUrls => {
+const urlsOf = (name: string, { region, state: present, outputs }: StackFacts): StackUrls => {
   const url = (key: string): StackUrl => {
-    const text = description?.Outputs?.find(({ OutputKey }) => OutputKey === key)?.OutputValue;
+    const text = outputs[key];
     if (text === undefined) {
-      const state = description?.StackStatus === undefined ? "" : ` (its state is ${description.StackStatus})`;
+      const state = present === "" ? "" : ` (its state is ${present})`;
       throw failed(
         "outputs",
         { name },

@@ -95,7 +95,8 @@ describe("the commands that the pages give", () => {
     expect(commands.filter(({ command }) => !known(command)).map(({ page, command }) => `${page}: ${command}`)).toEqual([]);
   });
 
-  const onTables = ofTool("npx tidemark").filter((command) => !/^(start|explain-reason)\b/.test(command));
+  const onTables = ofTool("npx tidemark").filter((command) => !/^(start|explain-reason|stack)\b/.test(command));
+  const onFiles = ofTool("npx tidemark").filter((command) => /^stack\b/.test(command));
   const starts = [...ofTool("npm start --"), ...ofTool("npx tidemark start")];
 
   it.each(onTables)("tidemark understands: %s", async (command) => {
@@ -115,6 +116,11 @@ describe("the commands that the pages give", () => {
     };
     expect(await main(wordsOf(command), io)).toBe(EXIT.failed);
     expect(opened).toEqual([/--stack (\S+)/.exec(command)?.[1] ?? ".tidemark"]);
+  });
+
+  it.each(onFiles)("tidemark understands, up to its file: %s", async (command) => {
+    const { code, err } = await inside(wordsOf(command));
+    expect([code, err]).toEqual([EXIT.failed, 'error: Cannot read "prod.yaml": there is no such file\n']);
   });
 
   it.each(starts)("a start understands: %s", async (words) => {

@@ -146,7 +146,7 @@ describe("an edit that names no target", () => {
 
 describe("docs/operations.md", () => {
   const page = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8");
-  const TARGET = /--stack |--data |export TIDEMARK_STACK=/;
+  const TARGET = /--stack |--data |--params |export TIDEMARK_STACK=/;
 
   it("names a target before the first command, so that no command is without one", () => {
     const first = page.search(/npx tidemark [a-z]/);

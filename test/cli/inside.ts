@@ -17,6 +17,8 @@ export const inside = async (
     readonly stackUrl?: string;
     readonly stackName?: string;
     readonly stackSign?: string;
+    readonly ask?: NonNullable<Io["ask"]>;
+    readonly runOsls?: NonNullable<Io["runOsls"]>;
     /** Keeps the line that says where the output was made. */
     readonly head?: true;
     /** Ctrl-C during the first look of a command that watches. */
@@ -36,6 +38,8 @@ export const inside = async (
     ...(more.stackName !== undefined && { stackName: more.stackName }),
     ...(more.stackSign !== undefined && { stackSign: more.stackSign }),
     ...(more.interruptible !== undefined && { interruptible: more.interruptible, watchEveryMs: 1 }),
+    ...(more.ask !== undefined && { ask: more.ask }),
+    ...(more.runOsls !== undefined && { runOsls: more.runOsls }),
     ...(more.editFile !== undefined && { editFile: more.editFile }),
     open: more.open ?? openTarget,
   };

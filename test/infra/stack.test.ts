@@ -128,7 +128,7 @@ describe("the functions", () => {
   it("keep their logs for 30 days, those that answer people for 90, each in a group of its own", () => {
     const days = { schedule: 30, sync: 30, api: 90, connect: 90, view: 90 };
     expect(ofType("AWS::Logs::LogGroup").map((name) => resource(name).Properties)).toEqual(
-      FUNCTIONS.map((name) => ({ LogGroupName: `/aws/lambda/tidemark-prod-${name}`, RetentionInDays: days[name] })),
+      FUNCTIONS.map((name) => ({ LogGroupName: `/aws/lambda/tidemark-prod-${name}`, RetentionInDays: String(days[name]) })),
     );
   });
 
@@ -288,7 +288,7 @@ describe("the queue", () => {
         BatchSize: 1,
         Enabled: true,
         FunctionResponseTypes: ["ReportBatchItemFailures"],
-        ScalingConfig: { MaximumConcurrency: 50 },
+        ScalingConfig: { MaximumConcurrency: "50" },
       },
     ]);
   });

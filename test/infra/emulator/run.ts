@@ -1,6 +1,7 @@
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import { symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { readSettings } from "../../../lib/cli/deploy/settings.ts";
 import { ROOT } from "../../architecture/source.ts";
 import { packageStack } from "../packaged.ts";
 import { clustersInView, type Deployed, deployed, mustBeAdopted, protectionOf, secretThere, storeCluster, tablesThere } from "./deployed.ts";
@@ -26,13 +27,34 @@ type Check = (shell: Shell, before: Deployed | undefined) => Promise<Deployed | 
 const installed: Check = async (shell) => {
   const now = await deployed(shell);
   const urls = ["ApiLambdaFunctionUrl", "ConnectLambdaFunctionUrl", "ViewLambdaFunctionUrl"];
-  for (const output of [...urls, ...NAMED, "SyncRoleArn", "SyncQueueUrl"]) ok(now.outputs[output], `the output ${output} is there`);
+  for (const output of [...urls, ...NAMED, "SyncRoleArn", "SyncQueueUrl", "Version"]) ok(now.outputs[output], `the output ${output} is there`);
   deepEqual([...namedTables(now)].toSorted(), [...now.tables].toSorted(), "the stack has made its two tables");
   const [stateTable = "", historyTable = ""] = namedTables(now);
   await storeCluster(shell, { stateTable, historyTable }, CLUSTER);
   await runBlock(shell, 'aws secretsmanager create-secret --name "tidemark-$stage/eu-1" --secret-string "the first kubeconfig"');
   await writeFile(join(shell.folder, "kubeconfig"), ROTATED);
+  await refusals(shell);
   return now;
+};
+
+/** A file with a mistake, and one that would lose the address of alarms, change nothing. Every parameter is one of the stack. */
+const refusals = async (shell: Shell): Promise<void> => {
+  const refused = async (script: string): Promise<string> =>
+    runBlock(shell, `if ${script} 2>refused.txt; then echo "it was not refused"; exit 1; fi; cat refused.txt`);
+  const update = `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].LastUpdatedTime" --output text`;
+  const before = await runBlock(shell, update);
+  ok((await refused('npx tidemark stack deploy --params "$params" --set alarmAdress=a@example.com')).includes("did you mean alarmAddress?"));
+  await runBlock(shell, 'printf "stage: prod\\nregion: eu-central-1\\n" >lossy.yaml');
+  ok((await refused("npx tidemark stack deploy --params lossy.yaml")).includes("it would lose alarmAddress (ops@example.com)"));
+  equal(await runBlock(shell, update), before, "nothing was sent");
+  const shown: { readonly parameters: Readonly<Record<string, string>> } = JSON.parse(
+    await runBlock(shell, 'npx tidemark stack status --params "$params" -o json'),
+  );
+  deepEqual(
+    Object.keys(shown.parameters),
+    readSettings(shell.folder).map(({ name }) => name),
+    "the stack shows every parameter",
+  );
 };
 
 /** The deployment uses the tables of the one before, and people see what they saw. */
@@ -109,7 +131,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 const deployAnew = async (shell: Shell): Promise<void> => {
   const left = await tablesThere(shell);
   notEqual(left.length, 0);
-  await runBlock(shell, 'npx osls deploy --stage "$stage"');
+  await runBlock(shell, 'printf "stage: prod\\nregion: eu-central-1\\n" >anew.yaml; npx tidemark stack deploy --params anew.yaml');
   const now = await deployed(shell);
   ok(
     namedTables(now).every((table) => !left.includes(table)),

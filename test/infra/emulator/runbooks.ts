@@ -37,11 +37,15 @@ export interface Shell {
 
 /** Runs a block as a person would, after the lines that every runbook begins with. Throws with all output where a command fails. */
 export const runBlock = async ({ folder, environment, region }: Shell, block: string): Promise<string> => {
-  const elsewhere = region === undefined ? "" : `export AWS_REGION=${region} AWS_DEFAULT_REGION=${region}`;
+  // The runbook that moves to another region writes a file of parameters for it.
+  const elsewhere = region === undefined ? "" : `export AWS_REGION=${region} AWS_DEFAULT_REGION=${region}; params=${region}-$params`;
   const script = ["set -euo pipefail", ...STAND_INS, runbookBlocks().get("") ?? "", elsewhere, block].join("\n");
   const options = { cwd: folder, env: environment, maxBuffer: OUTPUT_BYTES_MAX, timeout: RUN_TIMEOUT_MS };
   try {
-    return (await promisify(execFile)("bash", ["-c", script], options)).stdout;
+    const running = promisify(execFile)("bash", ["-c", script], options);
+    // The instant that a restore asks for. Every table of the emulator is older.
+    running.child.stdin?.end(`${new Date(Date.now() - 60_000).toISOString()}\n`);
+    return (await running).stdout;
   } catch (error) {
     const { stdout = "", stderr = "" } = error as { readonly stdout?: string; readonly stderr?: string };
     throw new Error(`Cannot run a block of docs/operations.md:\n${block}\n${stdout}${stderr}`, { cause: error });

@@ -13,12 +13,19 @@ export interface CloudFormation {
 
 const NAMESPACE = 'xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"';
 
-export const stackAnswer = (outputs: Readonly<Record<string, string>>, state = "UPDATE_COMPLETE"): CloudFormation["answer"] => {
+export const stackAnswer = (
+  outputs: Readonly<Record<string, string>>,
+  state = "UPDATE_COMPLETE",
+  parameters: Readonly<Record<string, string>> = {},
+): CloudFormation["answer"] => {
+  const given = Object.entries(parameters).map(
+    ([key, value]) => `<member><ParameterKey>${key}</ParameterKey><ParameterValue>${value}</ParameterValue></member>`,
+  );
   const members = Object.entries(outputs).map(
     ([key, value]) =>
       `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue><ExportName>sls-tidemark-prod-${key}</ExportName></member>`,
   );
-  const stack = `<StackName>tidemark-prod</StackName><CreationTime>2026-11-01T10:00:00.000Z</CreationTime><StackStatus>${state}</StackStatus><Outputs>${members.join("")}</Outputs>`;
+  const stack = `<StackName>tidemark-prod</StackName><CreationTime>2026-11-01T10:00:00.000Z</CreationTime><StackStatus>${state}</StackStatus><Parameters>${given.join("")}</Parameters><Outputs>${members.join("")}</Outputs>`;
   return {
     status: 200,
     body: `<DescribeStacksResponse ${NAMESPACE}><DescribeStacksResult><Stacks><member>${stack}</member></Stacks></DescribeStacksResult><ResponseMetadata><RequestId>1</RequestId></ResponseMetadata></DescribeStacksResponse>`,
