@@ -10,6 +10,7 @@ import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { PROBLEM_KINDS, problemMetrics } from "../../lib/report/problems.ts";
 import { syncMetrics } from "../../lib/report/sync-metrics.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
+import { inside } from "../cli/inside.ts";
 import { filesBelow, ROOT } from "./source.ts";
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");

@@ -586,7 +586,7 @@ describe("a parameter", () => {
 describe("the outputs", () => {
   it("tell URLs, roles, tables and queues", () => {
     const { Outputs }: { readonly Outputs: Readonly<Record<string, Json>> } = JSON.parse(packaged.text);
-    const names = ["SyncRoleArn", "StateTableName", "HistoryTableName", "SyncQueueUrl", "SyncDeadLettersUrl", "TickDeadLettersUrl"];
+    const names = ["Version", "SyncRoleArn", "StateTableName", "HistoryTableName", "SyncQueueUrl", "SyncDeadLettersUrl", "TickDeadLettersUrl"];
     expect(Object.keys(Outputs)).toEqual(
       expect.arrayContaining([...names, "ApiLambdaFunctionUrl", "ConnectLambdaFunctionUrl", "ViewLambdaFunctionUrl"]),
     );
