@@ -46,9 +46,9 @@ export interface Audited {
 /** "unknown": nothing was found out about any package, because the keys could not be reached. */
 export type Verdict = { readonly kind: "verified" } | { readonly kind: "refused" | "unknown"; readonly why: string };
 
-/** Errors of npm that say nothing of a package: no network beyond the registry, or a registry that publishes no keys. */
+/** Errors of npm that say nothing of a package: no network beyond the registry, a proxy that refuses (E403, E502), or a registry that publishes no keys. */
 const NO_ANSWER =
-  /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|FETCH_ERROR)\b|found no dependencies to audit/;
+  /\b(?:E[45]\d\d|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|FETCH_ERROR)\b|found no dependencies to audit/;
 
 /** What `npm audit signatures --json` has found. On doubt, refused: only a failure that is known to be of the network is none of the packages. */
 export const verdictOf = ({ code, stdout, stderr }: Audited): Verdict => {

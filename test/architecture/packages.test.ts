@@ -44,6 +44,7 @@ describe("the signatures of the packages", () => {
     ["refused", { code: 1, stdout: error("EUNKNOWN"), stderr: "" }, {}],
     ["refused", { code: 1, stdout: report({ missing: [{ name: "b", version: "2.0.0" }] }), stderr: "ENOTFOUND" }, {}],
     ["unknown", { code: 1, stdout: error("ENOTFOUND"), stderr: "" }, { why: "ENOTFOUND" }],
+    ["unknown", { code: 1, stdout: error("E403"), stderr: "" }, { why: "E403" }],
     ["unknown", { code: 1, stdout: "", stderr: "found no dependencies to audit that were installed from a supported registry" }, {}],
     ["unknown", { code: null, stdout: "", stderr: "" }, { why: "npm did not end within 180 s" }],
   ])("are %s: %j", (kind, audited, more) => {
