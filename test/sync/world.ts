@@ -79,6 +79,7 @@ export const newWorld = async (
     readonly rateWindowMs?: number;
     readonly timing?: Partial<Timing>;
     readonly manifestOf?: (name: string) => string;
+    readonly newUid?: () => string;
   } = {},
 ): Promise<World> => {
   const cluster = memoryCluster(workloads, options);
@@ -95,7 +96,15 @@ export const newWorld = async (
   await putCluster(tables, record, undefined);
   const manifestOf = options.manifestOf ?? ((workload) => workload);
   for (const workload of Object.keys(workloads))
-    await putAutoscaler(tables, { ...autoscalerRecord(name, workload), manifest: manifestOf(workload) }, undefined);
+    await putAutoscaler(
+      tables,
+      {
+        ...autoscalerRecord(name, workload),
+        ...(options.newUid && { uid: autoscalerUid(options.newUid()) }),
+        manifest: manifestOf(workload),
+      },
+      undefined,
+    );
   const worker = (parts: Partial<SyncPorts> = {}): SyncPorts => ({
     tables,
     insert: insertByStatement(parts.tables ?? tables),
