@@ -157,6 +157,24 @@ const overrideEdited = z.looseObject({
   warnings: z.array(text),
 });
 
+const texts = z.record(z.string(), text);
+const source = z.looseObject({
+  name: text,
+  kind: z.enum(["prometheus"]),
+  url: text.exactOptional(),
+  service: z.looseObject({ namespace: text, name: text, port: text, scheme: z.enum(["http", "https"]), path: text }).exactOptional(),
+  auth: z.looseObject({ kind: z.enum(["basic", "bearer", "header"]), secretId: text, header: text.exactOptional() }).exactOptional(),
+  headers: texts.exactOptional(),
+  parameters: texts.exactOptional(),
+  clusters: z.array(text),
+  namespaces: z.array(text),
+  timeoutSeconds: z.number(),
+  maxMetrics: z.int(),
+  private: z.boolean(),
+  updatedAt: time,
+  updatedBy: text,
+});
+
 export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService, z.ZodType>> = {
   autoscalers: page(autoscaler),
   rows: page(
@@ -265,6 +283,9 @@ export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService,
   freeze: fleetEdited,
   thaw: fleetEdited,
   adopt: fleetAdopted,
+  sources: z.looseObject({ sources: z.array(source) }),
+  putSource: source.extend({ changed: z.boolean() }),
+  deleteSource: z.looseObject({ name: text }),
   access,
   canI: z.looseObject({ allowed: z.boolean(), caller: text.exactOptional(), grant: text.exactOptional(), grants: z.array(grant) }),
   overrides: page(override),

@@ -13,6 +13,7 @@ import {
   FREEZE,
   GRANT,
   NEW_CLUSTER,
+  NEW_SOURCE,
   NEW_OVERRIDE,
   NOTHING,
   OVERRIDE,
@@ -22,6 +23,7 @@ import {
   PARTITION_PAGE,
   REQUIRE,
   REVOKE,
+  SOURCE,
 } from "./input-schemas.ts";
 import { invalid } from "./read-input.ts";
 import { json, type Reply, taggedJson } from "./request-and-answer.ts";
@@ -31,6 +33,9 @@ import { postRoute, type Route, type RouteContext } from "./route.ts";
 export const APPLY_BODY_BYTES_MAX = 5_000_000;
 /** The change item of a cluster holds the record before and after the edit, and an item has at most 400 KB. */
 const CLUSTER_BODY_BYTES_MAX = 128 * 1024;
+
+/** Patterns, headers and parameters at their limits have 60 KB. */
+const SOURCE_BODY_BYTES_MAX = 96 * 1024;
 
 /** The object of another controller, and the name of the autoscaler. */
 const RIVAL_BODY_BYTES_MAX = 256 * 1024;
@@ -150,6 +155,21 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     json(await service.extendOverride({ ...edit, untilMs: until })),
   ),
   clearOverride: postRoute("ends an override now", OVERRIDE, async (service, edit) => json(await service.clearOverride(edit))),
+  putSource: postRoute(
+    "registers a metric source, or replaces the one of its name",
+    NEW_SOURCE,
+    async (service, source) => json(await service.putSource(source)),
+    { bodyBytesMax: SOURCE_BODY_BYTES_MAX, connects: () => true },
+  ),
+  deleteSource: postRoute(
+    "forgets a metric source; metrics that name it are then missing",
+    SOURCE,
+    async (service, { name }) => {
+      await service.deleteSource(name);
+      return json({ name });
+    },
+    { connects: () => true },
+  ),
   grantAccess: postRoute(
     "gives callers a right, which limits them to their grants",
     GRANT,

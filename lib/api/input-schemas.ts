@@ -1,12 +1,15 @@
 import * as z from "zod";
 import { ROLES } from "../model/access.ts";
 import { readInstant } from "../model/instant.ts";
+import { SOURCE_LIMITS } from "../model/metric-source.ts";
 import { MIN_FACTOR_MAX, OVERRIDE_REPLICAS_MAX, REASON_CHARACTERS_MAX } from "../model/override.ts";
 import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
+import type { NewSource } from "../service/sources/requests.ts";
 import { ROW_FIELDS } from "../service/views/row-view.ts";
 import { VALIDATIONS } from "../service/validation.ts";
 import { connectionFields } from "../store/records/connection.ts";
+import { sourceFields } from "../store/records/metric-sources.ts";
 
 /** Names become parts of table keys, whose length is limited. The longest is CLUSTER/NAMESPACE/NAME. */
 const NAME_CHARACTERS_MAX = 400;
@@ -148,6 +151,20 @@ const pattern = ascii(PATTERN_CHARACTERS_MAX);
 const role = z.enum(ROLES, `must be one of ${ROLES.join(", ")}`);
 export const CAN_I = z.strictObject({ verb: role, ...filter });
 export const GRANT = z.strictObject({ arn: pattern, role, cluster: pattern, namespace: pattern.exactOptional() });
+const sourceTexts = z.record(label, words);
+export const NEW_SOURCE: z.ZodType<NewSource> & { readonly shape: object } = z.strictObject({
+  ...sourceFields,
+  name: label,
+  url: words.exactOptional(),
+  headers: sourceTexts.exactOptional(),
+  parameters: sourceTexts.exactOptional(),
+  clusters: z.array(pattern).max(SOURCE_LIMITS.patterns),
+  namespaces: z.array(pattern).max(SOURCE_LIMITS.patterns),
+  timeoutSeconds: z.number().exactOptional(),
+  maxMetrics: z.number().exactOptional(),
+  private: z.boolean().exactOptional(),
+});
+export const SOURCE = z.strictObject({ name: label });
 export const REVOKE = z.strictObject({ id: label });
 export const REQUIRE = z.strictObject({ required: z.boolean() });
 

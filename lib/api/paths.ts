@@ -18,6 +18,7 @@ export const QUERY_PATHS = {
   fleet: "/v1/fleet",
   overrides: "/v1/overrides",
   status: "/v1/status",
+  sources: "/v1/sources",
   access: "/v1/access",
   canI: "/v1/access/can-i",
 } as const satisfies Readonly<Record<keyof QueryService, string>>;
@@ -45,6 +46,8 @@ export const COMMAND_PATHS = {
   setOverride: "/v1/override/set",
   extendOverride: "/v1/override/extend",
   clearOverride: "/v1/override/clear",
+  putSource: "/v1/source/put",
+  deleteSource: "/v1/source/delete",
   grantAccess: "/v1/access/grant",
   revokeAccess: "/v1/access/revoke",
   requireAccess: "/v1/access/require",

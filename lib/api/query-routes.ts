@@ -161,6 +161,7 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
     ),
   ),
   status: getRoute("whether everything works, and what to look at", NOTHING, async (service) => json(await service.status())),
+  sources: getRoute("the registered metric sources", NOTHING, async (service) => json({ sources: await service.sources() })),
   access: getRoute("who has which grant", NOTHING, async (service) => json(await service.access())),
   canI: getRoute("whether the caller may look at a namespace, a cluster or the fleet, or edit it", CAN_I, async (service, query) =>
     json(await service.canI(query)),

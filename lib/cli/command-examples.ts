@@ -36,6 +36,13 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "fleet thaw": ["tidemark fleet thaw"],
   "fleet adopt": ["tidemark fleet adopt --yes"],
   "fleet describe": ["tidemark fleet describe"],
+  "source put": [
+    "tidemark source put main --service monitoring/prometheus:9090 --for-cluster '*' --for-namespace '*'",
+    "tidemark source put shop --url https://mimir.example.com/prometheus --header x-scope-orgid=shop --for-cluster 'prod-*' --for-namespace shop --auth bearer --secret tidemark-prod/source.shop",
+  ],
+  "source list": ["tidemark source list"],
+  "source describe": ["tidemark source describe main"],
+  "source delete": ["tidemark source delete main"],
   "access grant": ["tidemark access grant 'arn:aws:sts::123456789012:assumed-role/TeamA/*' --role edit --cluster 'prod-*' -n team-a"],
   "access revoke": ["tidemark access revoke 3f9a1c20"],
   "access list": ["tidemark access list"],

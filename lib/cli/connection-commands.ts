@@ -76,11 +76,14 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
     .option("--eks <cluster-id>", "print the access entry of this EKS cluster too")
     .option("--region <region>", "its region; that of a named stack is given before the command")
     .option("--role-arn <arn>", "the role that is assumed for it (default: the role of the function that syncs)")
+    .option("--source <name>", "only the role for this registered metric source, a service of the cluster")
     .addHelpText("after", RBAC_EXAMPLES)
     .action(async (name: string | undefined, options: RbacCommandOptions & TargetOptions) => {
-      const { rbac, rbacRequest } = await import("./commands/rbac.ts");
+      const { rbac, rbacRequest, sourceRbac } = await import("./commands/rbac.ts");
       // Here --region is that of the EKS cluster, and none of the target.
       const { region: _ofCluster, ...target } = options;
+      const { source } = options;
+      if (source !== undefined) return run(target, "document", (session, printer) => sourceRbac(session, printer, source));
       const request = rbacRequest(options);
       // The roles depend on no cluster, so that no data folder and no stack is needed without a name.
       if (name === undefined) return rbac(printer, request);
@@ -101,4 +104,5 @@ Examples:
   tidemark cluster rbac | kubectl apply -f -
   tidemark cluster rbac --read-only --namespaces shop,cart
   tidemark cluster rbac --kind argoproj.io/rollouts
-  tidemark cluster rbac --eks prod --region eu-west-1`;
+  tidemark cluster rbac --eks prod --region eu-west-1
+  tidemark cluster rbac --source main | kubectl apply -f -`;

@@ -16,6 +16,7 @@ import { migrationCommands } from "./migration-commands.ts";
 import { readingCommands } from "./reading-commands.ts";
 import { overrideCommands } from "./override-commands.ts";
 import type { Run } from "./run-command.ts";
+import { sourceCommands } from "./source-commands.ts";
 import { stackCommands } from "./stack-commands.ts";
 import { withStack, withTarget } from "./target-options.ts";
 import { clusterCommands, fleetCommands, partitionCommands } from "./upkeep-commands.ts";
@@ -46,6 +47,10 @@ export const program = (run: Run, io: Io): Command => {
   fleetCommands(withTarget(root.command("fleet").enablePositionalOptions()).description("freeze or thaw every cluster (the kill switch)"), run);
   overrideCommands(withTarget(root.command("override").enablePositionalOptions()).description("set bounds and holds that end by themselves"), run);
   accessCommands(withTarget(root.command("access").enablePositionalOptions()).description("give callers rights on clusters and namespaces"), run);
+  sourceCommands(
+    withTarget(root.command("source").enablePositionalOptions()).description("register where metrics come from that no cluster serves"),
+    run,
+  );
   authCommands(withTarget(root.command("auth").enablePositionalOptions()).description("ask what you may do"), run);
   root.addCommand(startCommand(runsByItself).name("start"));
   withStack(root.command("version"))

@@ -49,6 +49,7 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     clock: folder.clock,
     by,
     newUid: randomUUID,
+    ownAddresses: true,
     deadLetters,
     checkConnection: checkHere,
   });

@@ -24,7 +24,7 @@ export interface ChangeRecord extends AutoscalerRef {
 export interface ScopeChangeRecord {
   /** Calculated from the other fields. */
   readonly id: string;
-  readonly scope: "access" | "cluster" | "fleet" | "partition";
+  readonly scope: "access" | "cluster" | "fleet" | "partition" | "source";
   /** For a partition: "<cluster>/<partition>". */
   readonly name: string;
   /** The version of the record after the edit; for a partition, the epoch of the edit. */
@@ -45,6 +45,8 @@ export interface ScopeChangeRecord {
     | "grant"
     | "revoke"
     | "require"
+    | "register"
+    | "unregister"
     | "reset-windows"
     | "reset-intent"
     | "reset-time"

@@ -18,6 +18,7 @@ import type {
 import type { OverrideCursor } from "../service/overrides/requests.ts";
 import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views/autoscaler-view.ts";
 import type { OverrideView } from "../service/views/override-view.ts";
+import type { SourceView } from "../service/sources/requests.ts";
 import type { ChangeView } from "../service/views/change-view.ts";
 import type { ClusterRows, RowQuery } from "../service/views/row-view.ts";
 import type { SendRequest } from "./send-request.ts";
@@ -64,6 +65,7 @@ const queryService = (ask: SendRequest): QueryService => {
       return pagesOf<OverrideView>(sendQuery, QUERY_PATHS.overrides, fields, after && pageToken(fields, presentFields(overrideCursor(after))));
     },
     status: () => sendQuery(QUERY_PATHS.status),
+    sources: async () => listIn(QUERY_PATHS.sources, await sendQuery<{ readonly sources: readonly SourceView[] }>(QUERY_PATHS.sources), "sources"),
     access: () => sendQuery(QUERY_PATHS.access),
     canI: ({ verb, ...place }) => sendQuery(QUERY_PATHS.canI, { verb, ...filterOf(place) }),
   };
@@ -188,6 +190,10 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     },
     extendOverride: ({ id, cluster, untilMs }) => edit(COMMAND_PATHS.extendOverride, presentFields({ id, cluster, until: timeText(untilMs) })),
     clearOverride: ({ id, cluster }) => edit(COMMAND_PATHS.clearOverride, presentFields({ id, cluster })),
+    putSource: (source) => edit(COMMAND_PATHS.putSource, source),
+    deleteSource: async (name) => {
+      await edit(COMMAND_PATHS.deleteSource, { name });
+    },
     grantAccess: ({ arn, role, cluster, namespace }) => edit(COMMAND_PATHS.grantAccess, presentFields({ arn, role, cluster, namespace })),
     revokeAccess: (id) => edit(COMMAND_PATHS.revokeAccess, { id }),
     requireAccess: (required) => edit(COMMAND_PATHS.requireAccess, { required }),

@@ -54,7 +54,7 @@ async function* ofAll(context: QueryContext, filter: Pick<ChangeQuery, "cluster"
   const whole = filter.namespace === undefined ? clusters.filter(({ name }) => sees(context, name)) : [];
   const scopes = whole.flatMap((cluster) => ofScopes(context, cluster));
   const isAll = filter.namespace === undefined && filter.cluster === undefined && sees(context);
-  const fleet = isAll ? [ofScope(context, "fleet", "fleet"), ofScope(context, "access", "access")] : [];
+  const fleet = isAll ? [ofScope(context, "fleet", "fleet"), ofScope(context, "access", "access"), ofScope(context, "source", "sources")] : [];
   yield* merged([...fleet, ...scopes, ...autoscalers]);
 }
 

@@ -27,6 +27,8 @@ export interface ServiceContext extends QueryContext {
   readonly checkConnection?: (target: CheckedConnection) => Promise<ConnectionReport>;
   /** Plans a cluster whose due times changed, so that its first sync does not wait for the scheduler. When it is absent, the first sync waits. */
   readonly planNow?: (cluster: ClusterRecord) => Promise<void>;
+  /** True in the embedded run: a source may be on this machine. */
+  readonly ownAddresses?: boolean;
   /** Makes the uid of a new autoscaler. */
   readonly newUid: () => string;
 }

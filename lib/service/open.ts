@@ -26,6 +26,7 @@ import { series } from "./series/series.ts";
 import type { CommandService, QueryService, Service } from "./service.ts";
 import { history } from "./history/history.ts";
 import { shadow } from "./shadow/shadow.ts";
+import { deleteSource, putSource, sources } from "./sources/sources.ts";
 import { status } from "./status/status.ts";
 import { autoscalerView } from "./views/autoscaler-of.ts";
 
@@ -52,6 +53,7 @@ export const openQueries = (context: QueryContext): QueryService => ({
   overrides: (query, after) => overrides(context, query, after),
   status: () => status(context),
 
+  sources: () => sources(context),
   access: () => access(context),
   canI: (query) => canI(context, query),
 });
@@ -88,6 +90,9 @@ export const openCommands = (context: ServiceContext): CommandService => ({
   setOverride: (wanted) => setOverride(context, wanted),
   extendOverride: (edit) => extendOverride(context, edit),
   clearOverride: (edit) => clearOverride(context, edit),
+
+  putSource: (source) => putSource(context, source),
+  deleteSource: (name) => deleteSource(context, name),
 
   grantAccess: (grant) => grantAccess(context, grant),
   revokeAccess: (id) => revokeAccess(context, id),

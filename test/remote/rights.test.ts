@@ -59,6 +59,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   fleet: (service) => service.fleet(),
   overrides: (service) => toArray(service.overrides({ cluster: "eu-1" })),
   status: (service) => service.status(),
+  sources: (service) => service.sources(),
   access: (service) => service.access(),
   canI: (service) => service.canI({ verb: "view" }),
   apply: (service) => service.apply([{ file: "a", text: hpa("web", { namespace: "shop" }) }], { cluster: "eu-1", dryRun: true }),
@@ -82,6 +83,8 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   setOverride: (service) => service.setOverride({ ...WEB, hold: true, reason: "drill", dryRun: true }),
   extendOverride: (service) => service.extendOverride({ id: "a-none", cluster: "eu-1", untilMs: NOON + 3_600_000 }),
   clearOverride: (service) => service.clearOverride({ id: "a-none", cluster: "eu-1" }),
+  putSource: (service) => service.putSource({ name: "main", kind: "prometheus", url: "https://p.example.com", clusters: ["*"], namespaces: ["*"] }),
+  deleteSource: (service) => service.deleteSource("none"),
   grantAccess: (service) => service.grantAccess({ arn: ADA, role: "edit", cluster: "*" }),
   revokeAccess: (service) => service.revokeAccess("none"),
   requireAccess: (service) => service.requireAccess(false),
@@ -96,7 +99,7 @@ const CLUSTER_EDITS = [
   ...["checkCluster", "addCluster", "replaceCluster", "pauseCluster", "resumeCluster"],
   ...["removeCluster", "resetWindows", "resetIntent", "resetTime"],
 ];
-const FLEET = ["access", "freeze", "thaw", "adopt"];
+const FLEET = ["sources", "access", "freeze", "thaw", "adopt"];
 const EDITS = [...OWN_EDITS, ...OVERRIDE_EDITS, ...CLUSTER_EDITS, "freeze", "thaw", "adopt"];
 
 /** How the rights answered: let through, without a right, or as if there were nothing. What the service says after that does not count. */

@@ -1,11 +1,12 @@
 import { type AccessEntry, accessEntryText } from "../../cluster/rights/access-entry.ts";
-import { type RbacOptions, rbacText } from "../../cluster/rights/rbac-text.ts";
+import { type RbacOptions, rbacText, sourceRbacText } from "../../cluster/rights/rbac-text.ts";
 import { readScalableKind } from "../../cluster/rights/scalable-kind.ts";
 import { eksFault } from "../../model/eks.ts";
 import { block } from "../../report/printed.ts";
 import { chooseTarget, type TargetOptions } from "../command-target.ts";
 import type { Printer, Session } from "../io.ts";
 import { usage } from "../usage-error.ts";
+import { sourceNamed } from "./source.ts";
 
 export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage"> {
   readonly namespaces?: string;
@@ -15,6 +16,7 @@ export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage
   readonly eks?: string;
   readonly region?: string;
   readonly roleArn?: string;
+  readonly source?: string;
 }
 
 /** Prints the roles, and for an EKS cluster the command for its access entry: of the options, or of the stored cluster. */
@@ -26,6 +28,13 @@ export const rbac = async (printer: Printer, request: RbacRequest, cluster?: { r
         (entry === undefined ? "" : accessEntryText({ ...entry, ...(request.stack !== undefined && { stack: request.stack }) })),
     ),
   );
+};
+
+/** Prints the role for a registered source that is a service of the cluster. Throws `service.unknown`. */
+export const sourceRbac = async (session: Session, printer: Printer, name: string): Promise<void> => {
+  const { service } = await sourceNamed(session, name);
+  if (!service) throw usage(`Cannot print a role for source "${name}": it has a URL, so that no cluster must allow it`);
+  await printer.print(block(sourceRbacText(name, service)));
 };
 
 export interface RbacRequest {

@@ -1,4 +1,5 @@
-import { customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind, STATUS_RULES } from "./rules.ts";
+import type { SourceService } from "../../model/metric-source.ts";
+import { customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind, STATUS_RULES, sourceRules } from "./rules.ts";
 
 export interface RbacOptions {
   /** Roles in these namespaces alone; absent: roles for the whole cluster. */
@@ -30,6 +31,15 @@ export const rbacText = ({ namespaces, readOnly = false, status = false, kinds =
     ...roles.map(({ name }) => bindingLines(name, scope)),
   ]);
   return `${[...headLines(namespaces, readOnly), documents.map((lines) => lines.join("\n")).join("\n---\n")].join("\n")}\n`;
+};
+
+/** The role for one registered source that is a service, in the namespace of the service, and its binding, as YAML. */
+export const sourceRbacText = (source: string, service: SourceService): string => {
+  const scope = { namespace: service.namespace };
+  const name = `tidemark-source-${source}`;
+  const documents = [roleLines({ name, rules: sourceRules(service) }, scope), bindingLines(name, scope)];
+  const head = `# What Tidemark may ask for the metric source "${source}". The group "${RBAC_GROUP}" is what an EKS access entry, a client certificate or a token gives its user.`;
+  return `${[head, documents.map((lines) => lines.join("\n")).join("\n---\n")].join("\n")}\n`;
 };
 
 interface Role {
@@ -69,10 +79,11 @@ const metadataLines = (name: string, { namespace }: Scope): readonly string[] =>
   ...(namespace === undefined ? [] : [`  namespace: ${namespace}`]),
 ];
 
-const ruleLines = ({ group, resources, verbs, because }: RbacRule): readonly string[] => [
+const ruleLines = ({ group, resources, verbs, names, because }: RbacRule): readonly string[] => [
   ...(because === undefined ? [] : [`  # ${because}`]),
   `  - apiGroups: ${listText([group])}`,
   `    resources: ${listText(resources)}`,
+  ...(names === undefined ? [] : [`    resourceNames: ${listText(names)}`]),
   `    verbs: ${listText(verbs)}`,
 ];
 

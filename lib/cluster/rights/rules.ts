@@ -1,3 +1,4 @@
+import { proxyName, type SourceService } from "../../model/metric-source.ts";
 import { SPEC_KINDS } from "../../model/spec-kinds.ts";
 
 /** One rule of a role of Kubernetes, as RBAC has it. */
@@ -6,6 +7,8 @@ export interface RbacRule {
   /** Plurals, with a subresource behind a slash: "deployments/scale". */
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
+  /** The only objects that the rule is about; absent: all. */
+  readonly names?: readonly string[];
   /** The comment above the rule. */
   readonly because?: string;
 }
@@ -67,6 +70,17 @@ export const SCALE_RULES: readonly RbacRule[] = perGroup(BUILT_IN_KINDS, ({ plur
 export const STATUS_RULES: readonly RbacRule[] = [
   ...SPEC_KINDS.map(({ group, plural }) => ({ group, resources: [`${plural}/status`], verbs: ["patch"] })),
   { group: "events.k8s.io", resources: ["events"], verbs: ["create", "patch"] },
+];
+
+/** The right to ask one service for metrics through the API server, and no other service. */
+export const sourceRules = (service: SourceService): readonly RbacRule[] => [
+  {
+    group: "",
+    resources: ["services/proxy"],
+    verbs: ["get"],
+    names: [proxyName(service)],
+    because: "A registered metric source: this service, scheme and port only.",
+  },
 ];
 
 /** The rules for custom resources: the scale is read and written, the object itself is not. */

@@ -29,13 +29,13 @@ export const recordChange = (context: ServiceContext, { before, after, namespace
   return insertScopeChange(context.insert, { id, ...change });
 };
 
-/** The grant behind an edit. Who may grant is decided by the URL. */
+/** The grant behind an edit. Who may grant, and who may register sources, is decided by the URL. */
 const grantOf = (
   { rights }: ServiceContext,
   { scope, name }: Pick<ScopeChange, "scope" | "name">,
   namespace: string | undefined,
 ): { readonly grant?: string } => {
-  if (!rights || scope === "access") return {};
+  if (!rights || scope === "access" || scope === "source") return {};
   const [cluster = name] = name.split("/");
   return mustAllow(rights, "edit", scope === "fleet" ? {} : { cluster, ...(namespace !== undefined && { namespace }) });
 };

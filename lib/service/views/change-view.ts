@@ -95,13 +95,16 @@ export const changeView = (change: ChangeRecord, made?: boolean): ChangeView => 
   ...(change.rival !== undefined && { rival: parsed(change.rival) }),
 });
 
+/** Scopes that are about no one cluster. */
+const OF_THE_FLEET: ReadonlySet<ScopeChangeRecord["scope"]> = new Set(["fleet", "access", "source"]);
+
 export const scopeChangeView = (change: ScopeChangeRecord): ChangeView => ({
   id: change.id,
   at: timeText(change.atMs),
   by: change.by,
   ...(change.grant !== undefined && { grant: change.grant }),
   scope: change.scope,
-  ...(change.scope === "fleet" || change.scope === "access" ? {} : { cluster: change.name.split("/")[0] ?? change.name }),
+  ...(OF_THE_FLEET.has(change.scope) ? {} : { cluster: change.name.split("/")[0] ?? change.name }),
   name: change.name,
   verb: change.verb,
   generation: change.version,

@@ -1,0 +1,52 @@
+import { TidemarkError } from "../../model/errors.ts";
+import { proxyName } from "../../model/metric-source.ts";
+import { lines, text } from "../../report/printed.ts";
+import type { NewSource, SourceView } from "../../service/sources/requests.ts";
+import type { Printer, Session } from "../io.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { Table } from "../output/text-table.ts";
+
+export const put = async ({ service }: Session, printer: Printer, source: NewSource): Promise<void> => {
+  const { name, changed, service: of } = await service.putSource(source);
+  await printer.print(changed ? text`Source ${name} registered\n` : text`Source ${name} is registered so already\n`);
+  if (changed && of) printer.note(`the clusters must allow it: tidemark cluster rbac --source ${name} | kubectl apply -f -`);
+};
+
+export const remove = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {
+  await service.deleteSource(name);
+  await printer.print(text`Source ${name} deleted: metrics that name it are missing from now on, and their workloads keep their count\n`);
+};
+
+const HEADERS = ["NAME", "KIND", "REACHES", "CLUSTERS", "NAMESPACES", "AUTH"] as const;
+
+/** Where a source is, for people: its URL, or a service of each cluster. */
+const reaches = ({ url, service }: SourceView): string =>
+  url ?? (service ? `service ${service.namespace}/${proxyName(service)}${service.path}` : "nothing");
+
+const row = (source: SourceView) => [
+  source.name,
+  source.kind,
+  reaches(source),
+  source.clusters.join(","),
+  source.namespaces.join(","),
+  source.auth?.kind ?? "none",
+];
+
+export const list = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {
+  const sources = await service.sources();
+  if (output !== "table") await printer.print(documentText(sources, output));
+  else if (sources.length === 0) await printer.print(text`No sources\n`);
+  else await printer.print(lines(new Table(HEADERS).lines(sources.map(row))));
+};
+
+/** One source with all of its fields. Throws `service.unknown`. */
+export const describe = async (session: Session, printer: Printer, name: string, output: DocumentFormat): Promise<void> => {
+  await printer.print(documentText(await sourceNamed(session, name), output));
+};
+
+/** The source of this name. Throws `service.unknown`. */
+export const sourceNamed = async ({ service }: Session, name: string): Promise<SourceView> => {
+  const found = (await service.sources()).find((source) => source.name === name);
+  if (found) return found;
+  throw new TidemarkError("service.unknown", `Cannot find source "${name}": run tidemark source list`, { name });
+};

@@ -1,0 +1,112 @@
+import { type Command, Option } from "commander";
+import { AUTH_KINDS, SERVICE_SCHEMES, SOURCE_KINDS, type SourceAuth, type SourceService } from "../model/metric-source.ts";
+import type { NewSource } from "../service/sources/requests.ts";
+import { showsOf } from "./io.ts";
+import type { DocumentFormat } from "./output/document-text.ts";
+import { output } from "./output-option.ts";
+import { repeatable } from "./repeatable.ts";
+import type { Run } from "./run-command.ts";
+import type { ScopeOptions } from "./scope-options.ts";
+import { withTarget } from "./target-options.ts";
+import { usage } from "./usage-error.ts";
+
+/** Loads the code when a command runs, so that help, the version and usage errors start fast. */
+const code = () => import("./commands/source.ts");
+
+interface PutOptions extends ScopeOptions {
+  readonly kind: NewSource["kind"];
+  readonly url?: string;
+  readonly service?: string;
+  readonly scheme: SourceService["scheme"];
+  readonly auth?: SourceAuth["kind"];
+  readonly secret?: string;
+  readonly authHeader?: string;
+  readonly header?: readonly string[];
+  readonly parameter?: readonly string[];
+  readonly forCluster: readonly string[];
+  readonly forNamespace: readonly string[];
+  readonly timeoutSeconds?: string;
+  readonly maxMetrics?: string;
+  readonly private?: true;
+}
+
+/** `tidemark source …`: where metrics come from that no cluster serves. */
+export const sourceCommands = (parent: Command, run: Run): void => {
+  withTarget(parent.command("put"))
+    .description("register a metric source, or replace the one of this name")
+    .argument("<name>")
+    .addOption(new Option("--kind <kind>", "what it is").choices(SOURCE_KINDS).default("prometheus"))
+    .option("--service <namespace/name:port[/path]>", "a service of each cluster, asked through the API server of the cluster")
+    .addOption(new Option("--scheme <scheme>", "how the API server calls the service").choices(SERVICE_SCHEMES).default("http"))
+    .option("--url <url>", "its address, where it is no service of the clusters")
+    .requiredOption("--for-cluster <pattern>", "clusters that may ask it: eu-1, 'prod-*' or '*'; repeatable", repeatable)
+    .requiredOption("--for-namespace <pattern>", "namespaces whose autoscalers may name it; repeatable", repeatable)
+    .addOption(new Option("--auth <kind>", "how it is asked, with a secret").choices(AUTH_KINDS))
+    .option("--secret <id>", "the secret in Secrets Manager, named FOLDER/source.NAME")
+    .option("--auth-header <name>", "the header of --auth header")
+    .option("--header <name=value>", "a fixed header, such as a tenant; repeatable", repeatable)
+    .option("--parameter <name=value>", "a fixed parameter; repeatable", repeatable)
+    .option("--timeout-seconds <seconds>", "time limit of one question, 1 to 10 (default: 3)")
+    .option("--max-metrics <count>", "different questions of one sync at most (default: 1000)")
+    .option("--private", "its address may be in a private network, and be asked without TLS")
+    .action((name: string, options: PutOptions) =>
+      run(options, "edit", async (session, printer) => (await code()).put(session, printer, newSource(name, options))),
+    );
+  withTarget(parent.command("list"))
+    .description("list the registered sources")
+    .addOption(output(["table", "json", "yaml"]))
+    .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
+      run(options, showsOf(options.output), async (session, printer) => (await code()).list(session, printer, options.output)),
+    );
+  withTarget(parent.command("describe"))
+    .description("show a source with all of its fields")
+    .argument("<name>")
+    .addOption(output(["yaml", "json"]))
+    .action((name: string, options: ScopeOptions & { readonly output: DocumentFormat }) =>
+      run(options, showsOf(options.output), async (session, printer) => (await code()).describe(session, printer, name, options.output)),
+    );
+  withTarget(parent.command("delete"))
+    .description("forget a source; metrics that name it are then missing, and their workloads keep their count")
+    .argument("<name>")
+    .action((name: string, options: ScopeOptions) => run(options, "edit", async (session, printer) => (await code()).remove(session, printer, name)));
+};
+
+/** Reads the options of `source put`. Throws usage errors that name the option. */
+const newSource = (name: string, options: PutOptions): NewSource => ({
+  name,
+  kind: options.kind,
+  ...(options.url !== undefined && { url: options.url }),
+  ...(options.service !== undefined && { service: serviceIn(options.service, options.scheme) }),
+  ...authOf(options),
+  ...(options.header && { headers: pairsIn("--header", options.header) }),
+  ...(options.parameter && { parameters: pairsIn("--parameter", options.parameter) }),
+  clusters: options.forCluster,
+  namespaces: options.forNamespace,
+  ...(options.timeoutSeconds !== undefined && { timeoutSeconds: Number(options.timeoutSeconds) }),
+  ...(options.maxMetrics !== undefined && { maxMetrics: Number(options.maxMetrics) }),
+  ...(options.private && { private: true }),
+});
+
+const SERVICE = /^([^/:]+)\/([^/:]+):([^/:]+)(\/.*)?$/;
+
+const serviceIn = (text: string, scheme: SourceService["scheme"]): SourceService => {
+  const [, namespace, name, port, path = ""] = SERVICE.exec(text) ?? [];
+  if (namespace === undefined || name === undefined || port === undefined)
+    throw usage(`Cannot read --service "${text}": give NAMESPACE/NAME:PORT, such as monitoring/prometheus:9090`);
+  return { namespace, name, port, scheme, path };
+};
+
+const authOf = ({ auth, secret, authHeader }: PutOptions): { readonly auth?: SourceAuth } => {
+  if (auth === undefined && secret === undefined && authHeader === undefined) return {};
+  if (auth === undefined || secret === undefined) throw usage("Cannot authenticate: --auth and --secret need each other");
+  return { auth: { kind: auth, secretId: secret, ...(authHeader !== undefined && { header: authHeader }) } };
+};
+
+const pairsIn = (option: string, texts: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    texts.map((text) => {
+      const at = text.indexOf("=");
+      if (at < 1) throw usage(`Cannot read ${option} "${text}": give NAME=VALUE`);
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );

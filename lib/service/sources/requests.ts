@@ -1,0 +1,29 @@
+import type { MetricSourceRecord, RegisteredSource } from "../../model/metric-source.ts";
+
+/** A source as it is registered. Absent limits get their defaults. */
+export type NewSource = Pick<MetricSourceRecord, "name"> &
+  Omit<RegisteredSource, "timeoutSeconds" | "maxMetrics" | "private"> &
+  Partial<Pick<RegisteredSource, "timeoutSeconds" | "maxMetrics" | "private">>;
+
+export interface SourceView extends RegisteredSource {
+  readonly name: string;
+  readonly updatedAt: string;
+  readonly updatedBy: string;
+}
+
+export interface SourceEdited extends SourceView {
+  /** False when nothing had to change. */
+  readonly changed: boolean;
+}
+
+export interface SourceQueries {
+  /** The registered metric sources, in order of name. */
+  sources(): Promise<readonly SourceView[]>;
+}
+
+export interface SourceCommands {
+  /** Registers a metric source, or replaces the one of its name. Throws `service.invalid` with every fault. */
+  putSource(source: NewSource): Promise<SourceEdited>;
+  /** Forgets a source: the metrics that name it are missing from then on. Throws `service.unknown`. */
+  deleteSource(name: string): Promise<void>;
+}

@@ -1,0 +1,104 @@
+import { bareHost, isOwnHost, isPrivateHost } from "../../cluster/reachable.ts";
+import { namePatternFault } from "../../model/access.ts";
+import { type RegisteredSource, SOURCE_LIMITS, type SourceAuth, type SourceService } from "../../model/metric-source.ts";
+import { isSecretOf, sourceSecretName, sourceSecretWords } from "../../model/secret-name.ts";
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const PORT = /^(?:[a-z0-9](?:[a-z0-9-]{0,13}[a-z0-9])?)$/;
+const PATH = /^(?:\/[\w.~-]+)*$/;
+const HEADER = /^[a-z0-9][a-z0-9-]{0,63}$/;
+const VALUE = /^[ -~]+$/;
+
+/** Headers that the client, the API server or a proxy sets, or that say who asks. */
+const OWN_HEADER =
+  /^(host|accept|accept-encoding|user-agent|content-.*|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|cookie|authorization|proxy-.*|impersonate-.*|x-remote-.*|x-forwarded-.*|forwarded)$/;
+
+/** Parameters of each question. */
+const OWN_PARAMETER = /^(query|time|match\[\])$/;
+
+/** The faults of a source that can be found before it is stored; each names its field. The sync checks addresses again when it asks. */
+export const sourceFaults = (name: string, source: RegisteredSource, trusted: { readonly ownAddresses: boolean }): readonly string[] => [
+  ...(LABEL.test(name) ? [] : [`the name "${name}" must be small letters, digits and -, at most 63`]),
+  ...((source.url === undefined) === (source.service === undefined) ? ["give either url or service"] : []),
+  ...(source.url === undefined ? [] : urlFaults(source.url, source.private, trusted.ownAddresses)),
+  ...(source.service === undefined ? [] : serviceFaults(source.service)),
+  ...(source.auth === undefined ? [] : authFaults(name, source.auth, source.service !== undefined)),
+  ...fixedFaults(
+    "headers",
+    source.headers,
+    (header) => HEADER.test(header) && !OWN_HEADER.test(header),
+    "a header of small letters that is neither set by the client nor a credential",
+  ),
+  ...fixedFaults(
+    "parameters",
+    source.parameters,
+    (parameter) => /^[\w.\-[\]]{1,64}$/.test(parameter) && !OWN_PARAMETER.test(parameter),
+    "a parameter that is no part of the question",
+  ),
+  ...patternFaults("clusters", source.clusters),
+  ...patternFaults("namespaces", source.namespaces),
+  ...rangeFaults("timeoutSeconds", source.timeoutSeconds),
+  ...rangeFaults("maxMetrics", source.maxMetrics),
+];
+
+const urlFaults = (text: string, isPrivate: boolean, ownAddresses: boolean): readonly string[] => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url) return ["url is no URL"];
+  const mayBePlain = isPrivate || ownAddresses;
+  const host = bareHost(url.hostname);
+  const faults: readonly (readonly [boolean, string])[] = [
+    [url.protocol !== "https:" && !(url.protocol === "http:" && mayBePlain), "url must begin with https://, or with http:// where private is true"],
+    [url.username !== "" || url.password !== "", "url has a user or a password; put them into a secret, with auth"],
+    [url.search !== "" || url.hash !== "", "url has a query or a fragment; give parameters"],
+    [!ownAddresses && isOwnHost(host), `url leads to ${host}, an address of this machine, of its network link or of a metadata service`],
+    [!mayBePlain && isPrivateHost(host), `url leads to ${host} in a private network; set private to true where that is meant`],
+  ];
+  return faults.flatMap(([isFault, words]) => (isFault ? [words] : []));
+};
+
+const serviceFaults = ({ namespace, name, port, path }: SourceService): readonly string[] => [
+  ...(LABEL.test(namespace) ? [] : [`service.namespace "${namespace}" is no name of a namespace`]),
+  ...(LABEL.test(name) ? [] : [`service.name "${name}" is no name of a service`]),
+  ...(PORT.test(port) ? [] : [`service.port "${port}" is neither a number nor a name of a port`]),
+  ...(PATH.test(path) && !path.split("/").includes("..") ? [] : [`service.path "${path}" must be empty or /segments without a / at its end`]),
+];
+
+const authFaults = (name: string, { kind, secretId, header }: SourceAuth, ofService: boolean): readonly string[] => [
+  ...(isSecretOf(secretId, sourceSecretName(name)) ? [] : [sourceSecretWords(name)]),
+  ...(ofService && kind !== "header" ? ["auth of a service must be of kind header: the API server takes the header Authorization for itself"] : []),
+  ...(kind === "header" && (header === undefined || !HEADER.test(header) || OWN_HEADER.test(header))
+    ? ["auth.header must name a header of small letters, such as x-api-key"]
+    : []),
+  ...(kind !== "header" && header !== undefined ? [`auth.header is for kind header, and this is ${kind}`] : []),
+];
+
+const fixedFaults = (
+  field: string,
+  fixed: Readonly<Record<string, string>> = {},
+  isAllowed: (name: string) => boolean,
+  words: string,
+): readonly string[] => [
+  ...(Object.keys(fixed).length > SOURCE_LIMITS.fixed ? [`${field} has ${Object.keys(fixed).length}, and the limit is ${SOURCE_LIMITS.fixed}`] : []),
+  ...Object.keys(fixed).flatMap((name) => (isAllowed(name) ? [] : [`${field}: "${name}" is not ${words}`])),
+  ...Object.entries(fixed).flatMap(([name, value]) =>
+    VALUE.test(value) && value.length <= SOURCE_LIMITS.fixedCharacters
+      ? []
+      : [`${field}.${name} must be printable ASCII, at most ${SOURCE_LIMITS.fixedCharacters} characters`],
+  ),
+];
+
+const patternFaults = (field: string, patterns: readonly string[]): readonly string[] => {
+  if (patterns.length === 0) return [`${field} is empty, so that nobody may ask it; give names, patterns such as prod-*, or *`];
+  if (patterns.length > SOURCE_LIMITS.patterns) return [`${field} has ${patterns.length} patterns, and the limit is ${SOURCE_LIMITS.patterns}`];
+  return patterns.flatMap((pattern) => {
+    const fault = namePatternFault(pattern);
+    return fault === undefined ? [] : [`${field}: "${pattern}" ${fault}`];
+  });
+};
+
+const rangeFaults = (field: "timeoutSeconds" | "maxMetrics", value: number): readonly string[] => {
+  const { least, most } = SOURCE_LIMITS[field];
+  return Number.isInteger(value) && value >= least && value <= most
+    ? []
+    : [`${field} must be a whole number from ${least} to ${most}, and is ${value}`];
+};

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from "node:util";
+import { TidemarkError } from "../../model/errors.ts";
+import { type MetricSourceRecord, type RegisteredSource, SOURCE_LIMITS } from "../../model/metric-source.ts";
+import { deleteMetricSource, getMetricSource, lastSourceVersion, listMetricSources, putMetricSource } from "../../store/records/metric-sources.ts";
+import type { QueryContext, ServiceContext } from "../context.ts";
+import { recordChange } from "../partitions/record-change.ts";
+import type { NewSource, SourceEdited, SourceView } from "./requests.ts";
+import { timeText } from "../views/time-text.ts";
+import { sourceFaults } from "./source-faults.ts";
+
+/** Attempts of an edit while other editors win. */
+const ATTEMPTS_MAX = 5;
+/** Each sync that needs one reads them all. */
+const SOURCES_MAX = 200;
+
+/** The sources are one scope of changes, as the grants are. */
+const SOURCES = { scope: "source", name: "sources" } as const;
+
+const viewOf = ({ version: _version, updatedMs, updatedBy, ...source }: MetricSourceRecord): SourceView => ({
+  ...source,
+  updatedAt: timeText(updatedMs),
+  updatedBy,
+});
+
+/** Every registered source, in order of name. A record that cannot be read says so in place of its fields. */
+export const sources = async ({ tables }: QueryContext): Promise<readonly SourceView[]> => {
+  const all: SourceView[] = [];
+  for await (const item of listMetricSources(tables)) {
+    if (item.kind === "read") all.push(viewOf(item.record));
+    else throw new TidemarkError("store.unreadable", `Cannot read source "${item.name}": ${item.message}; register it again`, { source: item.name });
+  }
+  return all;
+};
+
+const withDefaults = ({ name: _name, ...source }: NewSource): RegisteredSource => ({
+  timeoutSeconds: SOURCE_LIMITS.timeoutSeconds.default,
+  maxMetrics: SOURCE_LIMITS.maxMetrics.default,
+  private: false,
+  ...source,
+});
+
+const invalid = (message: string, name: string): TidemarkError => new TidemarkError("service.invalid", message, { name });
+const conflict = (name: string): TidemarkError =>
+  new TidemarkError("service.conflict", `Cannot edit source "${name}": others are editing it`, { name });
+
+/** Registers a source, or replaces the one of its name. Throws `service.invalid` with every fault. */
+export const putSource = async (context: ServiceContext, wanted: NewSource): Promise<SourceEdited> => {
+  const { name } = wanted;
+  const source = withDefaults(wanted);
+  const faults = sourceFaults(name, source, { ownAddresses: context.ownAddresses === true });
+  if (faults.length > 0) throw invalid(`Cannot register source "${name}": ${faults.join("; ")}`, name);
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const stored = await getMetricSource(context.tables, name);
+    if (stored && isDeepStrictEqual(contentOf(stored), source)) return { ...viewOf(stored), changed: false };
+    if (!stored) await mustHaveRoom(context, name);
+    const version = (stored?.version ?? (await lastSourceVersion(context.tables, name))) + 1;
+    const record = { ...source, name, version, updatedMs: context.clock(), updatedBy: context.by };
+    await recordChange(context, {
+      ...SOURCES,
+      version,
+      verb: "register",
+      ...(stored && { before: { name, ...contentOf(stored) } }),
+      after: { name, ...source },
+    });
+    if ((await putMetricSource(context.tables, record, stored?.version)).kind === "stored") return { ...viewOf(record), changed: true };
+  }
+  throw conflict(name);
+};
+
+const contentOf = ({ name: _name, version: _version, updatedMs: _at, updatedBy: _by, ...source }: MetricSourceRecord): RegisteredSource => source;
+
+const mustHaveRoom = async ({ tables }: ServiceContext, name: string): Promise<void> => {
+  let count = 0;
+  for await (const _any of listMetricSources(tables)) count++;
+  if (count >= SOURCES_MAX)
+    throw invalid(`Cannot register source "${name}": there are ${count} sources, and the limit is ${SOURCES_MAX}; delete some`, name);
+};
+
+/** Deletes a source: the metrics that name it are missing from the next sync on, so that their workloads hold. Throws `service.unknown`. */
+export const deleteSource = async (context: ServiceContext, name: string): Promise<void> => {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const stored = await getMetricSource(context.tables, name);
+    if (!stored) throw new TidemarkError("service.unknown", `Cannot find source "${name}": run tidemark source list`, { name });
+    await recordChange(context, { ...SOURCES, version: stored.version + 1, verb: "unregister", before: { name, ...contentOf(stored) } });
+    if ((await deleteMetricSource(context.tables, name, stored.version)).kind === "stored") return;
+  }
+  throw conflict(name);
+};

@@ -1,0 +1,104 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { inside } from "./inside.ts";
+
+let folder: Folder;
+const run = (...args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data], { by: "grace" });
+const FOR_ALL = ["--for-cluster", "*", "--for-namespace", "*"];
+const put = (...args: readonly string[]): Promise<Said> => run("source", "put", "main", ...args, ...FOR_ALL);
+const REGISTERED = { code: 0, out: "Source main registered\n" };
+
+beforeAll(async () => {
+  folder = await shopFolder();
+});
+afterAll(() => folder.remove());
+afterEach(async () => {
+  await run("source", "delete", "main");
+});
+
+describe("docs/sources.md", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/sources.md"), "utf8");
+  const [, commands = "", output = ""] = /^```sh\n(.*?)^```\n\n```text\n(.*?)^```/ms.exec(page) ?? [];
+
+  it("prints what it says", async () => {
+    let printed = "";
+    for (const command of commands.trim().split("\n")) {
+      const args = command.replaceAll("'", "").split(" ").slice(2);
+      const { code, out } = await run(...args);
+      expect(code).toBe(0);
+      printed += out;
+    }
+    expect(printed).toBe(output);
+  });
+});
+
+describe("tidemark source", () => {
+  it("registers a source once, replaces it, and lists both edits with their fields", async () => {
+    expect(await put("--url", "https://prometheus.example.com")).toMatchObject({ ...REGISTERED, err: "" });
+    expect(await put("--url", "https://prometheus.example.com")).toMatchObject({ code: 0, out: "Source main is registered so already\n" });
+    expect(await put("--url", "https://prometheus.example.com", "--timeout-seconds", "5", "--parameter", "namespace=shop")).toMatchObject(REGISTERED);
+    expect(JSON.parse((await run("source", "describe", "main", "-o", "json")).out)).toEqual({
+      name: "main",
+      kind: "prometheus",
+      url: "https://prometheus.example.com",
+      parameters: { namespace: "shop" },
+      clusters: ["*"],
+      namespaces: ["*"],
+      timeoutSeconds: 5,
+      maxMetrics: 1_000,
+      private: false,
+      updatedAt: expect.stringMatching(/Z$/),
+      updatedBy: "grace",
+    });
+    const changes: readonly { readonly scope: string; readonly verb: string; readonly fields: readonly { readonly path: string }[] }[] = JSON.parse(
+      (await run("changes", "--all", "-o", "json")).out,
+    ).items;
+    const replaced = changes.filter(({ scope, verb, fields }) => scope === "source" && verb === "register" && fields.length > 0);
+    expect(replaced.map(({ fields }) => fields.map(({ path }) => path))).toEqual([["timeoutSeconds", "parameters"]]);
+  });
+
+  it("says that the clusters must allow a service", async () => {
+    expect((await put("--service", "monitoring/prometheus:9090")).err).toContain("tidemark cluster rbac --source main | kubectl apply -f -");
+  });
+
+  it.each([
+    [["--url", "https://p.example.com", "--service", "a/b:1"], /give either url or service/],
+    [[], /give either url or service/],
+    [["--url", "ftp://p.example.com"], /url must begin with https/],
+    [["--url", "https://user:pass@p.example.com"], /url has a user or a password; put them into a secret/],
+    [["--url", "https://p.example.com?tenant=a"], /url has a query or a fragment; give parameters/],
+    [["--service", "monitoring/prometheus"], /give NAMESPACE\/NAME:PORT/],
+    [["--service", "monitoring/prometheus:9090/../../secrets"], /service.path .* must be empty or \/segments/],
+    [["--service", "monitoring/prometheus:9090/a?b"], /service.path/],
+    [["--service", "monitoring/prometheus:9090", "--auth", "bearer", "--secret", "t/source.main"], /auth of a service must be of kind header/],
+    [["--url", "https://p.example.com", "--auth", "bearer", "--secret", "t/eu-1"], /must be named FOLDER\/source\.main/],
+    [["--url", "https://p.example.com", "--auth", "bearer"], /--auth and --secret need each other/],
+    [["--url", "https://p.example.com", "--header", "authorization=Bearer x"], /headers: "authorization" is not a header/],
+    [["--url", "https://p.example.com", "--header", "Host=x"], /headers: "Host" is not/],
+    [["--service", "a/b:1", "--header", "impersonate-user=admin"], /headers: "impersonate-user" is not/],
+    [["--url", "https://p.example.com", "--parameter", "query=up"], /parameters: "query" is not/],
+    [["--url", "https://p.example.com", "--timeout-seconds", "11"], /timeoutSeconds must be a whole number from 1 to 10, and is 11/],
+    [["--url", "https://p.example.com", "--max-metrics", "many"], /maxMetrics must be a whole number from 1 to 10000, and is NaN/],
+  ])("refuses %j with its field", async (args, words) => {
+    const { code, err } = await put(...args);
+    expect(code).not.toBe(0);
+    expect(err).toMatch(words);
+    expect((await run("source", "list")).out).toBe("No sources\n");
+  });
+
+  it("names the source that is not there", async () => {
+    for (const args of [
+      ["source", "describe", "none"],
+      ["source", "delete", "none"],
+      ["cluster", "rbac", "--source", "none"],
+    ])
+      expect(await run(...args)).toMatchObject({ code: 1, err: expect.stringContaining('Cannot find source "none": run tidemark source list') });
+  });
+
+  it("needs no role in a cluster for a source with a URL", async () => {
+    await put("--url", "https://prometheus.example.com");
+    expect((await run("cluster", "rbac", "--source", "main")).err).toContain("it has a URL, so that no cluster must allow it");
+  });
+});
