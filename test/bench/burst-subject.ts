@@ -4,8 +4,6 @@ import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } 
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
-import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
 import { eachDone } from "../../lib/store/table/all-done.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
@@ -52,6 +50,8 @@ export const subjectOf = async (name: string, folder: string, plane: ControlPlan
     ["sync/sync", "sync/rules", "sync/timing", "sync/warm-cache", "cluster/connect"].map((path) => load(`lib/${path}.ts`)),
   );
   const { insertByStatement } = await load("lib/store/history/insert.ts");
+  // Each checkout stores its own records.
+  const [{ putCluster }, { putAutoscaler }] = await Promise.all(["clusters", "autoscalers"].map((file) => load(`lib/store/records/${file}.ts`)));
   const tables: Tables = testTables(engine.client, engine.tables, Date.now);
   const cluster: ClusterRecord = {
     name: clusterName(name),
@@ -60,7 +60,8 @@ export const subjectOf = async (name: string, folder: string, plane: ControlPlan
     settings: DEFAULT_SETTINGS,
     version: 1,
   };
-  await putCluster(tables, cluster, undefined);
+  // Earlier checkouts have the connection in the record, and read no cluster without it.
+  await putCluster(tables, { ...cluster, connection: { kind: "kubeconfig", path: "not-used" } }, undefined);
   await eachDone(apps, 8, (app) => putAutoscaler(tables, recordOf(cluster, app), undefined));
   const access = {
     server: new URL(plane.url),
@@ -92,6 +93,8 @@ export interface Played {
   readonly what: Load;
   readonly syncs: number;
   readonly scales: number;
+  /** Pages of windows and of the journal that were written. */
+  readonly pages: number;
   readonly wallMs: number;
   readonly ownMs: number;
   readonly serverMs: number;
@@ -106,7 +109,7 @@ export const play = async (subject: Subject, plane: ControlPlane, what: Load, wo
   const server = plane.apiServer.cpuSeconds();
   const startedMs = performance.now();
   const phasesMs: Record<string, number> = {};
-  let [syncs, scales] = [0, 0];
+  let [syncs, scales, pages] = [0, 0, 0];
   for (; syncs < SYNCS_MAX; ) {
     dueMs = Math.max(dueMs + 1, Date.now());
     const message = { cluster: subject.cluster.name, partition: WHOLE_CLUSTER, dueMs, periodMs: PERIOD_MS };
@@ -114,6 +117,7 @@ export const play = async (subject: Subject, plane: ControlPlane, what: Load, wo
     if (report.kind !== "completed") throw new Error(`a sync of ${subject.name} was ${JSON.stringify(report)}`);
     syncs++;
     scales += report.events.filter(({ outcome }) => outcome === "applied").length;
+    pages += report.pagesWritten + report.journalPages;
     for (const [phase, ms] of Object.entries(report.phasesMs)) phasesMs[phase] = (phasesMs[phase] ?? 0) + ms;
     if (what === "calm" || scales >= workloads) break;
   }
@@ -124,6 +128,7 @@ export const play = async (subject: Subject, plane: ControlPlane, what: Load, wo
     what,
     syncs,
     scales,
+    pages,
     wallMs,
     ownMs: (user + system) / 1_000,
     serverMs: (plane.apiServer.cpuSeconds() - server) * 1_000,

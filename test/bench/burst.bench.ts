@@ -13,10 +13,11 @@ import { CPU, type Load, type Played, play, recordOf, type Subject, subjectOf } 
 
 /**
  * All workloads of a real API server want three times as many pods at once, and then a third: how many syncs that takes, and how long. `BURST_AGAINST=FOLDER` measures another checkout
- * of this project in the same run, turn by turn, because times of two runs on a machine with other work cannot be compared.
+ * of this project in the same run, turn by turn, because times of two runs on a machine with other work cannot be compared. `BURST_LOADS=calm BURST_ROUNDS=30` compares steady syncs only.
  */
 const WORKLOADS = Number(process.env["BURST_WORKLOADS"] ?? 1_000);
-const ROUNDS = 3;
+const ROUNDS = Number(process.env["BURST_ROUNDS"] ?? 3);
+const LOADS = (process.env["BURST_LOADS"] ?? "calm,up,down").split(",").filter((load): load is Load => load in CPU);
 const WIDTHS = [1, 4, 8, 16, 32, 64] as const;
 
 /** As many writes as there are workloads, with nothing else around them, at one width. */
@@ -80,12 +81,12 @@ const under = (subject: Subject, { plane, adapter }: Stage, load: Load): Promise
   return play(subject, plane, load, WORKLOADS);
 };
 
-/** One at rest, one up, one down; at its end the cluster is as it was. */
-const oneRound = async (subject: Subject, stage: Stage): Promise<readonly Played[]> => [
-  await under(subject, stage, "calm"),
-  await under(subject, stage, "up"),
-  await under(subject, stage, "down"),
-];
+/** One at rest, one up, one down, as far as they are wanted; at the end of all three the cluster is as it was. */
+const oneRound = async (subject: Subject, stage: Stage): Promise<readonly Played[]> => {
+  const played: Played[] = [];
+  for (const load of LOADS) played.push(await under(subject, stage, load));
+  return played;
+};
 
 const measure = async (plane: ControlPlane, engine: Engine, apps: readonly App[], adapter: MetricsAdapter): Promise<void> => {
   const stage = { plane, adapter };
@@ -97,6 +98,12 @@ const measure = async (plane: ControlPlane, engine: Engine, apps: readonly App[]
   for (const subject of subjects) await under(subject, stage, "calm");
   for (let round = 0; round < ROUNDS; round++) for (const subject of subjects) played.push(...(await oneRound(subject, stage)));
   print(played);
+  // One that comes sooner after the last than any before writes its windows: that is not how syncs of one period are.
+  printSteady(played.filter(({ what, pages }) => what === "calm" && pages === 0));
+  if (!LOADS.includes("down")) {
+    for (const { client } of subjects) client.close();
+    return;
+  }
   const widths: string[] = [];
   for (const [at, width] of WIDTHS.entries()) widths.push(`${width}: ${((await bare(here, apps, width, 4 + at)) / 1_000).toFixed(2)} s`);
   process.stdout.write(`${WORKLOADS} writes of a scale and nothing else, by how many at once: ${widths.join(", ")}\n`);
@@ -134,4 +141,14 @@ const print = (played: readonly Played[]): void => {
     if (before !== undefined && after !== undefined)
       process.stdout.write(`${what}: ${(before / after).toFixed(1)} times as fast as the other checkout\n`);
   }
+};
+
+/** How much more CPU a steady sync takes than one of the other checkout, by the median and by the least of all rounds: other work on the machine only adds. */
+const printSteady = (calm: readonly Played[]): void => {
+  const [other, here] = ["other", "this"].map((name) => calm.filter(({ subject }) => subject === name).map(({ ownMs }) => ownMs));
+  if (!other?.length || !here?.length) return;
+  const ratio = (of: (numbers: readonly number[]) => number): string => (of(here) / of(other)).toFixed(3);
+  process.stdout.write(
+    `calm, without pages (${here.length} and ${other.length} of the other checkout): ${ratio(median)} times its CPU by the median, ${ratio((numbers) => Math.min(...numbers))} by the least\n`,
+  );
 };
