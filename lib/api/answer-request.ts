@@ -83,7 +83,8 @@ const runQuery = async (
   return isHeld(reply.headers?.[TAG_HEADER], request.headers[IF_NONE_MATCH_HEADER]) ? { ...reply, ...NOT_MODIFIED } : { ...DONE, ...reply };
 };
 
-const NOT_MODIFIED = { status: 304, text: "" };
+/** Without a body, so that it is no JSON. */
+const NOT_MODIFIED = { status: 304, type: "text/plain", text: "" };
 
 /** Checks everything about the request before the edit begins. A refusal of the service is an answer like any other, and a repeat gets the same one. */
 const runCommand = async (

@@ -24,6 +24,8 @@ export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: P
     .option("--changing <share>", "share of the autoscalers that change what they remember in one sync (default: 1%)")
     .option("--scales <n>", "scales of one autoscaler in a day (default: those of the last day)")
     .option("--secrets <n>", "clusters that are reached by a secret (default: those there are)")
+    .option("--readers <n>", "people and screens that watch the fleet all day (default: none)")
+    .option("--scrape <duration>", "time between two scrapes of /metrics (default: no scrape)")
     .addOption(new Option("--cluster-metrics <extent>", "the parameter clusterMetrics of the stack").choices(["none", "few", "all"]).default("none"))
     .addOption(output(["text", "json", "yaml"]))
     .action(async (options: CostOptions & TargetOptions) => {

@@ -15,6 +15,10 @@ export interface Fleet {
   /** Clusters that are reached by a secret. */
   readonly secrets: number;
   readonly clusterMetrics: keyof typeof UNITS.CLUSTER_METRICS;
+  /** People and screens that watch all of the fleet (`get -w`) all day; absent is none. */
+  readonly readers?: number;
+  /** Seconds between two scrapes of all of `/metrics`; absent is no scrape. */
+  readonly scrapeSeconds?: number;
 }
 
 export const PARTS = ["Lambda", "SQS", "Scheduler", "DynamoDB", "logs", "metrics", "alarms", "secrets", "history"] as const;
@@ -23,6 +27,8 @@ export type Part = (typeof PARTS)[number];
 export interface Bill {
   /** Dollars a month by part. `history` is what is stored of scale events after 13 months; it begins at zero. */
   readonly parts: Readonly<Record<Part, number>>;
+  /** Of `readers` and `scrapeSeconds`, beside the parts; absent where there are none. Both sums have it. */
+  readonly readers?: number;
   /** In the first month: all parts but the history. */
   readonly firstMonth: number;
   readonly afterYear: number;
@@ -47,8 +53,24 @@ export const billOf = (fleet: Fleet): Bill => {
     secrets: fleet.secrets * (PRICES.secret + environmentsOf(fleet) * UNITS.SECRET_READS_A_MONTH * PRICES.secretCall),
     history: ((scales * UNITS.EVENT_ITEMS * UNITS.EVENT_BYTES * UNITS.EVENT_MONTHS) / GB) * PRICES.storedGb,
   };
-  const afterYear = PARTS.reduce((sum, part) => sum + parts[part], 0);
-  return { parts, firstMonth: afterYear - parts.history, afterYear };
+  const reading = readersOf(fleet);
+  const afterYear = PARTS.reduce((sum, part) => sum + parts[part], reading);
+  return { parts, ...(reading > 0 && { readers: reading }), firstMonth: afterYear - parts.history, afterYear };
+};
+
+/** A look costs the heads of all partitions, and once a minute their summaries. A scrape reads the autoscalers and their journal. */
+const readersOf = (fleet: Fleet): number => {
+  const { clusters, autoscalers, readers = 0, scrapeSeconds } = fleet;
+  const everySeconds = Math.min(UNITS.LOOK_SECONDS.most, Math.max(UNITS.LOOK_SECONDS.least, clusters * UNITS.LOOK_SECONDS.cluster));
+  const looks = (readers * MONTH_SECONDS) / everySeconds;
+  const scrapes = scrapeSeconds === undefined ? 0 : MONTH_SECONDS / scrapeSeconds;
+  const lookUnits = UNITS.LOOK_UNITS.answer + clusters * UNITS.LOOK_UNITS.head;
+  const units =
+    looks * lookUnits +
+    readers * MINUTES * clusters * UNITS.LOOK_UNITS.summary +
+    scrapes * (UNITS.LOOK_UNITS.answer + clusters * UNITS.SCRAPE_HEAD_UNITS + autoscalers * UNITS.SCRAPE_UNITS);
+  const seconds = looks * UNITS.LOOK_CPU_SECONDS + scrapes * (UNITS.LOOK_CPU_SECONDS + autoscalers * UNITS.SCRAPE_CPU_SECONDS);
+  return units * PRICES.readUnit + (looks + scrapes) * PRICES.lambdaRequest + seconds * UNITS.FULL_CPU_GB * PRICES.lambdaGbSecond;
 };
 
 const MS = 1_000;

@@ -42,6 +42,15 @@ describe("tidemark cost", () => {
     );
   });
 
+  it("adds what watching and scraping cost, as a line of its own", async () => {
+    const args = ["cost", "--clusters", "100", "--autoscalers", "10000", "--readers", "20", "--scrape", "15s"];
+    const { code, out } = await inside([...args, "-o", "json"], { open: never });
+    const { readers = 0 } = billOf({ ...fleetOf(100, 10_000), readers: 20, scrapeSeconds: 15 });
+    expect([code, JSON.parse(out)]).toMatchObject([0, { readers, fleet: { readers: 20, scrapeSeconds: 15 } }]);
+    expect((await inside(args, { open: never })).out).toMatch(new RegExp(`^  readers +${readers.toFixed(2)}$`, "m"));
+    expect((await inside(["cost", "--readers", "many"], { open: never })).err).toContain('Cannot read --readers "many"');
+  });
+
   it("takes the numbers of the data folder or stack where none are given", async () => {
     const { code, out } = await inside(["cost", "-o", "json", "--data", folder.data]);
     expect(code).toBe(0);

@@ -17,6 +17,17 @@ describe("billOf()", () => {
     },
   );
 
+  it("has what readers cost beside its parts, only where there are some: 20 that watch 10,000 autoscalers all day take at most $35", () => {
+    const fleet = fleetOf(100, 10_000);
+    const [without, watched, scraped] = [billOf(fleet), billOf({ ...fleet, readers: 20 }), billOf({ ...fleet, scrapeSeconds: 15 })];
+    expect(without).not.toHaveProperty("readers");
+    expect(watched.readers).toBeGreaterThan(20);
+    expect(watched.readers).toBeLessThanOrEqual(35);
+    expect(watched.firstMonth).toBeCloseTo(without.firstMonth + (watched.readers ?? 0));
+    expect(scraped.afterYear).toBeCloseTo(without.afterYear + (scraped.readers ?? 0));
+    expect(billOf({ ...fleet, scrapeSeconds: 60 }).readers).toBeCloseTo((scraped.readers ?? 0) / 4);
+  });
+
   it("adds up its parts, the history apart from the first month", () => {
     const { parts, firstMonth, afterYear } = billOf(fleetOf(10, 1_000));
     expect(PARTS.reduce((sum, part) => sum + parts[part], 0)).toBeCloseTo(afterYear);

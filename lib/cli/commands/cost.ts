@@ -15,6 +15,8 @@ export interface CostOptions {
   readonly changing?: string;
   readonly scales?: string;
   readonly secrets?: string;
+  readonly readers?: string;
+  readonly scrape?: string;
   readonly clusterMetrics: Fleet["clusterMetrics"];
   readonly output: "text" | DocumentFormat;
 }
@@ -27,13 +29,25 @@ const COUNT_MAX = 1_000_000;
 const DAY_MS = 86_400_000;
 
 /** Reads the options. Throws a usage error. */
-export const givenFleet = ({ clusters, autoscalers, period, changing, scales, secrets, clusterMetrics }: CostOptions): GivenFleet => ({
+export const givenFleet = ({
+  clusters,
+  autoscalers,
+  period,
+  changing,
+  scales,
+  secrets,
+  readers,
+  scrape,
+  clusterMetrics,
+}: CostOptions): GivenFleet => ({
   ...(clusters !== undefined && { clusters: numberIn("--clusters", clusters, COUNT_MAX) }),
   ...(autoscalers !== undefined && { autoscalers: numberIn("--autoscalers", autoscalers, COUNT_MAX) }),
   ...(period !== undefined && { periodSeconds: lengthMs("--period", period) / 1_000 }),
   ...(changing !== undefined && { changing: shareIn(changing) }),
   ...(scales !== undefined && { scalesADay: numberIn("--scales", scales, COUNT_MAX) }),
   ...(secrets !== undefined && { secrets: numberIn("--secrets", secrets, COUNT_MAX) }),
+  ...(readers !== undefined && { readers: numberIn("--readers", readers, COUNT_MAX) }),
+  ...(scrape !== undefined && { scrapeSeconds: lengthMs("--scrape", scrape) / 1_000 }),
   clusterMetrics,
 });
 
@@ -55,9 +69,10 @@ const shareIn = (text: string): number => {
 export const cost = async (printer: Printer, wanted: GivenFleet, output: CostOptions["output"], session?: Session): Promise<void> => {
   const fleet: Fleet = { ...OTHERWISE, ...(session && (await realFleet(session))), ...wanted };
   const bill = billOf(fleet);
-  const { parts, firstMonth, afterYear } = bill;
+  const { firstMonth: _first, afterYear: _after, ...amounts } = bill;
+  const { firstMonth, afterYear } = bill;
   const prices = { date: PRICES.date, region: PRICES.region };
-  await printer.print(output === "text" ? costSheet(fleet, bill) : documentText({ fleet, parts, firstMonth, afterYear, prices }, output));
+  await printer.print(output === "text" ? costSheet(fleet, bill) : documentText({ fleet, ...amounts, firstMonth, afterYear, prices }, output));
 };
 
 /** The numbers of a stack or a data folder. A partition counts as a cluster, because each has syncs of its own. */
@@ -85,9 +100,10 @@ const realFleet = async ({ service, nowMs }: Session): Promise<Partial<Fleet>> =
 
 const rounded = (value: number): string => String(Math.round(value * PERCENT) / PERCENT);
 
-const costSheet = (fleet: Fleet, { parts, firstMonth, afterYear }: Bill): Printed => {
+const costSheet = (fleet: Fleet, { parts, readers, firstMonth, afterYear }: Bill): Printed => {
   const amounts = [
     ...PARTS.map((part) => [part, parts[part]] as const),
+    ...(readers === undefined ? [] : [["readers", readers] as const]),
     ["first month", firstMonth] as const,
     ["with 13 months of history", afterYear] as const,
   ];

@@ -54,7 +54,8 @@ export async function* rows(context: QueryContext, query: RowQuery, after = ""):
   const nowMs = context.clock();
   const inside = query.namespace === undefined ? undefined : namespace(query.namespace);
   const clusters = (await clustersNamed(context, query.cluster)).filter(({ name }) => name > after);
-  const [fleet, heads] = await Promise.all([getFleet(context.tables), headsOf(context, clusters)]);
+  // A caller that has rows already looks again and again, and passes over a head that is older than its own (`PartitionRows.version`).
+  const [fleet, heads] = await Promise.all([getFleet(context.tables), headsOf(context, clusters, query.known === undefined)]);
   const reading: Reading = {
     context: { ...context, clock: () => nowMs },
     fleet,

@@ -49,9 +49,9 @@ export type Heads = ReadonlyMap<string, Head | undefined>;
 const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
 
 /** The heads of all partitions of some clusters, a hundred to a request. */
-export const headsOf = async ({ tables }: QueryContext, clusters: readonly ClusterRecord[]): Promise<Heads> => {
+export const headsOf = async ({ tables }: QueryContext, clusters: readonly ClusterRecord[], consistent = true): Promise<Heads> => {
   const refs = clusters.flatMap(({ name: cluster, partitions }) => partitions.map(({ name: partition }) => ({ cluster, partition })));
-  const heads = await readHeads(tables, refs);
+  const heads = await readHeads(tables, refs, consistent);
   return new Map(refs.map((ref, at) => [pathOf(ref), heads[at]]));
 };
 
