@@ -30,7 +30,7 @@ import { projectionText } from "./fleet-projection.ts";
 
 /**
  * A whole fleet from the planned minute to settled syncs: the planning of `schedule`, the queue, the handler of `sync`, the tables, and API servers over TLS in another process. Delays are passed over, so that the
- * machine works as fast as it can. `FLEET_CLUSTERS=500 FLEET_AUTOSCALERS=200` is the fleet of docs/operations.md; `FLEET_SCALING` of each cluster's workloads want twice what they have, `FLEET_CONCURRENCY` syncs run at once.
+ * machine works as fast as it can. `FLEET_CLUSTERS=500 FLEET_AUTOSCALERS=200` is the fleet of docs/speed.md; `FLEET_SCALING` of each cluster's workloads want twice what they have, `FLEET_CONCURRENCY` syncs run at once.
  */
 const numberOf = (variable: string, otherwise: number): number => Number(process.env[variable] ?? otherwise);
 const CLUSTERS = numberOf("FLEET_CLUSTERS", 50);

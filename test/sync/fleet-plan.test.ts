@@ -97,7 +97,7 @@ describe("schedule() of a fleet", () => {
 
     const seconds = Map.groupBy(messages, ({ dueMs }) => dueMs);
     expect(seconds.size).toBe(MINUTE_MS / 1_000);
-    // The mean is 133. A stable hash: docs/operations.md gives this very figure.
+    // The mean is 133. A stable hash: docs/speed.md gives this very figure.
     expect(Math.max(...[...seconds.values()].map(({ length }) => length))).toBe(160);
   });
 });

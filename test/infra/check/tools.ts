@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 export const CHECK_PACKAGES = ["cfn-lint==1.58.0", "checkov==3.3.30"] as const;
-/** An emulator of AWS, and the command line of AWS that talks to it. */
-export const EMULATOR_PACKAGES = ["moto[server]==5.2.5", "awscli==1.45.11"] as const;
+/** An emulator of AWS, and the command line of AWS that talks to it. The command line pins botocore; without boto3 of the same number pip tries hundreds of versions of it, for half an hour. */
+export const EMULATOR_PACKAGES = ["moto[server]==5.2.5", "boto3==1.43.11", "awscli==1.45.11"] as const;
 const OUTPUT_BYTES_MAX = 64 * 1_048_576;
 const run = promisify(execFile);
 
