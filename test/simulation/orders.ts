@@ -6,6 +6,9 @@ export type PlannedOrder = { readonly atMs: number } & Order;
 
 export type Order =
   | { readonly verb: "freeze" | "thaw" }
+  /** Bounds or a hold of a cluster, or of the fleet, that end by themselves, or when a person clears them before. */
+  | { readonly verb: "override"; readonly cluster?: string; readonly set: PlannedSet; readonly forMs: number }
+  | { readonly verb: "clear overrides" }
   | { readonly verb: "pause cluster" | "resume cluster"; readonly cluster: string }
   | { readonly verb: "divide"; readonly cluster: string; readonly partitions: Partitions }
   /** What a person does about stored items that cannot be read. */
@@ -15,6 +18,8 @@ export type Order =
   | { readonly verb: "specs"; readonly cluster: string; readonly kinds: readonly SpecKindName[] }
   /** All autoscalers are deleted and the cluster is removed; it is added again elsewhere, with the same manifests. */
   | { readonly verb: "remove" | "add elsewhere"; readonly cluster: string };
+
+type PlannedSet = { readonly hold: true } | { readonly min?: number; readonly max?: number };
 
 type Partitions = readonly { readonly name: string; readonly namespaces?: readonly string[] }[];
 
@@ -30,6 +35,8 @@ export const plannedOrders = (random: Random, faultsMs: number): readonly Planne
     ...(random.chance(1 / 3) ? pausedCluster(random, faultsMs) : []),
     ...(random.chance(1 / 3) ? dividedAnew(random, faultsMs) : []),
     ...(random.chance(1 / 3) ? movedElsewhere(random) : []),
+    // Drawn last, so that what else a seed has stays as it was.
+    ...(random.chance(1 / 3) ? overridden(random, faultsMs) : []),
   ];
   return orders.sort((one, other) => one.atMs - other.atMs);
 };
@@ -45,6 +52,15 @@ export const forAWhile = (random: Random, faultsMs: number, begin: Order, end: O
 const pausedCluster = (random: Random, faultsMs: number): readonly PlannedOrder[] => {
   const cluster = random.pick(["eu-1", "eu-2", "us-1"]);
   return forAWhile(random, faultsMs, { verb: "pause cluster", cluster }, { verb: "resume cluster", cluster });
+};
+
+/** One at a time, so that it is plain which one holds. Some end by themselves before they are cleared. */
+const overridden = (random: Random, faultsMs: number): readonly PlannedOrder[] => {
+  const count = random.int(2, 6);
+  const set = random.pick<PlannedSet>([{ hold: true }, { min: count }, { max: count }, { min: count, max: count }]);
+  const cluster = random.pick(["", "eu-1", "eu-2", "us-1"]);
+  const order = { verb: "override", ...(cluster !== "" && { cluster }), set, forMs: random.int(10_000, 60_000) } as const;
+  return forAWhile(random, faultsMs, order, { verb: "clear overrides" });
 };
 
 /** A removal waits for the deadlines of open intents, so it begins early enough. */

@@ -91,7 +91,8 @@ export const newPerson = (world: World, name: string): Person => {
   };
   return {
     edit: (autoscaler, edit) => ask(editDeed(autoscaler, edit)),
-    order: (order) => ask({ words: wordsOf(order), perform: (service) => performOrder(service, order, world.timetable) }),
+    order: (order) =>
+      ask({ words: wordsOf(order), perform: (service, clock) => performOrder(service, order, { timetable: world.timetable, clock }) }),
     idle: () => waiting.length === 0,
   };
 };
@@ -126,8 +127,20 @@ const answerOf = (answer: unknown): EditAnswer => {
 
 const wordsOf = (order: Order): string => ("cluster" in order ? `${order.verb} ${order.cluster}` : order.verb);
 
-const performOrder = (service: Service, order: Order, timetable: Timetable): Promise<unknown> => {
+interface Around {
+  readonly timetable: Timetable;
+  readonly clock: () => number;
+}
+
+const performOrder = (service: Service, order: Order, { timetable, clock }: Around): Promise<unknown> => {
   switch (order.verb) {
+    case "override": {
+      const { set, forMs, cluster } = order;
+      const place = cluster === undefined ? { fleet: true } : { cluster };
+      return service.setOverride({ ...set, ...place, untilMs: clock() + forMs, reason: "to see what happens" }).catch(isGone);
+    }
+    case "clear overrides":
+      return clearAll(service);
     case "freeze":
       return service.freeze("to see what happens");
     case "thaw":
@@ -154,6 +167,11 @@ const performOrder = (service: Service, order: Order, timetable: Timetable): Pro
 /** A sync of a warm function, or another attempt, may have written it anew. */
 const isReadable = (error: unknown): void => {
   if (!isTidemarkError(error, "service.readable")) throw error;
+};
+
+/** An attempt that died may have cleared some. */
+const clearAll = async (service: Service): Promise<void> => {
+  for await (const { id, state } of service.overrides({})) if (state !== "expired") await service.clearOverride({ id }).catch(isGone);
 };
 
 /** What a person does for a cluster that goes. One that another editor creates meanwhile makes the removal fail, and all of it is done again. */

@@ -50,7 +50,7 @@ export interface LocatedOverride {
 const LETTERS: Readonly<Record<OverrideScope, string>> = { fleet: "f", cluster: "c", namespace: "n", autoscaler: "a" };
 const ID_CHARACTERS = 10;
 
-export const newOverrideId = (scope: OverrideScope, uid: string): string => `${LETTERS[scope]}-${uid.replaceAll("-", "").slice(0, ID_CHARACTERS)}`;
+export const newOverrideId = (scope: OverrideScope, uid: string): string => `${LETTERS[scope]}-${uid.replaceAll("-", "").slice(-ID_CHARACTERS)}`;
 
 /** Finds an override that the caller may see by its id. Throws `service.unknown`. */
 export const findOverride = async (context: QueryContext, id: string, cluster?: string): Promise<LocatedOverride> => {

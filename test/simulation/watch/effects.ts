@@ -22,18 +22,42 @@ export const watchEffect = (ledger: Ledger, by: Invocation, effect: Effect): voi
   }
   watchFence(ledger, known, named);
   const { intent, effects, decided } = known;
+  // What a bound of an override forced counts for no limit: only what the rules wanted of it.
+  const { ruled } = intent;
+  const made: KnownEffect = { id: intent.id, uid: intent.uid, atMs, from: intent.from, to: ruled ?? to, decided, forgettable: false };
+  for (const watch of watchesOf(ledger, { decided, from: intent.from, to, isForced: ruled !== undefined }, named)) watch(ledger, made);
+  effects.push(made);
+  if (made.to !== made.from) countEffect(ledger, made);
+};
+
+interface Moved {
+  readonly decided: Decided;
+  readonly from: number;
+  readonly to: number;
+  readonly isForced: boolean;
+}
+
+/** What a move is held against, after a look at its bounds. */
+const watchesOf = (ledger: Ledger, { decided, from, to, isForced }: Moved, named: string): readonly Watch[] => {
   const { spec } = decided.input;
-  const { minReplicas, maxReplicas } = spec;
+  const { minReplicas, maxReplicas } = boundsOf(decided);
   const rest = spec.dialect === "native" ? spec.idle?.replicas : undefined;
   if ((to < minReplicas || to > maxReplicas) && to !== rest) {
     ledger.violate("nothing leaves [min, max]", `${named}: ${minReplicas} to ${maxReplicas} are allowed`);
   }
-  const made: KnownEffect = { id: intent.id, uid: intent.uid, atMs, from: intent.from, to, decided, forgettable: false };
-  const isInside = intent.from >= minReplicas && intent.from <= maxReplicas;
-  for (const watch of isInside ? (to === rest ? RESTING : MOVING) : STRAIGHT) watch(ledger, made);
+  if (isForced || from < minReplicas || from > maxReplicas) return STRAIGHT;
+  return to === rest ? RESTING : MOVING;
+};
+
+/** The bounds that the decision went by. */
+const boundsOf = ({ input: { spec }, decision: { bounds } }: Decided) => ({
+  minReplicas: bounds?.min.replicas ?? spec.minReplicas,
+  maxReplicas: bounds?.max.replicas ?? spec.maxReplicas,
+});
+
+const countEffect = (ledger: Ledger, made: KnownEffect): void => {
   markForgettable(ledger, made);
-  effects.push(made);
-  listed(ledger.effects, intent.uid).push(made);
+  listed(ledger.effects, made.uid).push(made);
 };
 
 type Watch = (ledger: Ledger, effect: KnownEffect) => void;

@@ -25,6 +25,7 @@ export type Invariant =
   | "nothing is sent under a clock that is wrong"
   | "windows count only scales that may have been made"
   | "the totals of an autoscaler are the sums of its scale events"
+  | "nothing is written outside the bounds that hold at the instant of the decision"
   | "nothing leaves [min, max]"
   | "what a sync reads of its cluster, the cluster had while it was asked"
   | "an autoscaler of an object acts by what the same sync has read of it"

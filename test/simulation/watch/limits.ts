@@ -63,9 +63,10 @@ export const watchStep = (ledger: Ledger, { id, from, to, decided: { input } }: 
 };
 
 /** Multiples of the modulo, but for the bounds (docs/pod-autoscaler.md). */
-export const watchModulo = (ledger: Ledger, { id, from, to, decided: { input } }: KnownEffect): void => {
+export const watchModulo = (ledger: Ledger, { id, from, to, decided: { input, decision } }: KnownEffect): void => {
   const { spec } = input;
   if (spec.dialect !== "native" || to === spec.minReplicas || to === spec.maxReplicas) return;
+  if (to === decision.bounds?.min.replicas || to === decision.bounds?.max.replicas) return;
   const { replicaModulo } = to > from ? spec.scaleUp : spec.scaleDown;
   if (to % replicaModulo !== 0) ledger.violate(INVARIANT, `"${id}" went from ${from} to ${to}, and counts are multiples of ${replicaModulo}`);
 };

@@ -77,6 +77,8 @@ const forbiddenBy = (read: AutoscalerSpec, { input: { spec }, decision }: NonNul
   if (decision.kind === "hold" || read === spec || isDeepStrictEqual(read, spec)) return undefined;
   if (!isDeepStrictEqual(read.target, spec.target)) return "another target";
   if (read.dryRun && !spec.dryRun) return "a dry run";
+  // A bound of an override goes before that of any manifest.
+  if (decision.bounds) return undefined;
   if (decision.to > decision.from && decision.to > read.maxReplicas) return `maxReplicas ${read.maxReplicas}`;
   return decision.to < decision.from && decision.to < read.minReplicas ? `minReplicas ${read.minReplicas}` : undefined;
 };

@@ -97,7 +97,7 @@ export const recordOfIntent = (
 
 const watchCountedOnPage = (
   ledger: Ledger,
-  { id, uid, namespace, name }: Intent,
+  { id, uid, namespace, name, from, ruled }: Intent,
   settledMs: number,
   { head, read }: { readonly head: Item; readonly read: ReadItem },
 ): void => {
@@ -112,7 +112,9 @@ const watchCountedOnPage = (
   if (!windows) ledger.violate(COUNTS, `"${id}" was cleared, and the page has no windows of its autoscaler`);
   // One dialect keeps whole seconds.
   const wholeMs = Math.floor(settledMs / SECOND_MS) * SECOND_MS;
-  if (windows && (windows.status.lastScaleMs ?? 0) < wholeMs) ledger.violate(COUNTS, `"${id}" was cleared, and the page does not count it`);
+  // Windows do not record what a bound of an override forced.
+  if (windows && ruled !== from && (windows.status.lastScaleMs ?? 0) < wholeMs)
+    ledger.violate(COUNTS, `"${id}" was cleared, and the page does not count it`);
   watchTotals(ledger, uid, entry?.totals);
 };
 

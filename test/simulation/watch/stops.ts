@@ -1,4 +1,5 @@
 import type { ScaleWrite } from "../../../lib/cluster/port.ts";
+import { THIS_BUILD } from "../beside/build.ts";
 import { SKEW_MAX_MS } from "../clock-errors.ts";
 import type { Invocation } from "../invocation.ts";
 import { besideWhat } from "../rivals.ts";
@@ -12,21 +13,51 @@ export interface Stops {
   readonly tick: () => number;
   /** A record of the fleet or of a cluster was written. */
   readonly recordWritten: (key: string, after: Item | undefined) => void;
+  /** The overrides of the fleet and of this cluster that were stored before a claim, and still are, and hold at an instant. */
+  readonly overriding: (cluster: string, claimedAt: number, nowMs: number) => readonly StoredOverride[];
   /** What had stopped this cluster before a claim was made, and still does. */
   readonly stopping: (cluster: string, claimedAt: number) => string | undefined;
 }
 
+/** An override as the item says it, and since when it is stored. */
+interface StoredOverride {
+  readonly id: string;
+  readonly since: number;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly hold: boolean;
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+}
+
+const overridesIn = (item: Item | undefined, before: readonly StoredOverride[], since: number): readonly StoredOverride[] =>
+  (item?.["overrides"]?.L ?? []).flatMap(({ M: one }) => {
+    const numberIn = (fields: Item | undefined, name: string): number | undefined =>
+      fields?.[name]?.N === undefined ? undefined : Number(fields[name]?.N);
+    const id = one?.["id"]?.S ?? "";
+    const set = one?.["set"]?.M;
+    const times = { fromMs: numberIn(one, "fromMs") ?? 0, untilMs: numberIn(one, "untilMs") ?? Infinity };
+    const bounds = { hold: set?.["hold"]?.BOOL === true, min: numberIn(set, "min"), max: numberIn(set, "max") };
+    return [{ id, since: before.find((known) => known.id === id)?.since ?? since, ...times, ...bounds }];
+  });
+
 export const newStops = (): Stops => {
   /** Since when each is stopped. */
   const stopped = new Map<string, number>();
+  const overrides = new Map<string, readonly StoredOverride[]>();
   let ticks = 0;
   const tick = (): number => ++ticks;
   return {
     tick,
     recordWritten: (key, after) => {
+      overrides.set(key, overridesIn(after, overrides.get(key) ?? [], tick()));
       if ((after?.["frozen"] ?? after?.["paused"]) === undefined) stopped.delete(key);
       else if (!stopped.has(key)) stopped.set(key, tick());
     },
+    overriding: (cluster, claimedAt, nowMs) =>
+      ["fleet", `cluster ${cluster}`]
+        .flatMap((key) => overrides.get(key) ?? [])
+        .filter(({ since, fromMs, untilMs }) => since < claimedAt && fromMs <= nowMs && nowMs < untilMs),
     stopping: (cluster, claimedAt) => ["fleet", `cluster ${cluster}`].find((key) => (stopped.get(key) ?? Infinity) < claimedAt),
   };
 };
@@ -36,7 +67,14 @@ export const watchSent = (ledger: Ledger, by: Invocation, write: ScaleWrite, way
   const target = write.target.name;
   const words = `${by.name} sends a PUT of "${target}" to ${write.replicas}`;
   // Beside its own autoscaler a workload may have another one, with a name of its own.
-  const intent = sentIntent(ledger, by, write)?.intent;
+  const known = sentIntent(ledger, by, write);
+  const intent = known?.intent;
+  // An earlier release knows no overrides.
+  const knowsOverrides = by.process.build === THIS_BUILD;
+  const overriding = known?.decided && knowsOverrides ? ledger.stops.overriding(by.message.cluster, by.claimedAt, known.decided.input.nowMs) : [];
+  const outside = outsideOf(overriding, write.replicas);
+  if (outside !== undefined)
+    ledger.violate("nothing is written outside the bounds that hold at the instant of the decision", `${words}, and ${outside}`);
   const name = intent?.name ?? target;
   const whole = ledger.stops.stopping(by.message.cluster, by.claimedAt);
   const stop = whole ?? (ledger.edits.isStopped(name, by.claimedAt) ? `autoscaler ${name}` : undefined);
@@ -48,4 +86,11 @@ export const watchSent = (ledger: Ledger, by: Invocation, write: ScaleWrite, way
   const beside = intent && besideWhat(ledger.rivals, by, intent.uid, way);
   if (beside !== undefined)
     ledger.violate("nothing is sent where another controller was seen or may be", `${words}, and another controller is there: ${beside}`);
+};
+
+/** Which override forbids this count. Two of one kind stand side by side only where an attempt was repeated, and then say the same. A floor goes before a ceiling. */
+const outsideOf = (overrides: readonly StoredOverride[], replicas: number): string | undefined => {
+  const min = Math.max(0, ...overrides.flatMap((one) => one.min ?? []));
+  const wrong = overrides.find((one) => one.hold || (one.max !== undefined && replicas > Math.max(one.max, min)) || replicas < (one.min ?? 0));
+  return wrong && `the override "${wrong.id}" (${wrong.hold ? "hold" : `min ${wrong.min}, max ${wrong.max}`}) holds`;
 };
