@@ -160,7 +160,7 @@ const overrideEdited = z.looseObject({
 const texts = z.record(z.string(), text);
 const source = z.looseObject({
   name: text,
-  kind: z.enum(["prometheus"]),
+  kind: z.enum(["prometheus", "http"]),
   url: text.exactOptional(),
   service: z.looseObject({ namespace: text, name: text, port: text, scheme: z.enum(["http", "https"]), path: text }).exactOptional(),
   auth: z.looseObject({ kind: z.enum(["basic", "bearer", "header"]), secretId: text, header: text.exactOptional() }).exactOptional(),

@@ -21,7 +21,7 @@ export interface RegisteredSource {
   readonly private: boolean;
 }
 
-export const SOURCE_KINDS = ["prometheus"] as const;
+export const SOURCE_KINDS = ["prometheus", "http"] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
 export interface SourceService {

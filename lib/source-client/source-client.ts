@@ -155,7 +155,7 @@ const askOne = async (
   const timeoutMs = Math.min(source.timeoutSeconds * SECOND_MS, leftMs());
   if (timeoutMs <= 0) return noAnswer(`source "${source.name}" was not asked: the time for reading in this sync is spent`, "NoTimeLeft");
   const sent = await send(asking.request(query, { timeoutMs }), { timeoutMs, maxBytes: MAX_SOURCE_BYTES });
-  return sent.kind === "failed" ? sent : asking.read(answerOf(sent));
+  return sent.kind === "failed" ? sent : asking.read(answerOf(sent), query);
 };
 
 const answerOf = ({ status, bytes }: Extract<ServiceAnswer, { kind: "answered" }>): ForeignAnswer => ({

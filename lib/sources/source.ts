@@ -68,7 +68,7 @@ export type Asking<Query> =
       readonly way: "registered";
       readonly kind: SourceKind;
       request(query: Query & RegisteredQuery, limits: { readonly timeoutMs: number }): RegisteredRequest;
-      read(answer: ForeignAnswer): Answer<readonly MetricValue[]>;
+      read(answer: ForeignAnswer, query: Query & RegisteredQuery): Answer<readonly MetricValue[]>;
     };
 
 /** A question to a registered source, by the name of the source. */

@@ -2,6 +2,7 @@ import type { MetricQuery } from "../model/query.ts";
 import type { HpaSource } from "../model/spec-hpa.ts";
 import type { NativeSource } from "../model/spec-native.ts";
 import { EXTERNAL } from "./external.ts";
+import { HTTP } from "./http.ts";
 import { NAMESPACE } from "./namespace.ts";
 import { OBJECT } from "./object.ts";
 import { PODS } from "./pods.ts";
@@ -18,6 +19,7 @@ export const SOURCES = {
   external: EXTERNAL,
   namespace: NAMESPACE,
   prometheus: PROMETHEUS,
+  http: HTTP,
 } as const;
 
 export type SourceName = keyof typeof SOURCES;

@@ -13,8 +13,11 @@ const filled = ({ type, fields = {}, choices, least = 1 }: FieldDescription): un
   if (type === "integer" || type === "quantity") return least;
   if (type !== "object") return choices?.[0] ?? "cpu";
   const required = Object.entries(fields).filter(([, field]) => field.required);
-  return Object.fromEntries(required.map(([name, field]) => [name, filled(field)]));
+  return Object.fromEntries(required.map(([name, field]) => [name, PLACES.has(name) ? "/cpu" : filled(field)]));
 };
+
+/** Fields whose texts begin with a slash. */
+const PLACES: ReadonlySet<string> = new Set(["path", "pointer"]);
 
 const specWith = (name: SourceName) => native({ metrics: [{ [name]: filled(sourceNamed(name).field.about), target: 10 }] });
 

@@ -119,6 +119,10 @@ export const FAILURES: ReasonTexts = {
     "The query of a registered Prometheus gave no value.",
     "The message has the cause: the source, the query, or that it finds no series (docs/sources.md). An administrator looks with `tidemark source check NAME`.",
   ],
+  FailedGetHttpMetric: [
+    "A document of a registered HTTP server gave no number.",
+    "The message has the cause: the source, its status, or the place in the document (docs/sources.md).",
+  ],
   FailedComputeMetricsReplicas: ["No count could be calculated from the metrics.", "The message has the first failure."],
   InvalidMetrics: ["The spec has no metric.", "Add one."],
   MetricMissing: [

@@ -1,0 +1,118 @@
+import { group, type ReadOf, words } from "../fields/field-types.ts";
+import type { Problem } from "../fields/problem.ts";
+import { foreignWords } from "../model/foreign-words.ts";
+import { type Answer, type MetricValue, valuesIn } from "../model/observation.ts";
+import { readMilli } from "../model/read/amounts.ts";
+import { queryKey } from "../model/query.ts";
+import { isObject } from "../model/is-object.ts";
+import { type ForeignAnswer, failure, type MetricSource, NOT_ASKED, type RegisteredQuery, type SourceRule, unusable } from "./source.ts";
+
+declare module "../model/spec-native.ts" {
+  interface NativeSources {
+    readonly Http: { readonly source: string; readonly path: string; readonly pointer: string };
+  }
+}
+
+/** A GET of a JSON document below the address of a registered source. */
+export interface HttpQuery extends RegisteredQuery {
+  readonly for: "http";
+  readonly path: string;
+  readonly pointer: string;
+}
+
+interface HttpSpec {
+  readonly type: "Http";
+  readonly source: string;
+  readonly path: string;
+  readonly pointer: string;
+}
+
+const FIELDS = {
+  source: words("Name of the registered source (docs/sources.md).", { required: true, segment: true }),
+  path: words("Path of a JSON document below the address of the source: /queues/orders.", { required: true }),
+  pointer: words("JSON Pointer (RFC 6901) to a number or a quantity in the document: /depth.", { required: true }),
+};
+
+/** Segments of letters, digits and -._~ only: nothing that a server or a proxy could decode to another path. */
+const PATH = /^(?:\/[\w.~-]+)+$/;
+const PATH_CHARACTERS_MAX = 512;
+const POINTER = /^(?:\/(?:[^/~]|~[01])*)+$/;
+
+const isBelow = (path: string): boolean =>
+  path.length <= PATH_CHARACTERS_MAX && PATH.test(path) && !path.split("/").some((segment) => segment === "." || segment === "..");
+
+const safePath: SourceRule = {
+  says: "http.path must be /segments of letters, digits, -, ., _ and ~, without . and .. as a segment",
+  cel: "!has(self.http) || (self.http.path.matches('^(/[a-zA-Z0-9_.~-]+)+$') && !self.http.path.matches('/[.][.]?(/|$)'))",
+  problems: ({ http }, path): readonly Problem[] => {
+    const asked = isObject(http) ? http["path"] : undefined;
+    if (typeof asked !== "string" || asked === "" || isBelow(asked)) return [];
+    const detail = "must be /segments of letters, digits, -, ., _ and ~, without . and .. as a segment";
+    return [
+      { field: `${path}.http.path`, type: "FieldValueInvalid", detail, fix: "write a path below the address of the source, such as /queues/orders" },
+    ];
+  },
+};
+
+const rightPointer: SourceRule = {
+  says: "http.pointer must be a JSON Pointer",
+  cel: "!has(self.http) || self.http.pointer.matches('^(/([^/~]|~[01])*)+$')",
+  problems: ({ http }, path): readonly Problem[] => {
+    const pointer = isObject(http) ? http["pointer"] : undefined;
+    if (typeof pointer !== "string" || POINTER.test(pointer)) return [];
+    return [
+      {
+        field: `${path}.http.pointer`,
+        type: "FieldValueInvalid",
+        detail: "must be a JSON Pointer",
+        fix: "write a JSON Pointer, such as /queue/depth",
+      },
+    ];
+  },
+};
+
+const OK = 200;
+
+/** On doubt, a missing metric: only a number, or a text that is a quantity, at the place of the pointer is a value. */
+const read = (answer: ForeignAnswer, { pointer }: HttpQuery): Answer<readonly MetricValue[]> => {
+  if (answer.status !== OK || answer.body === undefined) return unusable(answer, "InvalidAnswer", "the source did not answer with a JSON document");
+  const milli = readMilli(at(answer.body, pointer));
+  if (milli === undefined) return unusable(answer, "NotANumber", `there is neither a number nor a quantity at ${foreignWords(pointer)}`);
+  return { kind: "answered", items: [{ milli, timestampMs: 0 }] };
+};
+
+/** What is at the place of a JSON Pointer (RFC 6901, section 4); undefined where there is nothing. */
+const at = (document: unknown, pointer: string): unknown => {
+  let found = document;
+  for (const token of pointer.split("/").slice(1)) {
+    const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (Array.isArray(found)) found = INDEX.test(name) ? found[Number(name)] : undefined;
+    else found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+  }
+  return found;
+};
+
+const INDEX = /^(?:0|[1-9]\d{0,5})$/;
+
+/** A number in a JSON document of an HTTP server that an administrator registered. */
+export const HTTP: MetricSource<ReadOf<typeof FIELDS>, HttpSpec, HttpQuery, readonly bigint[]> = {
+  type: "Http",
+  field: group("A number in a JSON document of a registered HTTP server.", FIELDS),
+  rules: [safePath, rightPointer],
+  measures: ["Total", "Average"],
+  samplesOf: "whole",
+  specOf: ({ source = "", path = "", pointer = "" }) => ({ type: "Http", source, path, pointer }),
+  defaultName: ({ source }) => source,
+  nameOf: ({ source }) => `document of source ${source}`,
+  queryOf: ({ source, path, pointer }) => ({ for: "http", source, path, pointer }),
+  asking: { way: "registered", kind: "http", request: ({ path }) => ({ path, parameters: {} }), read },
+  samples: ({ source, path, pointer }, { answers }) => {
+    const answer = valuesIn(answers, queryKey<HttpQuery>({ for: "http", source, path, pointer }));
+    const unable = (cause: string) => failure(`unable to get a document from source "${source}": ${cause}`);
+    if (answer === undefined) return unable(NOT_ASKED);
+    if (answer.kind === "failed") return unable(answer.failure.message);
+    // Without a value the sum would be 0.
+    return answer.items.length === 0 ? unable("the answer holds no value") : answer.items.map(({ milli }) => milli);
+  },
+  statusOf: ({ source }, current) => ({ type: "Http", http: { source, current } }),
+};

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { queryKey } from "../../lib/model/query.ts";
+import { HTTP, type HttpQuery } from "../../lib/sources/http.ts";
+import { native, sync } from "../policy/native/world.ts";
+
+const query = (pointer: string): HttpQuery => ({ for: "http", source: "jobs", path: "/queues", pointer });
+const read = (body: unknown, pointer: string, status = 200) => {
+  if (HTTP.asking.way !== "registered") throw new Error("an HTTP server is registered");
+  return HTTP.asking.read({ status, bytes: 10, body }, query(pointer));
+};
+
+/** The document of RFC 6901, section 5, and what metrics have. */
+const DOCUMENT = {
+  "": 0,
+  "a/b": 1,
+  "m~n": 8,
+  list: ["zero", 7, { depth: "1500m" }],
+  depth: 12.5,
+  text: "many",
+  flag: true,
+  big: Number.POSITIVE_INFINITY,
+  nothing: null,
+};
+
+describe("a number in a document", () => {
+  it.each([
+    ["/depth", 12_500n],
+    ["/list/1", 7_000n],
+    ["/list/2/depth", 1_500n],
+    ["/a~1b", 1_000n],
+    ["/m~0n", 8_000n],
+    ["/", 0n],
+  ])("is found at %s", (pointer, milli) => {
+    expect(read(DOCUMENT, pointer)).toMatchObject({ kind: "answered", items: [{ milli }] });
+  });
+
+  it.each([
+    "/text",
+    "/flag",
+    "/big",
+    "/nothing",
+    "/list",
+    "/list/9",
+    "/list/01",
+    "/list/-",
+    "/list/length",
+    "/absent",
+    "/absent/deep",
+    "/__proto__",
+    "/constructor/length",
+    "/text/length",
+  ])("is not at %s, and the metric is missing", (pointer) => {
+    expect(read(DOCUMENT, pointer)).toMatchObject({ kind: "failed", failure: { reason: "NotANumber" } });
+  });
+
+  it.each([
+    [undefined, 200],
+    [DOCUMENT, 201],
+    [DOCUMENT, 404],
+    [DOCUMENT, 302],
+  ])("is not in %j with status %d", (body, status) => {
+    expect(read(body, "/depth", status)).toMatchObject({ kind: "failed", failure: { code: status, reason: "InvalidAnswer" } });
+  });
+});
+
+describe("a metric of an HTTP server", () => {
+  const spec = (more: object = {}) =>
+    native({ metrics: [{ http: { source: "jobs", path: "/queues", pointer: "/depth", ...more }, measure: "Total", target: 10 }] });
+
+  it("is decided as an external metric is", () => {
+    const answers = new Map([[queryKey(query("/depth")), read({ depth: 20 }, "/depth")]]);
+    expect(sync(spec(), { replicas: 4, observed: { answers }, unstored: true }).count).toBe(8);
+  });
+
+  it.each([
+    "queues",
+    "/",
+    "/a//b",
+    "/../secrets",
+    "/a/..",
+    "/./a",
+    "/a?b=c",
+    "/a#b",
+    "/%2e%2e/a",
+    "/a b",
+    "//evil.example.com",
+    "/a\\b",
+    `/${"x".repeat(600)}`,
+  ])("with the path %s is refused at its field", (path) => {
+    expect(() => spec({ path })).toThrow(/http.path must be \/segments/);
+  });
+
+  it.each(["depth", "/a~2", "/~"])("with the pointer %s is refused at its field", (pointer) => {
+    expect(() => spec({ pointer })).toThrow(/http.pointer must be a JSON Pointer/);
+  });
+});
