@@ -49,7 +49,7 @@ const wordsFor = (command: Command): readonly string[] => {
   const options = command.options
     .filter((option) => option.mandatory || ["--yes", "--filename"].includes(option.long ?? ""))
     .flatMap((option) => [option.long ?? "", ...(option.required ? (VALUES[option.long ?? ""] ?? [option.argChoices?.[0] ?? OTHER]) : [])]);
-  return [...path, ...(command.name() === "delete" ? [] : args), ...options, ...(NEEDED[path.join(" ")] ?? [])];
+  return [...path, ...(path.join(" ") === "delete" ? [] : args), ...options, ...(NEEDED[path.join(" ")] ?? [])];
 };
 
 const takesTarget = (command: Command): boolean => command.options.some(({ long }) => long === "--data");

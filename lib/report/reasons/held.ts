@@ -117,7 +117,7 @@ export const FAILURES: ReasonTexts = {
   ],
   FailedGetPrometheusMetric: [
     "The query of a registered Prometheus gave no value.",
-    "The message has the cause: the source, the query, or that it finds no series (docs/sources.md). An administrator looks with `tidemark source check NAME`.",
+    "The message has the cause: the source, the query, or that it finds no series (docs/sources.md). `tidemark source describe NAME` shows its address and who may ask it.",
   ],
   FailedGetHttpMetric: [
     "A document of a registered HTTP server gave no number.",

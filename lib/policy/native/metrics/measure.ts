@@ -71,7 +71,8 @@ const asHpaMetric = ({ source, measure }: Leveled, levelMilli: bigint): HpaMetri
     case "Object":
     case "External":
       return { ...source, target };
-    default:
+    case "Prometheus":
+    case "Http":
       return undefined;
   }
 };
