@@ -5,7 +5,9 @@ import { readManifests } from "../../../lib/manifest/documents.ts";
 import { convert } from "../../../lib/manifest/native/convert.ts";
 
 const EXAMPLES = new URL("../../../examples/", import.meta.url);
-const examples = readdirSync(EXAMPLES).flatMap((file) => readManifests(readFileSync(new URL(file, EXAMPLES), "utf8"), file));
+const examples = readdirSync(EXAMPLES)
+  .filter((file) => file.endsWith(".yaml"))
+  .flatMap((file) => readManifests(readFileSync(new URL(file, EXAMPLES), "utf8"), file));
 
 const admitted = (document: unknown): Admitted => {
   const admission = admit(document);
