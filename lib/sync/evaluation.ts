@@ -6,8 +6,18 @@ import type { Verdict } from "./decide.ts";
 import { failedReadOf } from "./failed-read.ts";
 import type { After } from "./windows-after.ts";
 
-/** What a sync found and decided for one autoscaler, as the journal stores it and the status of its object tells it. */
+/** What a sync found and decided for one autoscaler, as the journal and the summary store it and the status of its object tells it. It is made once for all of them. */
 export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undefined => {
+  const known = made.get(verdict);
+  if (known?.after === after) return known.evaluation;
+  const evaluation = newEvaluation(verdict, after);
+  made.set(verdict, { after, evaluation });
+  return evaluation;
+};
+
+const made = new WeakMap<Verdict, { readonly after: After; readonly evaluation: Evaluation | undefined }>();
+
+const newEvaluation = (verdict: Verdict, after: After): Evaluation | undefined => {
   const { autoscaler, because } = verdict;
   if (autoscaler.kind === "unreadable") return undefined;
   const { uid, namespace, name } = autoscaler.record;

@@ -19,12 +19,14 @@ export type FolderState =
   | { readonly kind: "ready"; readonly identity: FolderIdentity };
 
 /**
- * Reads and changes nothing. Throws `local.not-ours` for a path that is no folder and for a folder that is neither empty nor a data folder, `local.damaged` where only about.json
+ * Reads and changes nothing. Throws `local.not-ours` for a path that is no folder, for a folder of another user and for a folder that is neither empty nor a data folder, `local.damaged` where only about.json
  * is missing or was changed.
  */
 export const folderState = (layout: FolderLayout): FolderState => {
   const entries = entriesOf(layout.dir);
   if (!entries) return { kind: "absent" };
+  // Before any file is read: those of another user may not be readable.
+  refuseOtherOwner(layout.dir);
   const identity = identityOf(layout);
   if (identity === "beginning") return { kind: "beginning" };
   if (identity) return { kind: "ready", identity: identity };
@@ -44,16 +46,18 @@ const identityOf = (layout: FolderLayout): ReturnType<typeof readIdentity> => {
   }
 };
 
-/**
- * Refuses a folder that is no safe place for keys: of another user (root may use it: in containers it uses volumes of other users), one that every user may write, or one with a link in the
- * place of a folder or file of ours, through which a run would write elsewhere.
- */
-export const refuseUnsafeFolder = (layout: FolderLayout): void => {
-  const { dir } = layout;
+/** Root may use the folder of another user: in containers it uses volumes of other users. */
+const refuseOtherOwner = (dir: string): void => {
   const uid = process.getuid?.() ?? 0;
-  const { uid: owner, mode } = statSync(dir);
+  const { uid: owner } = statSync(dir);
   if (uid !== 0 && owner !== uid)
     throw notOurs(dir, `it belongs to the user with id ${owner}, and this process runs as ${uid}; name a folder of your own with --data`);
+};
+
+/** Refuses a folder that is no safe place for keys: one that every user may write, or one with a link in the place of a folder or file of ours, through which a run would write elsewhere. */
+export const refuseUnsafeFolder = (layout: FolderLayout): void => {
+  const { dir } = layout;
+  const { mode } = statSync(dir);
   if ((mode & WRITABLE_BY_ALL) !== 0)
     throw notOurs(dir, `every user of this machine may write there; name a folder inside it with --data, or run "chmod o-w" on it first`);
   const folders = [layout.locks, ...ownFolders(layout).map(({ path }) => path)];

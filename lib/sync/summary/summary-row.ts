@@ -99,7 +99,20 @@ const isAtMax = ({ autoscaler, evaluation: { from, steps } }: RowSource): boolea
 };
 
 /** True where a reader of tables sees the same. The targets move in every sync, and are told once a minute. */
-export const isSameRow = (one: SummaryRow, other: SummaryRow | undefined): boolean => other !== undefined && shownIn(one) === shownIn(other);
+export const isSameRow = (one: SummaryRow, other: SummaryRow | undefined): boolean =>
+  other !== undefined &&
+  SHOWN.every((field) => one[field] === other[field]) &&
+  seconds(one.lastScaleMs ?? 0) === seconds(other.lastScaleMs ?? 0) &&
+  isSameTotals(one.totals, other.totals) &&
+  PROBLEMS.every((problem) => (one.since?.[problem] === undefined) === (other.since?.[problem] === undefined));
+
+/** Every row of each sync passes here, so the fields are compared and not their texts. */
+const SHOWN = ["key", "state", "heldBy", "reason", "current", "unreadMs", "desired"] as const;
+const PROBLEMS = ["refused", "failing", "unmeasured", "atMax"] as const satisfies readonly (keyof ProblemTimes)[];
+const TOTALS = ["ups", "added", "downs", "removed", "refusedUps", "refusedDowns"] as const satisfies readonly (keyof SummaryTotals)[];
+
+const isSameTotals = (one: SummaryTotals | undefined, other: SummaryTotals | undefined): boolean =>
+  one === other || TOTALS.every((field) => one?.[field] === other?.[field]);
 
 /** What a table shows of a row, without what moves in every sync. */
 export const shownIn = ({ lastScaleMs = 0, since = {}, ...row }: SummaryRow): string =>
