@@ -43,6 +43,13 @@ describe("rivals are looked for in no more syncs than needed:", () => {
     expect([await look(), await look(), await look(), await look()]).toEqual([["spared"], ["spared"], ["spared"], ["asked", "other"]]);
   });
 
+  it("a LIST that is not repeated is no answer: what another environment has seen meanwhile goes on to count", async () => {
+    const looks = async () =>
+      (await client.observe([WEB], WHOLE)).observations.get(WEB.uid)?.looks?.filter(({ kind }) => kind === "HorizontalPodAutoscaler");
+    expect(await looks()).toEqual([{ kind: "HorizontalPodAutoscaler", outcome: "answered", rivals: [] }]);
+    expect(await looks()).toEqual([]);
+  });
+
   it("it is noticed in the first sync after a minute, where syncs are rare", async () => {
     await look();
     create();

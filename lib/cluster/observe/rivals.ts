@@ -91,6 +91,8 @@ interface Look extends Looked {
 interface Looked extends LookedFor {
   readonly kind: string;
   readonly scope: Scope;
+  /** True for a LIST of an earlier sync that is not repeated in this one. It shows nothing new: meanwhile another environment may have seen a controller. */
+  readonly earlier?: boolean;
   /** Why it failed in this sync. Then only the targets of an earlier LIST are known. */
   readonly problem?: string;
   /** The namespaces with an object that could not be read, and why. It may scale any of their targets. */
@@ -99,7 +101,8 @@ interface Looked extends LookedFor {
   readonly refused?: { readonly message: string; readonly lost: boolean };
 }
 
-const lookOf = ({ kind, scope, problem, refused, rivals }: Looked, key: string): readonly RivalLook[] => {
+const lookOf = ({ kind, scope, problem, refused, rivals, earlier }: Looked, key: string): readonly RivalLook[] => {
+  if (earlier) return [];
   if (refused) return [{ kind, outcome: "refused", everywhere: scope.namespace === undefined, ...refused }];
   return problem === undefined ? [{ kind, outcome: "answered", rivals: rivals.get(key) ?? [] }] : [];
 };
@@ -185,7 +188,7 @@ const withoutList = (observing: Observing, rival: RivalKind, { kind, marks, scop
   if (refusedBefore !== undefined && !isKnownKind(observing, rival.kind))
     return { ...NOWHERE, ...of, refused: { message: refusedBefore, lost: false } };
   const known = memory.rivals.stillTrue(path, marks);
-  return known && { ...known, ...of };
+  return known && { ...known, ...of, earlier: true };
 };
 
 const lookInScope = async (observing: Observing, rival: RivalKind, { kind, marks, scope }: InScope): Promise<Looked> => {
