@@ -73,7 +73,7 @@ const sides = (before: unknown, after: unknown) => ({
   ...(after !== undefined && { after }),
 });
 
-/** The first override and the last one are told as any other: by themselves. */
+/** A change of the first or the last override is shown as this override, and not as the whole field. */
 const withOverrides = (document: unknown, other: unknown): unknown =>
   isObject(document) && isObject(other) && "overrides" in other ? { overrides: {}, ...document } : document;
 
