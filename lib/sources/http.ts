@@ -20,7 +20,7 @@ export interface HttpQuery extends RegisteredQuery {
   readonly pointer: string;
 }
 
-interface HttpSpec {
+export interface HttpSpec {
   readonly type: "Http";
   readonly source: string;
   readonly path: string;

@@ -19,7 +19,7 @@ export interface PrometheusQuery extends RegisteredQuery {
   readonly query: string;
 }
 
-interface PrometheusSpec {
+export interface PrometheusSpec {
   readonly type: "Prometheus";
   readonly source: string;
   readonly query: string;

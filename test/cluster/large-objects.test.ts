@@ -55,7 +55,7 @@ describe("large objects of one namespace", () => {
     put(path, ...Array.from({ length: 40 }, (_, index) => of(1, object(index))));
     const beside = await observeAll();
     TEAMS.forEach((team, at) => {
-      if (team !== "mill") expect(JSON.stringify(beside[at], bigints), team).toBe(JSON.stringify(without[at], bigints));
+      if (team !== "mill") expect(text(beside[at]), team).toBe(text(without[at]));
     });
     // The next LIST asks for no page that was too large: it leaves the namespace out, or has smaller pages.
     const before = server.seen.length;
@@ -101,3 +101,5 @@ describe("large objects of one namespace", () => {
 });
 
 const bigints = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? `${value}n` : value);
+/** What a sync observes of an autoscaler. Its looks are left out: a LIST of other controllers that nothing has changed is not repeated in each sync. */
+const text = (observed: ReturnType<typeof seen> | undefined): string => JSON.stringify({ ...observed, looks: undefined }, bigints);
