@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import * as https from "node:https";
 import { join } from "node:path";
@@ -7,36 +6,43 @@ import { setTimeout as wait } from "node:timers/promises";
 import { DeleteItemCommand, type DynamoDBClient, GetItemCommand, ScanCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
-import { SYNC_QUEUE } from "../../lib/local/run/names.ts";
 import { type Queues, startQueues } from "../../lib/local/run/run-queues.ts";
 import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { type Troubles, troublesOf, troublesText } from "../../lib/store/head/troubles.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
-import { openAccount, type Statement } from "./lambda/account.ts";
+import {
+  alarmsIn,
+  called,
+  clusterFolder,
+  eventOfMessage,
+  hpaOf,
+  ofQueue,
+  openFunctions,
+  propertiesIn,
+  SCALE_OF_WEB,
+  serviceOn,
+  startReachedCluster,
+  TABLES,
+} from "./alarm-stack.ts";
 import { HAS_DYNOXIDE, startDynoxide } from "./lambda/dynoxide.ts";
-import { keyOf, type Sample, samplesIn } from "./lambda/emitted.ts";
+import type { Sample } from "./lambda/emitted.ts";
 import { fires } from "./lambda/fires.ts";
-import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
-import { CLUSTER_ADDRESS, type LoadBalancer, startLoadBalancer } from "./load-balancer.ts";
-import { type Json, packageStack, type Resource, type Stack } from "./packaged.ts";
+import type { Environment } from "./lambda/runtime-api.ts";
+import type { LoadBalancer } from "./load-balancer.ts";
+import { packageStack, type Resource, type Stack } from "./packaged.ts";
 
 /**
  * The condition of each alarm happens once to the packaged functions, and the alarm of the template is evaluated on what they sent. What Lambda and SQS count of calls and messages is counted here by what was
  * seen of them, with the dimensions that they have.
  */
-const TABLES = { stateTable: "tidemark-prod-state", historyTable: "tidemark-prod-history" };
 const SECRET = "tidemark-prod/eu-1";
 const PERIOD_MS = 15_000;
 const MINUTE_MS = 60_000;
 /** A scale whose answer was lost stays open until no copy of its request can take effect any more. */
 const OUTCOME_MS = 100_000;
 const VISIBILITY_MS = 180_000;
-const NAMES = { StateTable: TABLES.stateTable, HistoryTable: TABLES.historyTable, SyncQueue: SYNC_QUEUE };
 
 /** Nothing on this machine makes these happen: Lambda and DynamoDB alone send the throttles, and only Lambda moves a failed asynchronous call to its destination. */
 const OF_AWS_ALONE = ["FunctionsThrottled", "RequestsThrottled", "TablesThrottled", "TickDeadLettersFilled"];
@@ -57,73 +63,31 @@ let kubeconfigPath: string;
 let queueAheadMs = 0;
 const driven = new Set<string>();
 
-const MANIFEST = JSON.stringify({
-  apiVersion: "autoscaling/v2",
-  kind: "HorizontalPodAutoscaler",
-  metadata: { name: "web", namespace: "shop" },
-  spec: {
-    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-    minReplicas: 1,
-    maxReplicas: 10,
-    metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } }],
-  },
-});
-/** Four pods would be right, and it has two. */
-const WEB = {
-  requests: { cpuMillicores: 500, memoryBytes: 2 ** 28 },
-  limits: { cpuMillicores: 600, memoryBytes: 2 ** 29 },
-  namespace: "shop",
-  name: "web",
-  trace: { points: [{ atMs: 0, value: 100 }], unit: "calls", stepMs: MINUTE_MS },
-  initialReplicas: 2,
-  cpuMillicoresPerUnit: 12,
-};
-
 const startCluster = async (): Promise<void> => {
-  let aheadMs = -10 * MINUTE_MS;
-  const cluster = await startSimulatedCluster({
-    dataDir: join(stack.folder, "cluster"),
-    clock: () => Date.now() + aheadMs,
-    seed: 1,
-    workloads: [WEB],
-  });
-  aheadMs = 0;
-  closing.push(() => cluster.close());
-  kubeconfigPath = cluster.kubeconfigPath;
-  balancer = await startLoadBalancer(kubeconfigPath);
-  closing.push(() => balancer.close());
+  const reached = await startReachedCluster(clusterFolder(stack, "eu-1"), Date.now);
+  closing.push(reached.close);
+  const { cluster } = reached;
+  ({ balancer } = reached);
+  ({ kubeconfigPath } = cluster);
   clusterAnswers = (answers) => {
     cluster.faults.clear();
     if (!answers) cluster.faults.add({ kind: "status", code: 500, reason: "InternalError", message: "etcd is gone", path: "/" });
   };
   refuseScales = () =>
-    void cluster.faults.add({
-      kind: "status",
-      code: 403,
-      reason: "Forbidden",
-      message: "no right to scale",
-      path: "/apis/apps/v1/namespaces/shop/deployments/web/scale",
-      method: "PUT",
-    });
-  loseAnswerOfScale = () =>
-    void cluster.faults.add({ kind: "reset", path: "/apis/apps/v1/namespaces/shop/deployments/web/scale", method: "PUT", times: 1 });
+    void cluster.faults.add({ kind: "status", code: 403, reason: "Forbidden", message: "no right to scale", path: SCALE_OF_WEB, method: "PUT" });
+  loseAnswerOfScale = () => void cluster.faults.add({ kind: "reset", path: SCALE_OF_WEB, method: "PUT", times: 1 });
 };
 
 const startTables = async (endpoint: string): Promise<void> => {
   state = tablesClient(endpoint);
   closing.push(async () => state.destroy());
   await ensureTables(state, tableDefinitions(TABLES));
-  const tables = { client: state, ...TABLES, clock: Date.now, wait: async () => undefined, random: Math.random, token: randomUUID };
-  service = openService({ tables, insert: insertByStatement(tables), clock: Date.now, by: "test", newUid: randomUUID });
+  service = serviceOn(state);
   await service.addCluster({ name: "eu-1", connection: { kind: "secret", secretId: SECRET } });
-  await service.apply([{ file: "web.json", text: MANIFEST }], { dryRun: false });
+  await service.apply([{ file: "web.json", text: hpaOf(10) }], { dryRun: false });
 };
 
-const propertiesOf = (name: string): Resource["Properties"] => stack.packaged.resources[name]?.Properties ?? {};
-const textVariablesOf = (name: string): Readonly<Record<string, string>> => {
-  const { Variables } = propertiesOf(name)["Environment"] as { readonly Variables: Readonly<Record<string, Json>> };
-  return Object.fromEntries(Object.entries(Variables).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
-};
+const propertiesOf = (name: string): Resource["Properties"] => propertiesIn(stack, name);
 
 beforeAll(async () => {
   if (!HAS_DYNOXIDE) return;
@@ -135,42 +99,10 @@ beforeAll(async () => {
   closing.push(queues.close);
   await startCluster();
   await startTables(dynoxide.endpoint);
-  const statementsOf = (role: string): readonly Statement[] => {
-    const { Policies } = propertiesOf(role) as unknown as {
-      readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[];
-    };
-    return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-  };
-  const account = await openAccount({
-    dynamodb: dynoxide.endpoint,
-    sqs: queues.endpoint,
-    eks: {},
-    secrets: { [SECRET]: balancer.kubeconfig },
-    invoke: async () => undefined,
-    roles: { schedule: statementsOf("ScheduleRole"), sync: statementsOf("SyncRole") },
-    names: NAMES,
-  });
-  closing.push(account.close);
-  const start = async (name: "schedule" | "sync", more: Readonly<Record<string, string>>): Promise<Environment> => {
-    const started = await startEnvironment({
-      taskRoot: stack.folder,
-      handler: `dist/${name}/index.handler`,
-      timeoutMs: 30_000,
-      environment: {
-        ...textVariablesOf(name === "sync" ? "SyncLambdaFunction" : "ScheduleLambdaFunction"),
-        TIDEMARK_CLUSTER_METRICS: "none",
-        TIDEMARK_STATE_TABLE: TABLES.stateTable,
-        STAND_IN_ROUTE: `${CLUSTER_ADDRESS}=127.0.0.1`,
-        AWS_ENDPOINT_URL: account.endpoint,
-        AWS_ACCESS_KEY_ID: name,
-        ...more,
-      },
-    });
-    closing.push(started.stop);
-    return started;
-  };
-  schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: queues.syncUrl.replace(queues.endpoint, account.endpoint) });
-  startSync = () => start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
+  const functions = await openFunctions({ stack, dynamodb: dynoxide.endpoint, queues, secrets: { [SECRET]: balancer.kubeconfig } });
+  closing.push(functions.close);
+  schedule = await functions.start("schedule");
+  startSync = () => functions.start("sync");
   sync = await startSync();
 });
 afterAll(async () => {
@@ -190,9 +122,6 @@ const longAgo = (): Promise<unknown> =>
   );
 
 const messageDue = (dueMs: number): string => JSON.stringify({ cluster: "eu-1", partition: "default", dueMs, periodMs: PERIOD_MS });
-const eventOfMessage = (body: string) => ({
-  Records: [{ messageId: "m", receiptHandle: "r", body, attributes: {}, messageAttributes: {}, eventSource: "aws:sqs" }],
-});
 let lastDueMs = 0;
 /** Due times rise, so that no message is dropped as a copy. */
 const dueNow = (): number => {
@@ -200,22 +129,6 @@ const dueNow = (): number => {
   return lastDueMs;
 };
 
-const counted = (namespace: string, name: string, dimensions: Json, value: number): Sample => ({
-  key: keyOf({ namespace, name, dimensions }),
-  value,
-});
-const ofFunction = (name: string, logicalId: string, value: number): Sample =>
-  counted("AWS/Lambda", name, { FunctionName: { Ref: logicalId } }, value);
-const ofQueue = (name: string, logicalId: string, value: number): Sample =>
-  counted("AWS/SQS", name, { QueueName: { "Fn::GetAtt": [logicalId, "QueueName"] } }, value);
-
-/** One call of a function: the samples that it sent, and those that Lambda sends of every call. */
-const called = async (environment: Environment, logicalId: string, event: unknown): Promise<readonly Sample[]> => {
-  const before = environment.log().length;
-  const { kind } = await environment.invoke(event);
-  const ofLambda = [ofFunction("Invocations", logicalId, 1), ofFunction("Errors", logicalId, kind === "error" ? 1 : 0)];
-  return [...samplesIn(environment.log().slice(before)), ...ofLambda];
-};
 const synced = (body: string): Promise<readonly Sample[]> => called(sync, "SyncLambdaFunction", eventOfMessage(body));
 const planned = (event: unknown): Promise<readonly Sample[]> => called(schedule, "ScheduleLambdaFunction", event);
 const TICK = () => ({ scheduledTime: new Date(Date.now()).toISOString() });
@@ -258,8 +171,11 @@ describe.skipIf(!HAS_DYNOXIDE)("each alarm on what the packaged functions send, 
       ofQueue("NumberOfMessagesSent", "SyncQueue", 4),
       ...(await synced(messageDue(dueNow()))),
     ]);
-    const alarms = Object.entries(stack.packaged.resources).filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm");
-    expect(alarms.filter(([, { Properties }]) => fires(Properties, quiet)).map(([name]) => name)).toEqual([]);
+    expect(
+      alarmsIn(stack)
+        .filter(([, properties]) => fires(properties, quiet))
+        .map(([name]) => name),
+    ).toEqual([]);
     expect(JSON.stringify(quiet)).toContain("CompletedSyncs");
   });
 
@@ -400,7 +316,10 @@ describe.skipIf(!HAS_DYNOXIDE)("each alarm on what the packaged functions send, 
   });
 
   it("is one of these, or of a metric that AWS alone sends", () => {
-    const alarms = Object.entries(stack.packaged.resources).filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm");
-    expect([...driven, ...OF_AWS_ALONE].toSorted()).toEqual(alarms.map(([name]) => name).toSorted());
+    expect([...driven, ...OF_AWS_ALONE].toSorted()).toEqual(
+      alarmsIn(stack)
+        .map(([name]) => name)
+        .toSorted(),
+    );
   });
 });

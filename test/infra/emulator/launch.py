@@ -1,16 +1,21 @@
-"""Starts the emulator. Five things of it are changed, because a deployment of this stack needs them.
+"""Starts the emulator. Eight things of it are changed, because a deployment of this stack needs them.
 
-It refuses a template in which cfn-lint finds anything at all, warnings that osls cannot avoid included; `npm run check:infra` looks at the template instead. And it does not know function URLs in a
-template, though outputs name them. The outputs of a stack stay those of its first template, which for osls
-has a bucket alone. The managed policies of a removed stack stay. And it restores no table of another region.
+It refuses a template in which cfn-lint finds anything at all, warnings that osls cannot avoid included; `npm run check:infra` looks at the template instead. And it does not know function URLs and
+groups of schedules in a template, though outputs and roles name them. The outputs of a stack stay those of its first template, which for osls
+has a bucket alone. The managed policies of a removed stack stay. It restores no table of another region. Its
+tables have no ids. And it shows a parameter that is a list as Python writes it.
 """
+
+from uuid import uuid4
 
 import moto.cloudformation.models as stacks
 from moto.awslambda.models import lambda_backends
 from moto.core.common_models import CloudFormationModel
 from moto.dynamodb.models import DynamoDBBackend, RestoredPITTable, dynamodb_backends
+from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 from moto.iam.models import ManagedPolicy
+from moto.scheduler.models import scheduler_backends
 from moto.server import main
 
 
@@ -57,6 +62,44 @@ class FunctionUrl(CloudFormationModel):
         return None
 
 
+class ScheduleGroup(CloudFormationModel):
+    __module__ = "moto.scheduler.groups_of_templates"
+
+    def __init__(self, group):
+        self.group = group
+
+    @staticmethod
+    def cloudformation_name_type():
+        return "Name"
+
+    @staticmethod
+    def cloudformation_type():
+        return "AWS::Scheduler::ScheduleGroup"
+
+    @property
+    def physical_resource_id(self):
+        return self.group.name
+
+    @classmethod
+    def has_cfn_attr(cls, attr):
+        return attr == "Arn"
+
+    def get_cfn_attribute(self, attribute_name):
+        return self.group.arn
+
+    @classmethod
+    def create_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name, **kwargs):
+        return cls(scheduler_backends[account_id][region_name].create_schedule_group(name=resource_name, tags=[]))
+
+    @classmethod
+    def update_from_cloudformation_json(cls, original_resource, new_resource_name, cloudformation_json, account_id, region_name):
+        return original_resource
+
+    @classmethod
+    def delete_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name):
+        scheduler_backends[account_id][region_name].delete_schedule_group(resource_name)
+
+
 def outputs_of_now(stack):
     stack._parse_template()
     stack.output_map = stack._create_output_map()
@@ -80,12 +123,30 @@ def restored_from_region(backend, target_table_name, source_table_name):
     return table
 
 
+def described_with_id(table, base_key="TableDescription"):
+    description = described_without(table, base_key)
+    table.id_of_emulator = getattr(table, "id_of_emulator", None) or str(uuid4())
+    description[base_key]["TableId"] = table.id_of_emulator
+    return description
+
+
+def parameters_as_sent(stack):
+    shown = parameters_once(stack)
+    resolved = stack.resource_map.resolved_parameters
+    lists = {key: ",".join(value) for key, value in resolved.items() if isinstance(value, list)}
+    return [{**each, "ParameterValue": lists.get(each["ParameterKey"], each["ParameterValue"])} for each in shown]
+
+
+described_without = Table.describe
+Table.describe = described_with_id
 restored_by_name = DynamoHandler.restore_table_to_point_in_time
 restored_here = DynamoDBBackend.restore_table_to_point_in_time
 DynamoHandler.restore_table_to_point_in_time = restored_by_arn
 DynamoDBBackend.restore_table_to_point_in_time = restored_from_region
 outputs_once = stacks.Stack.outputs.fget
 stacks.Stack.outputs = property(outputs_of_now)
+parameters_once = stacks.Stack.parameter_list.fget
+stacks.Stack.parameter_list = property(parameters_as_sent)
 ManagedPolicy.delete = lambda policy, account_id, region_name: policy.backend.delete_policy(policy.arn)
 stacks.validate_template_cfn_lint = lambda template: []
 main()

@@ -23,6 +23,8 @@ export interface Account {
   readonly roles: Readonly<Record<string, readonly Statement[]>>;
   /** Name that a logical id of the template got: "StateTable" is "tidemark-prod-state". */
   readonly names: Readonly<Record<string, string>>;
+  /** The clock in the date of each answer. Default: that of this machine. */
+  readonly clock?: () => number;
 }
 
 export interface Call {
@@ -69,7 +71,9 @@ export const openAccount = async (
     const forwarded = await fetch(asked.service === "dynamodb" ? account.dynamodb : account.sqs, { method: "POST", headers, body });
     reply(response, forwarded.status, await forwarded.json());
   };
+  const { clock } = account;
   const server = createServer((request, response) => {
+    if (clock) response.setHeader("date", new Date(clock()).toUTCString());
     answer(request, response).catch((error: unknown) => reply(response, 500, { __type: "InternalFailure", message: String(error) }));
   });
   return { endpoint: await listenOnLoopback(server), calls, close: () => closeServer(server) };

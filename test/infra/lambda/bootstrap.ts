@@ -24,6 +24,22 @@ if (from && to) {
   });
 }
 
+/**
+ * The clock of a machine that a test moves ahead with its event, so that hours are played in seconds. Both clocks of the process move together, as when time passes; timers do not.
+ */
+let aheadMs = 0;
+const RealDate = Date;
+const realSteadyMs = performance.now.bind(performance);
+globalThis.Date = class extends RealDate {
+  constructor(...given: readonly []) {
+    super(...(given.length === 0 ? ([RealDate.now() + aheadMs] as unknown as readonly []) : given));
+  }
+  static override now(): number {
+    return RealDate.now() + aheadMs;
+  }
+} as DateConstructor;
+performance.now = () => realSteadyMs() + aheadMs;
+
 interface Context {
   readonly awsRequestId: string;
   readonly functionName: string;
@@ -48,6 +64,7 @@ const load = (): Handler => {
 const serveOne = async (handler: Handler): Promise<void> => {
   const next = await fetch(`${API}/invocation/next`);
   const id = next.headers.get("lambda-runtime-aws-request-id") ?? "";
+  aheadMs = Number(next.headers.get("stand-in-ahead-ms"));
   const deadlineMs = Number(next.headers.get("lambda-runtime-deadline-ms"));
   const context: Context = {
     awsRequestId: id,

@@ -23,6 +23,8 @@ export interface FunctionSettings {
   readonly handler: string;
   readonly timeoutMs: number;
   readonly environment: Readonly<Record<string, string>>;
+  /** How far the clock of the machine is ahead of the real one at an event. Default 0. */
+  readonly aheadMs?: () => number;
 }
 
 const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
@@ -33,7 +35,7 @@ const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
 };
 
 /** One execution environment of a function: its process, and the Runtime API that it talks to, on loopback. Nothing of the host's environment reaches it but PATH. */
-export const startEnvironment = async ({ taskRoot, handler, timeoutMs, environment }: FunctionSettings): Promise<Environment> => {
+export const startEnvironment = async ({ taskRoot, handler, timeoutMs, environment, aheadMs = () => 0 }: FunctionSettings): Promise<Environment> => {
   const startedMs = performance.now();
   let parked: ServerResponse | undefined;
   let waiting: { readonly event: unknown; readonly answered: (answer: Answer) => void } | undefined;
@@ -41,7 +43,11 @@ export const startEnvironment = async ({ taskRoot, handler, timeoutMs, environme
   const first = Promise.withResolvers<number>();
   const deliver = (): void => {
     if (parked === undefined || waiting === undefined) return;
-    parked.writeHead(200, { "lambda-runtime-aws-request-id": crypto.randomUUID(), "lambda-runtime-deadline-ms": String(Date.now() + timeoutMs) });
+    parked.writeHead(200, {
+      "lambda-runtime-aws-request-id": crypto.randomUUID(),
+      "lambda-runtime-deadline-ms": String(Date.now() + aheadMs() + timeoutMs),
+      "stand-in-ahead-ms": String(aheadMs()),
+    });
     parked.end(JSON.stringify(waiting.event));
     parked = undefined;
   };

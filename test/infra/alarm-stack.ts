@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type SimulatedCluster, startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
+import { SYNC_QUEUE } from "../../lib/local/run/names.ts";
+import type { Queues } from "../../lib/local/run/run-queues.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { openAccount, type Statement } from "./lambda/account.ts";
+import { keyOf, type Sample, samplesIn } from "./lambda/emitted.ts";
+import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
+import { CLUSTER_ADDRESS, type LoadBalancer, startLoadBalancer } from "./load-balancer.ts";
+import type { Json, Resource, Stack } from "./packaged.ts";
+
+/** The packaged functions `schedule` and `sync` behind the rights of their roles, with real tables, a queue and clusters, and what their alarms look at. */
+export const TABLES = { stateTable: "tidemark-prod-state", historyTable: "tidemark-prod-history" };
+const NAMES = { StateTable: TABLES.stateTable, HistoryTable: TABLES.historyTable, SyncQueue: SYNC_QUEUE };
+const MINUTE_MS = 60_000;
+
+export const hpaOf = (maxReplicas: number): string =>
+  JSON.stringify({
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "web", namespace: "shop" },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      minReplicas: 1,
+      maxReplicas,
+      metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } }],
+    },
+  });
+/** Four pods would be right, and it has two. */
+const WEB = {
+  requests: { cpuMillicores: 500, memoryBytes: 2 ** 28 },
+  limits: { cpuMillicores: 600, memoryBytes: 2 ** 29 },
+  namespace: "shop",
+  name: "web",
+  trace: { points: [{ atMs: 0, value: 100 }], unit: "calls", stepMs: MINUTE_MS },
+  initialReplicas: 2,
+  cpuMillicoresPerUnit: 12,
+};
+/** The path that every scale of `web` is written to. */
+export const SCALE_OF_WEB = "/apis/apps/v1/namespaces/shop/deployments/web/scale";
+
+export interface ReachedCluster {
+  readonly cluster: SimulatedCluster;
+  readonly balancer: LoadBalancer;
+  readonly close: () => Promise<void>;
+}
+
+/** A simulated cluster with the workload `web`, which has run for ten minutes, behind a load balancer that functions reach. */
+export const startReachedCluster = async (folder: string, clock: () => number): Promise<ReachedCluster> => {
+  let aheadMs = -10 * MINUTE_MS;
+  const cluster = await startSimulatedCluster({ dataDir: folder, clock: () => clock() + aheadMs, seed: 1, workloads: [WEB] });
+  aheadMs = 0;
+  const balancer = await startLoadBalancer(cluster.kubeconfigPath);
+  const close = async (): Promise<void> => {
+    await balancer.close();
+    await cluster.close();
+  };
+  return { cluster, balancer, close };
+};
+
+/** People's side of the same tables. */
+export const serviceOn = (client: DynamoDBClient, clock: () => number = Date.now): Service => {
+  const tables = { client, ...TABLES, clock, wait: async () => undefined, random: Math.random, token: randomUUID };
+  return openService({ tables, insert: insertByStatement(tables), clock, by: "test", newUid: randomUUID });
+};
+
+export const propertiesIn = (stack: Stack, name: string): Resource["Properties"] => stack.packaged.resources[name]?.Properties ?? {};
+
+const textVariablesOf = (stack: Stack, name: string): Readonly<Record<string, string>> => {
+  const { Variables } = propertiesIn(stack, name)["Environment"] as { readonly Variables: Readonly<Record<string, Json>> };
+  return Object.fromEntries(Object.entries(Variables).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+};
+const statementsOf = (stack: Stack, role: string): readonly Statement[] => {
+  const { Policies } = propertiesIn(stack, role) as unknown as {
+    readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[];
+  };
+  return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+};
+
+export interface FunctionsOf {
+  readonly stack: Stack;
+  readonly dynamodb: string;
+  readonly queues: Queues;
+  readonly secrets: Readonly<Record<string, string>>;
+  /** How far the clocks of functions and tables are ahead of the real one. */
+  readonly aheadMs?: () => number;
+}
+
+export interface Functions {
+  readonly start: (name: "schedule" | "sync") => Promise<Environment>;
+  readonly close: () => Promise<void>;
+}
+
+/** An account with the roles of the stack; `start` begins an execution environment of a function in it. `close` ends them all. */
+export const openFunctions = async ({ stack, dynamodb, queues, secrets, aheadMs = () => 0 }: FunctionsOf): Promise<Functions> => {
+  const account = await openAccount({
+    dynamodb,
+    sqs: queues.endpoint,
+    eks: {},
+    secrets,
+    invoke: async () => undefined,
+    roles: { schedule: statementsOf(stack, "ScheduleRole"), sync: statementsOf(stack, "SyncRole") },
+    names: NAMES,
+    clock: () => Date.now() + aheadMs(),
+  });
+  const started: Environment[] = [];
+  const own = {
+    schedule: { TIDEMARK_SYNC_QUEUE_URL: queues.syncUrl.replace(queues.endpoint, account.endpoint) },
+    sync: { TIDEMARK_HISTORY_TABLE: TABLES.historyTable },
+  };
+  const start = async (name: "schedule" | "sync"): Promise<Environment> => {
+    const environment = await startEnvironment({
+      taskRoot: stack.folder,
+      handler: `dist/${name}/index.handler`,
+      timeoutMs: 30_000,
+      aheadMs,
+      environment: {
+        ...textVariablesOf(stack, name === "sync" ? "SyncLambdaFunction" : "ScheduleLambdaFunction"),
+        TIDEMARK_CLUSTER_METRICS: "none",
+        TIDEMARK_STATE_TABLE: TABLES.stateTable,
+        STAND_IN_ROUTE: `${CLUSTER_ADDRESS}=127.0.0.1`,
+        AWS_ENDPOINT_URL: account.endpoint,
+        AWS_ACCESS_KEY_ID: name,
+        ...own[name],
+      },
+    });
+    started.push(environment);
+    return environment;
+  };
+  const close = async (): Promise<void> => {
+    for (const environment of started) await environment.stop();
+    await account.close();
+  };
+  return { start, close };
+};
+
+export const clusterFolder = (stack: Stack, name: string): string => join(stack.folder, `cluster-${name}`);
+
+const counted = (namespace: string, name: string, dimensions: Json, value: number): Sample => ({
+  key: keyOf({ namespace, name, dimensions }),
+  value,
+});
+const ofFunction = (name: string, logicalId: string, value: number): Sample =>
+  counted("AWS/Lambda", name, { FunctionName: { Ref: logicalId } }, value);
+export const ofQueue = (name: string, logicalId: string, value: number): Sample =>
+  counted("AWS/SQS", name, { QueueName: { "Fn::GetAtt": [logicalId, "QueueName"] } }, value);
+
+/** One call of a function: the samples that it sent, and those that Lambda sends of every call. */
+export const called = async (environment: Environment, logicalId: string, event: unknown): Promise<readonly Sample[]> => {
+  const before = environment.log().length;
+  const { kind } = await environment.invoke(event);
+  const ofLambda = [ofFunction("Invocations", logicalId, 1), ofFunction("Errors", logicalId, kind === "error" ? 1 : 0)];
+  return [...samplesIn(environment.log().slice(before)), ...ofLambda];
+};
+
+export const eventOfMessage = (body: string) => ({
+  Records: [{ messageId: "m", receiptHandle: "r", body, attributes: {}, messageAttributes: {}, eventSource: "aws:sqs" }],
+});
+
+/** Every alarm of the template, by its logical id. */
+export const alarmsIn = (stack: Stack): readonly (readonly [name: string, properties: Resource["Properties"]])[] =>
+  Object.entries(stack.packaged.resources)
+    .filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm")
+    .map(([name, { Properties }]) => [name, Properties]);
