@@ -1,5 +1,5 @@
+import type { EventRecord } from "../../model/event-record.ts";
 import type { ClusterName } from "../../model/ids.ts";
-import type { ScaleEventRecord } from "../../model/records.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
 import { eventOf } from "./event-codec.ts";
@@ -8,7 +8,7 @@ import { historyItemOf } from "./item.ts";
 import { addedMs } from "./scope-changes.ts";
 
 /** Scale events of a whole cluster in order of time, day by day and page by page. */
-export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
+export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<EventRecord> {
   if (isEmptyStretch(stretch)) return;
   for (const day of daysOf(await sinceAdded(tables, cluster, stretch))) {
     const params = dayEventsParams(tables.historyTable, cluster, day, stretch);
