@@ -14,6 +14,7 @@ import { type ApiSession, putScaleWithin, readScaleWithin } from "./scale.ts";
 import { getFromService } from "./service-proxy.ts";
 import { listSpecs } from "./specs/list-specs.ts";
 import { fairGate } from "./transport/fair-gate.ts";
+import { sameCluster } from "./transport/same-cluster.ts";
 import { OF_THE_MACHINE, type Surroundings } from "./transport/surroundings.ts";
 import { apiTransport, type Transport } from "./transport/transport.ts";
 
@@ -37,7 +38,8 @@ export interface ConnectOptions {
   readonly notice?: (message: string) => void;
 }
 
-type Connectable = Pick<ClusterRecord, "name" | "uid"> & Pick<ConnectionRecord, "connection">;
+type Connectable = Identified & Pick<ConnectionRecord, "connection">;
+type Identified = Pick<ClusterRecord, "name" | "uid"> & Pick<ConnectionRecord, "kubeSystemUid">;
 
 /** A client for one cluster. It opens no connection yet. Throws a TidemarkError `cluster.access.…` for a connection that cannot be used. */
 export const connect = async (record: Connectable, options: ConnectOptions): Promise<ClusterClient> => {
@@ -46,11 +48,13 @@ export const connect = async (record: Connectable, options: ConnectOptions): Pro
 };
 
 /** A client with this access. */
-export const clientFor = (record: Pick<ClusterRecord, "name" | "uid">, access: Access, options: ConnectOptions): ClusterClient => {
-  const { name: cluster } = record;
+export const clientFor = (record: Identified, access: Access, options: ConnectOptions): ClusterClient => {
+  const { name: cluster, kubeSystemUid } = record;
   const elapsed = options.elapsed ?? (() => performance.now());
   const { clock, surroundings = OF_THE_MACHINE } = options;
-  const transport = gated(apiTransport({ cluster, access, clock, elapsed, surroundings }), surroundings.after);
+  const calls = apiTransport({ cluster, access, clock, elapsed, surroundings });
+  const identified = kubeSystemUid === undefined ? calls : sameCluster(calls, { cluster, uid: kubeSystemUid, clock, elapsed });
+  const transport = gated(identified, surroundings.after);
   const session: ApiSession = {
     cluster,
     transport,

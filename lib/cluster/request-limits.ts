@@ -132,6 +132,10 @@ export const DISCOVERY_TTL_MS = 10 * 60_000;
 /** How long an absence counts. The API may be installed at any time. */
 export const ABSENCE_TTL_MS = 60_000;
 
+/** Longest time for the reading of the cluster's identity, and how long its failure counts. */
+export const IDENTITY_MS = 3_000;
+export const IDENTITY_AGAIN_MS = 1_000;
+
 /** How long the LISTs of other autoscalers are believed that showed none of a watched target, while no target changes. It is how late a rival is noticed that has not written yet. */
 export const RIVALS_TTL_MS = 60_000;
 

@@ -45,6 +45,8 @@ export interface ConnectionRecord {
   /** The cluster that it was stored for. It connects no other cluster of this name. */
   readonly uid?: string;
   readonly connection: Connection;
+  /** The uid of the namespace kube-system when the connection was stored: the identity of the cluster. Absent where it could not be read, or the connection was stored with force. */
+  readonly kubeSystemUid?: string;
   /** The version of the cluster that it was stored with, or a later one. */
   readonly version: number;
 }

@@ -3,7 +3,7 @@ import type { ClusterClient } from "../cluster/port.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { foreignWords } from "../model/foreign-words.ts";
 import type { ClusterRecord } from "../model/records.ts";
-import { connectionFor, getConnection } from "../store/records/clusters.ts";
+import { getConnection, reachedBy } from "../store/records/clusters.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 
@@ -15,9 +15,10 @@ type Known = Pick<ClusterRecord, "name" | "uid">;
 export const openStored =
   (tables: Tables) =>
   async (cluster: Known, options: ConnectOptions): Promise<ClusterClient> => {
-    const connection = connectionFor(cluster, await getConnection(tables, cluster.name));
-    if (!connection) throw unconnected(cluster.name);
-    return connect({ ...cluster, connection }, options);
+    const reached = reachedBy(cluster, await getConnection(tables, cluster.name));
+    if (!reached) throw unconnected(cluster.name);
+    const { connection, kubeSystemUid } = reached;
+    return connect({ name: cluster.name, ...(cluster.uid !== undefined && { uid: cluster.uid }), connection, ...(kubeSystemUid !== undefined && { kubeSystemUid }) }, options);
   };
 
 const unconnected = (name: string): TidemarkError =>

@@ -14,7 +14,12 @@ import { CPU, clientTo, deployment, QUEUE, WHOLE, watch, watermarkWithMonitor } 
 const ROOT = join(import.meta.dirname, "../..");
 const yaml = readFileSync(join(ROOT, "infra/cluster-rbac.yaml"), "utf8");
 
-const rule = z.strictObject({ apiGroups: z.array(z.string()), resources: z.array(z.string()), verbs: z.array(z.string()) });
+const rule = z.strictObject({
+  apiGroups: z.array(z.string()),
+  resources: z.array(z.string()),
+  resourceNames: z.array(z.string()).optional(),
+  verbs: z.array(z.string()),
+});
 const role = z.strictObject({
   apiVersion: z.literal("rbac.authorization.k8s.io/v1"),
   kind: z.literal("ClusterRole"),
@@ -36,14 +41,15 @@ const documents = parseAllDocuments(yaml, { strict: true }).map((document) => {
 const roles = documents.filter((document) => document.kind === "ClusterRole");
 
 const permissions = roles.flatMap(({ metadata, rules }) =>
-  rules.flatMap(({ apiGroups, resources, verbs }) =>
-    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ role: metadata.name, group, resource, verb })))),
+  rules.flatMap(({ apiGroups, resources, resourceNames, verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ role: metadata.name, group, resource, resourceNames, verb })))),
   ),
 );
 const allows = (permission: (typeof permissions)[number], asked: Asked): boolean =>
   asked.kind === "resource" &&
   permission.group === asked.group &&
   permission.verb === asked.verb &&
+  (permission.resourceNames === undefined || permission.resourceNames.includes(asked.name ?? "")) &&
   (permission.resource === "*" || permission.resource === asked.resource);
 /** Discovery is open to every authenticated user by the role system:discovery. */
 const isDiscovery = (asked: Asked): boolean => asked.kind === "path" && asked.verb === "get" && /^\/apis?(\/|$)/.test(asked.path);
@@ -95,6 +101,9 @@ beforeAll(async () => {
     );
   }
   client.close();
+  const identified = clientTo(server, { kubeSystemUid: "uid-of-kube-system" });
+  await identified.readScale(namespace("shop"), deployment("web"), 1_000);
+  identified.close();
   asked = server.seen.map(requestInfo);
 });
 afterAll(() => server.close());

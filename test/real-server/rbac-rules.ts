@@ -7,6 +7,7 @@ const ROOT = join(import.meta.dirname, "../..");
 export interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
@@ -15,20 +16,21 @@ export const RULES: readonly Rule[] = parseAllDocuments(readFileSync(join(ROOT, 
   .map((document): { readonly kind: string; readonly rules?: readonly Rule[] } => document.toJS())
   .flatMap(({ kind, rules = [] }) => (kind === "ClusterRole" ? rules : []));
 
-/** The words of a rule in the table: its verbs, and its resources as kubectl writes them. */
-export const wordsOf = ({ apiGroups, resources, verbs }: Rule): readonly string[] => {
+/** The words of a rule in the table: its verbs, the names that it is about, and its resources as kubectl writes them. */
+export const wordsOf = ({ apiGroups, resources, resourceNames = [], verbs }: Rule): readonly string[] => {
   const [group = ""] = apiGroups;
   const named = resources.map((resource) => {
     const [plural = "", part] = resource.split("/");
     return [group === "" ? plural : `${plural}.${group}`, ...(part === undefined ? [] : [part])].join("/");
   });
-  return [...verbs, ...named];
+  return [...verbs, ...named, ...resourceNames];
 };
 
 /** The points of `tidemark cluster check` that ask for this rule. */
 export const pointsOf = (rule: Rule): readonly string[] => {
   const [group = ""] = rule.apiGroups;
   if (group.endsWith("metrics.k8s.io")) return [group];
+  if (rule.resources.includes("namespaces")) return ["identity"];
   return rule.resources.map((resource) => [resource.split("/")[0] ?? "", ...(group === "" ? [] : [group])].join("."));
 };
 

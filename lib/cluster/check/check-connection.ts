@@ -12,7 +12,7 @@ import type { CheckedConnection } from "./checked-connection.ts";
 import { apiGroups } from "./groups.ts";
 import { type CheckedPoint, type ConnectionReport, failed, passed, reportOf, skipped } from "./report.ts";
 import { rightsAsker } from "./rights.ts";
-import { checkServer, checkUser } from "./server.ts";
+import { checkIdentity, checkServer, checkUser } from "./server.ts";
 import { findTargetKinds } from "./target-kinds.ts";
 
 /**
@@ -26,10 +26,10 @@ export const checkConnection = async (target: CheckedConnection, options: Connec
   const elapsed = options.elapsed ?? (() => performance.now());
   const asking = asker({ cluster: target.name, access, clock: options.clock, elapsed, startedMs: elapsed() });
   try {
-    const points = await checkApi(asking, access, target, options);
+    const { points, kubeSystemUid } = await checkApi(asking, access, target, options);
     // Credentials may still be missing after they were set up: a token or a plugin is asked for with the first call.
     if (points.some(({ check }) => check === "credentials")) return reportOf(target.name, points);
-    return reportOf(target.name, [passed("credentials", ACCESS_WORDS[target.connection.kind]), ...points]);
+    return reportOf(target.name, [passed("credentials", ACCESS_WORDS[target.connection.kind]), ...points], kubeSystemUid);
   } finally {
     asking.close();
   }
@@ -41,12 +41,17 @@ const ACCESS_WORDS = {
   kubeconfig: "the kubeconfig was read",
 } as const;
 
-const checkApi = async (asking: Asker, access: Access, target: CheckedConnection, { clock }: ConnectOptions): Promise<readonly CheckedPoint[]> => {
+interface CheckedApi {
+  readonly points: readonly CheckedPoint[];
+  readonly kubeSystemUid?: string | undefined;
+}
+
+const checkApi = async (asking: Asker, access: Access, target: CheckedConnection, { clock }: ConnectOptions): Promise<CheckedApi> => {
   const server = await checkServer(asking, access, clock);
-  if (server.some(({ result }) => result === "failed")) return server;
+  if (server.some(({ result }) => result === "failed")) return { points: server };
   const user = await checkUser(asking);
-  if (!user.known) return [...server, ...user.points];
-  const groups = await apiGroups(asking);
+  if (!user.known) return { points: [...server, ...user.points] };
+  const [groups, identity] = await Promise.all([apiGroups(asking), checkIdentity(asking, target.namespaces)]);
   const specKinds = kindsReadFrom(target);
   const named = await findTargetKinds(asking, { groups, specKinds, namespaces: target.namespaces, targets: target.targets ?? [] });
   const kinds = distinct([...(target.kinds ?? []), ...named.kinds]);
@@ -65,7 +70,8 @@ const checkApi = async (asking: Asker, access: Access, target: CheckedConnection
     checkSpecs(context),
     checkStatus(context),
   ]);
-  return [...server, ...user.points, ...points.flat(), ...unaskedNamespaces(target.namespaces)];
+  const all = [...server, ...user.points, identity.point, ...points.flat(), ...unaskedNamespaces(target.namespaces)];
+  return { points: all, kubeSystemUid: identity.uid };
 };
 
 const unaskedNamespaces = (namespaces: readonly string[] = []): readonly CheckedPoint[] => {

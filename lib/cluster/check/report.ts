@@ -17,6 +17,8 @@ export interface ConnectionReport {
   /** False where a necessary point failed: no sync could read and scale a workload. */
   readonly usable: boolean;
   readonly checks: readonly CheckedPoint[];
+  /** The uid of the namespace kube-system; absent where it could not be read. */
+  readonly kubeSystemUid?: string;
 }
 
 export const passed = (check: string, message: string): CheckedPoint => ({ check, result: "passed", message });
@@ -24,8 +26,9 @@ export const skipped = (check: string, message: string): CheckedPoint => ({ chec
 export const warning = (check: string, message: string, fix: string): CheckedPoint => ({ check, result: "warning", message, fix });
 export const failed = (check: string, message: string, fix: string): CheckedPoint => ({ check, result: "failed", message, fix });
 
-export const reportOf = (name: string, checks: readonly CheckedPoint[]): ConnectionReport => ({
+export const reportOf = (name: string, checks: readonly CheckedPoint[], kubeSystemUid?: string): ConnectionReport => ({
   name,
+  ...(kubeSystemUid !== undefined && { kubeSystemUid }),
   usable: checks.every(({ result }) => result !== "failed"),
   checks,
 });

@@ -3,8 +3,9 @@ import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
 import { asObject, asText } from "../../model/read/json.ts";
 import { CLOCK_DIFFERENCE_MS } from "../request-limits.ts";
+import { IDENTITY_PATH, IDENTITY_RESOURCE, identityIn } from "../transport/same-cluster.ts";
 import type { Asker, CheckAnswer, Reply } from "./ask.ts";
-import { type CheckedPoint, failed, passed, warning } from "./report.ts";
+import { type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";
 
 /** What the first question shows: whether the server is reached, its certificate, its version and its clock. */
 export const checkServer = async ({ ask }: Asker, access: Access, clock: () => number): Promise<readonly CheckedPoint[]> => {
@@ -111,3 +112,22 @@ const untold = ({ code, message }: ApiFailure): CheckedUser => {
     return { points: [warning("user", `unknown: ${message}`, "nothing has to be done: servers before 1.28 cannot name the user")], known: true };
   return { points: [failed("user", message, "check again; the API server must answer for a sync to work")], known: false };
 };
+
+export interface CheckedIdentity {
+  readonly point: CheckedPoint;
+  /** The uid of the namespace kube-system; absent where it could not be read. */
+  readonly uid?: string;
+}
+
+/** What shows that two names are one cluster, and that another cluster answers at an address. A user with rights in single namespaces cannot read it. */
+export const checkIdentity = async ({ ask }: Asker, namespaces: readonly string[] | undefined): Promise<CheckedIdentity> => {
+  const outcome = await ask({ path: IDENTITY_PATH, resource: IDENTITY_RESOURCE });
+  const uid = outcome.kind === "answered" ? identityIn(outcome.reply.body) : undefined;
+  if (uid !== undefined) return { point: passed("identity", "the uid of the namespace kube-system is known"), uid };
+  const why = outcome.kind === "failed" ? outcome.failure.message : "the namespace kube-system has no uid";
+  const words = `unknown: ${foreignWords(why)}`;
+  return { point: namespaces === undefined ? warning("identity", words, IDENTITY_FIX) : skipped("identity", words) };
+};
+
+const IDENTITY_FIX =
+  "give the role the right to get the namespace kube-system (tidemark cluster rbac prints it): without it, one cluster under two names and another cluster behind the address are not noticed";

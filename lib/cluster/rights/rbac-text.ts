@@ -21,7 +21,7 @@ export const RBAC_GROUP = "tidemark";
 export const rbacText = ({ namespaces, readOnly = false, status = false, kinds = [] }: RbacOptions): string => {
   const custom = customKindRules(kinds);
   const roles: readonly Role[] = [
-    { name: "tidemark-observe", rules: [...OBSERVE_RULES, ...custom.observe] },
+    { name: "tidemark-observe", rules: [...OBSERVE_RULES.filter(({ wholeCluster }) => !(wholeCluster && namespaces)), ...custom.observe] },
     ...(readOnly ? [] : [{ name: "tidemark-scale", rules: [...SCALE_RULES, ...custom.scale] }]),
     ...(status ? [{ name: "tidemark-status", rules: STATUS_RULES }] : []),
   ];

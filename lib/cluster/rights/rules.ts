@@ -9,6 +9,8 @@ export interface RbacRule {
   readonly verbs: readonly string[];
   /** The only objects that the rule is about; absent: all. */
   readonly names?: readonly string[];
+  /** A role of one namespace cannot give it. */
+  readonly wholeCluster?: true;
   /** The comment above the rule. */
   readonly because?: string;
 }
@@ -34,6 +36,14 @@ export const BUILT_IN_KINDS: readonly ScalableKind[] = [
 export const OBSERVE_RULES: readonly RbacRule[] = [
   ...perGroup(BUILT_IN_KINDS, ({ plural }) => plural, ["get", "list"]),
   { group: "", resources: ["pods"], verbs: ["list"] },
+  {
+    group: "",
+    resources: ["namespaces"],
+    verbs: ["get"],
+    names: ["kube-system"],
+    wholeCluster: true,
+    because: "Its uid is the identity of the cluster: so one cluster under two names, and another one behind the address, are noticed.",
+  },
   { group: "metrics.k8s.io", resources: ["pods"], verbs: ["list"] },
   {
     group: "custom.metrics.k8s.io",

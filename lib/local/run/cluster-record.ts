@@ -29,7 +29,7 @@ export const ensureCluster = async (context: ServiceContext, { name, connection,
     : { ...newRecord(name, context.newUid()), ...wanted, version: (await lastVersion(context.tables, clusterName(name))) + 1 };
   const sides = { ...(known && { before: { ...known, connection: connected } }), after: { ...record, connection } };
   await recordChange(context, { scope: "cluster", name, version: record.version, verb: known ? "replace" : "add", ...sides });
-  const first = await putConnection(context.tables, connectionRecord(record, connection), stored);
+  const first = await putConnection(context.tables, connectionRecord(record, { connection }), stored);
   const written = first.kind === "stored" ? await putCluster(context.tables, record, known?.version) : first;
   if (written.kind === "stored") return record;
   throw new TidemarkError("local.cluster-edited", `Cannot store cluster "${name}": another command is editing it; start again`, { name });

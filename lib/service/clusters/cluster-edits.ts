@@ -17,6 +17,7 @@ import {
   listConnections,
   putCluster,
   putConnection,
+  type Reached,
 } from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { eachDone } from "../../store/table/all-done.ts";
@@ -33,7 +34,7 @@ import { clusterView, headsOf } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/pause-view.ts";
 import { rememberTables } from "./adopt.ts";
 import { clusterFaults } from "./cluster-faults.ts";
-import { lookBefore } from "./connection-check.ts";
+import { isOneCluster, lookBefore, reachedNow } from "./connection-check.ts";
 
 const PERIOD_MS = 15_000;
 /** Attempts of an edit while other editors win. */
@@ -68,6 +69,7 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   // A taken name is told before the look, which may take half a minute.
   if (await getCluster(context.tables, name)) throw taken(wanted.name);
   const report = await lookBefore(context, "add", wanted);
+  await isOneCluster(context, "add", wanted.name, report);
   // Versions of a removed cluster with this name go on, so that a late edit of it never matches.
   const version = (await lastVersion(context.tables, name)) + 1;
   const record: ClusterRecord = {
@@ -88,7 +90,7 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   await recordChange(context, { scope: "cluster", name, version: record.version, verb: "add", after: withConnection(record, wanted.connection) });
   let written = record;
   const earlier = await getConnection(context.tables, name);
-  const own = connectionRecord(record, wanted.connection);
+  const own = connectionRecord(record, reachedNow(wanted.connection, report));
   const stored = await startingClean(context, record, async () => {
     await putConnection(context.tables, own, earlier);
     // Read at the write, as for an edit: emptying what an earlier cluster has left may take a minute.
@@ -169,6 +171,7 @@ const taken = (name: string): TidemarkError =>
 export const replaceCluster = async (context: ServiceContext, wanted: ClusterChange): Promise<ClusterStored> => {
   refuseFaults("replace", wanted.name, clusterFaults(wanted));
   const report = wanted.connection && (await lookBefore(context, "replace", { ...(await lookedAt(context, wanted.name)), ...wanted }));
+  await isOneCluster(context, "replace", wanted.name, report);
   const change = (record: ClusterRecord): ClusterRecord => ({
     ...record,
     partitions: partitionsOf(wanted) ?? record.partitions,
@@ -180,7 +183,7 @@ export const replaceCluster = async (context: ServiceContext, wanted: ClusterCha
   const stored = await edit(context, wanted.name, {
     verb: "replace",
     change,
-    ...(wanted.connection && { connection: wanted.connection }),
+    ...(wanted.connection && { reached: reachedNow(wanted.connection, report) }),
   });
   return withChecks(stored, report);
 };
@@ -202,7 +205,7 @@ interface ClusterEdit {
   /** The namespace of what is changed, where the edit leaves all else as it is. */
   readonly namespace?: string;
   /** The connection, where a person states it. What was read before says nothing about it. */
-  readonly connection?: Connection;
+  readonly reached?: Reached;
 }
 
 /*
@@ -218,7 +221,7 @@ const edit = async (context: ServiceContext, name: string, wanted: ClusterEdit):
 export const editCluster = async (
   context: ServiceContext,
   name: string,
-  { verb, change, connection, namespace: part }: ClusterEdit,
+  { verb, change, reached, namespace: part }: ClusterEdit,
 ): Promise<{ readonly record: ClusterRecord; readonly changed: boolean }> => {
   let uid: string | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
@@ -231,15 +234,15 @@ export const editCluster = async (
     const { removing: _ended, ...kept } = withoutExpired(changed, context.clock());
     const connected = await getConnection(context.tables, before.name);
     const version = Math.max(before.version, connected?.version ?? 0) + 1;
-    const after: ClusterRecord = { ...kept, version, ...(connection && { connectionVersion: version }) };
+    const after: ClusterRecord = { ...kept, version, ...(reached && { connectionVersion: version }) };
     const isReplanned = changesDueTimes(before, kept);
     const write = async (): Promise<RecordWrite> => {
       // Read at the write. Moving windows may take minutes, and calls of the scheduler in that time have planned without this edit.
       const written: ClusterRecord = isReplanned ? { ...after, plannedFromMs: context.clock() } : after;
       const own = connectionFor(before, connected);
-      const sides = { before: withConnection(before, own), after: withConnection(written, connection ?? own) };
+      const sides = { before: withConnection(before, own), after: withConnection(written, reached?.connection ?? own) };
       await recordChange(context, { scope: "cluster", name, version: after.version, verb, namespace: part, ...sides });
-      if (connection && (await putConnection(context.tables, connectionRecord(after, connection), connected)).kind === "conflict")
+      if (reached && (await putConnection(context.tables, connectionRecord(after, reached), connected)).kind === "conflict")
         return { kind: "conflict" };
       const { kind } = await putCluster(context.tables, written, before.version);
       return kind === "stored" || (await wasStored(context, written)) ? { kind: "stored" } : { kind };

@@ -4,8 +4,9 @@ import type { ScalableKind } from "../../cluster/rights/rules.ts";
 import { readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/scalable-kind.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName } from "../../model/ids.ts";
+import type { Connection } from "../../model/records.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
-import { connectionFor, getConnection } from "../../store/records/clusters.ts";
+import { connectionFor, getCluster, getConnection, listConnections, type Reached, reachedBy } from "../../store/records/clusters.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
 import type { ServiceContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
@@ -84,4 +85,35 @@ const unusableWords = ({ checks }: ConnectionReport): string => {
   if (!first) return "no sync could work with it";
   const others = more.length === 0 ? "" : `, and ${more.length} more ${more.length === 1 ? "point" : "points"} failed`;
   return `${first.check}: ${first.message} (to do: ${first.fix ?? "see the report"})${others}`;
+};
+
+/** The connection as it is stored, with the identity that the look has found. */
+export const reachedNow = (connection: Connection, report: ConnectionReport | undefined): Reached => ({
+  connection,
+  ...(report?.kubeSystemUid !== undefined && { kubeSystemUid: report.kubeSystemUid }),
+});
+
+/**
+ * Refuses a second name of one cluster, and another cluster under a name: both would scale with windows that are not those of the workloads. Throws `service.unusable` with the report. Where the
+ * identity is not known, by a missing right or by force, nothing is compared.
+ */
+export const isOneCluster = async (
+  { tables }: ServiceContext,
+  verb: "add" | "replace",
+  name: string,
+  report: ConnectionReport | undefined,
+): Promise<void> => {
+  const uid = report?.kubeSystemUid;
+  if (uid === undefined) return;
+  for await (const stored of listConnections(tables)) {
+    const isSame = stored.kubeSystemUid === uid;
+    const isOwnName = stored.cluster === name;
+    if (stored.kubeSystemUid === undefined || isSame === isOwnName || !reachedBy(await getCluster(tables, stored.cluster), stored)) continue;
+    const why = isSame
+      ? `it is cluster "${stored.cluster}" under a second name: both would scale its workloads`
+      : `another cluster answers there than the one that was added, whose windows and events would count for it; remove "${name}" and add it again`;
+    throw new TidemarkError("service.unusable", `Cannot ${verb} cluster "${name}": ${why} (uid of kube-system: ${uid}); or store it anyway with force`, {
+      report,
+    });
+  }
 };

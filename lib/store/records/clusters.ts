@@ -80,15 +80,22 @@ export async function* listConnections(tables: Tables): AsyncGenerator<Connectio
   for await (const item of readAll(tables, "list the connections", listConnectionsParams(tables.stateTable))) yield connectionOf(item);
 }
 
+/** A connection, and the identity of the cluster that it reached when it was looked at. */
+export type Reached = Pick<ConnectionRecord, "connection" | "kubeSystemUid">;
+
 /** The connection, where it was stored for this cluster, and not for an earlier one of its name. */
+export const reachedBy = (cluster: Pick<ClusterRecord, "uid"> | undefined, stored: ConnectionRecord | undefined): Reached | undefined =>
+  cluster && stored && stored.uid === cluster.uid ? stored : undefined;
+
 export const connectionFor = (cluster: Pick<ClusterRecord, "uid"> | undefined, stored: ConnectionRecord | undefined): Connection | undefined =>
-  cluster && stored && stored.uid === cluster.uid ? stored.connection : undefined;
+  reachedBy(cluster, stored)?.connection;
 
 /** The connection of this version of a cluster, as it is stored. */
-export const connectionRecord = ({ name, uid, version }: ClusterRecord, connection: Connection): ConnectionRecord => ({
+export const connectionRecord = ({ name, uid, version }: ClusterRecord, { connection, kubeSystemUid }: Reached): ConnectionRecord => ({
   cluster: name,
   ...(uid !== undefined && { uid }),
   connection,
+  ...(kubeSystemUid !== undefined && { kubeSystemUid }),
   version,
 });
 

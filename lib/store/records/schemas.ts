@@ -71,6 +71,7 @@ export const connectionSchema = z.looseObject({
   cluster: z.string().transform(clusterName),
   uid: z.string().exactOptional(),
   connection,
+  kubeSystemUid: z.string().exactOptional(),
   version: z.number().int().positive(),
 });
 

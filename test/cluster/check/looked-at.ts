@@ -27,6 +27,8 @@ export interface AskedServer extends Kubernetes {
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const USER = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
+export const KUBE_SYSTEM = "0d4c6b1e-7f25-4f0e-9c65-3f0c0f6f3a11";
+
 /** Everything is installed and allowed, and answers. */
 export const askedServer = async (): Promise<AskedServer> => {
   const server = await kubernetes();
@@ -39,6 +41,7 @@ export const askedServer = async (): Promise<AskedServer> => {
       server.documents.set("/apis", { kind: "APIGroupList", groups: list });
     },
   });
+  server.documents.set("/api/v1/namespaces/kube-system", { kind: "Namespace", metadata: { name: "kube-system", uid: KUBE_SYSTEM } });
   server.documents.set("/version", { gitVersion: "v1.37.1" });
   server.documents.set(USER, { status: { userInfo: { username: "tidemark", groups: ["tidemark", "system:authenticated"] } } });
   asked.groups(ALL_GROUPS);

@@ -2,7 +2,7 @@ import type { Seen } from "./server.ts";
 
 /** A request as the authorizer of the API server sees it. */
 export type Asked =
-  | { readonly kind: "resource"; readonly group: string; readonly resource: string; readonly verb: string }
+  | { readonly kind: "resource"; readonly group: string; readonly resource: string; readonly verb: string; readonly name?: string }
   | { readonly kind: "path"; readonly path: string; readonly verb: string };
 
 /** Which permission a request needs: the rules by which the API server reads group, resource, subresource and verb from method and path. */
@@ -20,6 +20,7 @@ export const requestInfo = ({ method, url }: Pick<Seen, "method" | "url">): Aske
     group: core ? "" : (parts[1] ?? ""),
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,
     verb,
+    ...(name !== undefined && { name }),
   };
 };
 

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { namespace } from "../../lib/model/ids.ts";
+import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
+import { fillWith, type Kubernetes, kubernetes } from "./stand-in/kubernetes.ts";
+import { json } from "./stand-in/server.ts";
+import { clientTo, deployment, seen, WHOLE, watch } from "./stand-in/watched.ts";
+
+const IDENTITY = "/api/v1/namespaces/kube-system";
+const OWN = "1f6d8f1c-8b8e-4b0e-9a53-b0b3c8e2c4f1";
+const ANOTHER = "7f0b0f5e-6a53-4c57-8f41-4f6f7c7b1d20";
+
+let server: Kubernetes;
+let nowMs: number;
+beforeEach(async () => {
+  server = await kubernetes();
+  nowMs = 1_000_000;
+  fillWith(server, [["shop", "web"]]);
+});
+afterEach(() => server.close());
+
+const isA = (uid: string): void => void server.documents.set(IDENTITY, { kind: "Namespace", metadata: { name: "kube-system", uid } });
+const clientOf = (kubeSystemUid: string | undefined = OWN) => clientTo(server, { kubeSystemUid, clock: () => nowMs });
+const web = watch("shop", "web");
+const write = { namespace: namespace("shop"), target: deployment("web"), targetUid: "uid-shop-web", resourceVersion: "7", replicas: 3 };
+const paths = (): readonly string[] => server.seen.map(({ url }) => url.pathname);
+
+describe("a client of a cluster whose identity is stored", () => {
+  it("asks for it once before its first call, and again after ten minutes", async () => {
+    isA(OWN);
+    const client = clientOf();
+    await client.observe([web], WHOLE);
+    await client.observe([web], WHOLE);
+    expect(paths()[0]).toBe(IDENTITY);
+    expect(paths().filter((path) => path === IDENTITY)).toHaveLength(1);
+    expect((await client.putScale(write, 1_000)).kind).toBe("applied");
+    nowMs += 10 * 60_000;
+    expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("read");
+    expect(paths().filter((path) => path === IDENTITY)).toHaveLength(2);
+    client.close();
+  });
+
+  it("reads, lists and writes nothing where another cluster answers, and says which", async () => {
+    isA(ANOTHER);
+    const client = clientOf();
+    const { scale } = seen(await client.observe([web], WHOLE), web).observation;
+    expect(scale).toMatchObject({ kind: "failed", failure: { code: 0, reason: "OtherCluster", message: expect.stringContaining(ANOTHER) } });
+    const specs = await client.listSpecs({ kinds: SPEC_KINDS, namespaces: "all", knownVersion: () => undefined, budgetMs: 1_000 });
+    expect(JSON.stringify(specs, (_key, value: unknown) => (value instanceof Map ? [...value] : value))).toContain("OtherCluster");
+    expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent" });
+    expect((await client.readScale(namespace("shop"), deployment("web"), 1_000)).kind).toBe("failed");
+    expect(new Set(paths())).toEqual(new Set([IDENTITY]));
+    client.close();
+  });
+
+  it("goes on within a minute where the own cluster answers again", async () => {
+    isA(ANOTHER);
+    const client = clientOf();
+    await client.observe([web], WHOLE);
+    isA(OWN);
+    nowMs += 60_000;
+    expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("read");
+    client.close();
+  });
+
+  it("holds where the cluster is replaced while the client lives", async () => {
+    isA(OWN);
+    const client = clientOf();
+    await client.observe([web], WHOLE);
+    isA(ANOTHER);
+    nowMs += 10 * 60_000;
+    expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("failed");
+    expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent" });
+    client.close();
+  });
+
+  it.each([403, 404])("works where the right to read it is missing: %i", async (status) => {
+    server.overrides.push({ match: ({ url }) => url.pathname === IDENTITY, answer: json(status, { kind: "Status", code: status, reason: "Forbidden" }) });
+    const client = clientOf();
+    expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("read");
+    client.close();
+  });
+
+  it("holds where it cannot be read for another reason, and asks again a second later", async () => {
+    let broken = true;
+    isA(OWN);
+    server.overrides.push({ match: ({ url }) => broken && url.pathname === IDENTITY, answer: json(500, { kind: "Status", code: 500 }) });
+    const client = clientOf();
+    expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("failed");
+    expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent" });
+    broken = false;
+    nowMs += 1_000;
+    expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("read");
+    client.close();
+  });
+
+  it("is never asked where no identity is stored", async () => {
+    const client = clientTo(server);
+    await client.observe([web], WHOLE);
+    expect(paths()).not.toContain(IDENTITY);
+    client.close();
+  });
+});

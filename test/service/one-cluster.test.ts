@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { clusterName } from "../../lib/model/ids.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { getCluster, getConnection } from "../../lib/store/records/clusters.ts";
+import { type AskedServer, askedServer, KUBE_SYSTEM, look } from "../cluster/check/looked-at.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
+
+const IDENTITY = "/api/v1/namespaces/kube-system";
+const ANOTHER = "7f0b0f5e-6a53-4c57-8f41-4f6f7c7b1d20";
+
+let world: ServiceWorld;
+let server: AskedServer;
+let service: Service;
+beforeAll(async () => {
+  world = await serviceWorld();
+  server = await askedServer();
+  service = openService({ ...world.context, checkConnection: () => look(server) });
+  await service.addCluster({ name: "first", connection: { kind: "secret", secretId: "prod/first" } });
+});
+afterAll(async () => {
+  await server.close();
+  await world.close();
+});
+
+const isA = (uid: string): void => void server.documents.set(IDENTITY, { kind: "Namespace", metadata: { name: "kube-system", uid } });
+const identityOf = async (name: string) => (await getConnection(world.tables, clusterName(name)))?.kubeSystemUid;
+const secret = (name: string) => ({ name, connection: { kind: "secret", secretId: `prod/${name}` } }) as const;
+
+describe("one cluster has one name", () => {
+  it("keeps the identity that the look has found with the connection", async () => {
+    expect(await identityOf("first")).toBe(KUBE_SYSTEM);
+  });
+
+  it("refuses a second name, names the first, and stores nothing", async () => {
+    await expect(service.addCluster(secret("second"))).rejects.toMatchObject({
+      code: "service.unusable",
+      message: expect.stringContaining('Cannot add cluster "second": it is cluster "first" under a second name'),
+    });
+    expect(await getCluster(world.tables, clusterName("second"))).toBeUndefined();
+  });
+
+  it("accepts a second name with force, and takes no identity for it", async () => {
+    await service.addCluster({ ...secret("second"), force: true });
+    expect(await identityOf("second")).toBeUndefined();
+    await service.removeCluster("second");
+  });
+
+  it("accepts the same cluster again under its name, and refuses another one without force", async () => {
+    await service.replaceCluster(secret("first"));
+    expect(await identityOf("first")).toBe(KUBE_SYSTEM);
+    isA(ANOTHER);
+    await expect(service.replaceCluster(secret("first"))).rejects.toMatchObject({
+      code: "service.unusable",
+      message: expect.stringContaining("another cluster answers there than the one that was added"),
+    });
+    expect(await identityOf("first")).toBe(KUBE_SYSTEM);
+    await service.replaceCluster({ ...secret("first"), force: true });
+    expect(await identityOf("first")).toBeUndefined();
+    isA(KUBE_SYSTEM);
+    await service.replaceCluster(secret("first"));
+    expect(await identityOf("first")).toBe(KUBE_SYSTEM);
+  });
+
+  it("gives the name free when its cluster is removed", async () => {
+    await service.removeCluster("first");
+    await service.addCluster(secret("third"));
+    expect(await identityOf("third")).toBe(KUBE_SYSTEM);
+    await service.removeCluster("third");
+  });
+
+  it("keeps no identity where it may not be read", async () => {
+    server.documents.delete(IDENTITY);
+    await service.addCluster(secret("fourth"));
+    expect(await identityOf("fourth")).toBeUndefined();
+    await service.addCluster(secret("fifth"));
+    isA(KUBE_SYSTEM);
+  });
+});
