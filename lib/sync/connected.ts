@@ -18,7 +18,15 @@ export const openStored =
     const reached = reachedBy(cluster, await getConnection(tables, cluster.name));
     if (!reached) throw unconnected(cluster.name);
     const { connection, kubeSystemUid } = reached;
-    return connect({ name: cluster.name, ...(cluster.uid !== undefined && { uid: cluster.uid }), connection, ...(kubeSystemUid !== undefined && { kubeSystemUid }) }, options);
+    return connect(
+      {
+        name: cluster.name,
+        ...(cluster.uid !== undefined && { uid: cluster.uid }),
+        connection,
+        ...(kubeSystemUid !== undefined && { kubeSystemUid }),
+      },
+      options,
+    );
   };
 
 const unconnected = (name: string): TidemarkError =>

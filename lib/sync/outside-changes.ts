@@ -127,9 +127,12 @@ export const countsAfter = (
     const read = readNow(uid) ?? kept;
     if (!read) return undefined;
     const own = scaled.size === 0 ? undefined : ownScale(uid);
-    const saidTo = told.get(uid);
-    if (!own) return saidTo === undefined ? read : { replicas: saidTo, of: read.of };
-    // What an unknown scale has left is not known: the next sync takes the count as it is.
-    return own.outcome === "applied" ? { replicas: own.to, of: read.of } : undefined;
+    return own ? leftBy(own, read) : withCount(read, told.get(uid));
   };
 };
+
+/** What an unknown scale has left is not known: the next sync takes the count as it is. */
+const leftBy = (own: { readonly outcome: string; readonly to: number }, { of }: SeenCount): SeenCount | undefined =>
+  own.outcome === "applied" ? { replicas: own.to, of } : undefined;
+
+const withCount = (read: SeenCount, replicas: number | undefined): SeenCount => (replicas === undefined ? read : { replicas, of: read.of });

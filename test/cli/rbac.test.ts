@@ -11,7 +11,12 @@ const DEFAULTS = readFileSync(join(import.meta.dirname, "../../infra/cluster-rba
 interface Shown {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
-  readonly rules?: readonly { readonly apiGroups: readonly string[]; readonly resources: readonly string[]; readonly resourceNames?: readonly string[]; readonly verbs: readonly string[] }[];
+  readonly rules?: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly resourceNames?: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
 }
 const documentsIn = (out: string): readonly Shown[] =>
   parseAllDocuments(out, { strict: true }).map((document) => {

@@ -42,7 +42,9 @@ const roles = documents.filter((document) => document.kind === "ClusterRole");
 
 const permissions = roles.flatMap(({ metadata, rules }) =>
   rules.flatMap(({ apiGroups, resources, resourceNames, verbs }) =>
-    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ role: metadata.name, group, resource, resourceNames, verb })))),
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => ({ role: metadata.name, group, resource, resourceNames, verb }))),
+    ),
   ),
 );
 const allows = (permission: (typeof permissions)[number], asked: Asked): boolean =>

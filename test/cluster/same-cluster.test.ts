@@ -74,7 +74,10 @@ describe("a client of a cluster whose identity is stored", () => {
   });
 
   it.each([403, 404])("works where the right to read it is missing: %i", async (status) => {
-    server.overrides.push({ match: ({ url }) => url.pathname === IDENTITY, answer: json(status, { kind: "Status", code: status, reason: "Forbidden" }) });
+    server.overrides.push({
+      match: ({ url }) => url.pathname === IDENTITY,
+      answer: json(status, { kind: "Status", code: status, reason: "Forbidden" }),
+    });
     const client = clientOf();
     expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("read");
     client.close();

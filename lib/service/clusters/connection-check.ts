@@ -112,8 +112,12 @@ export const isOneCluster = async (
     const why = isSame
       ? `it is cluster "${stored.cluster}" under a second name: both would scale its workloads`
       : `another cluster answers there than the one that was added, whose windows and events would count for it; remove "${name}" and add it again`;
-    throw new TidemarkError("service.unusable", `Cannot ${verb} cluster "${name}": ${why} (uid of kube-system: ${uid}); or store it anyway with force`, {
-      report,
-    });
+    throw new TidemarkError(
+      "service.unusable",
+      `Cannot ${verb} cluster "${name}": ${why} (uid of kube-system: ${uid}); or store it anyway with force`,
+      {
+        report,
+      },
+    );
   }
 };

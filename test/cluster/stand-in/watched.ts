@@ -47,7 +47,11 @@ export const WHOLE: ObserveLimits = { budgetMs: 5_000, namespaces: "all" };
 export const clientTo = (
   server: Pick<StandIn, "url" | "ca">,
   { uid = "uid-of-eu-1", kubeSystemUid, ...options }: Partial<ConnectOptions> & { readonly uid?: string; readonly kubeSystemUid?: string } = {},
-): ClusterClient => clientFor({ name: clusterName("eu-1"), uid, ...(kubeSystemUid !== undefined && { kubeSystemUid }) }, accessTo(server), { clock: Date.now, ...options });
+): ClusterClient =>
+  clientFor({ name: clusterName("eu-1"), uid, ...(kubeSystemUid !== undefined && { kubeSystemUid }) }, accessTo(server), {
+    clock: Date.now,
+    ...options,
+  });
 
 /** What was observed of an autoscaler. Throws when nothing was. */
 export const seen = (observed: ObservedCluster, watched: Watched) => {
