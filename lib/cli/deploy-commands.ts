@@ -27,7 +27,7 @@ export const deployCommands = (root: Command, io: CommandIo, printer: Printer): 
       .option("--profile <profile>", "AWS profile with the credentials (default: that of the AWS settings)");
   withParams(stack.command("deploy"))
     .description("deploy the checkout in this folder; refuses a file with a mistake, and a deployment that would drop a value of the stack")
-    .option("--set <name=value>", "write a parameter into the file first (repeatable)", repeatable)
+    .option("--set <name=value>", "deploy this value too, and then write it into the file (repeatable)", repeatable)
     .option("--drop <name>", "let the stack lose the value of this parameter (repeatable)", repeatable)
     .action(async (options: DeployOptions) => (await code()).deploy(printer, aimed(options), io));
   withParams(stack.command("diff"))

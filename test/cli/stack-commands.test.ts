@@ -150,11 +150,28 @@ describe("tidemark stack deploy", () => {
     expect(readFileSync(file, "utf8")).toBe(before);
   });
 
+  it("leaves the file as it was where the deployment fails, and says what to give again", async () => {
+    write("alarmAddress: ops@example.com");
+    const before = readFileSync(file, "utf8");
+    const { code, err } = await call("deploy", ["--set", "logDays=90"], { runOsls: async () => 1 });
+    expect([code, err]).toEqual([1, expect.stringContaining(`"${file}" is as it was: give --set logDays=90 again`)]);
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
+
   it("deploys a stack that is not there yet", async () => {
     service.answer = NO_STACK;
     write("alarmAddress: ops@example.com");
     const { code, out } = await call("deploy");
-    expect([code, out.split("\n")[0]]).toEqual([0, "In stack tidemark-prod in eu-west-3, which does not exist yet:"]);
+    expect([code, out.split("\n")]).toEqual([
+      0,
+      [
+        "In stack tidemark-prod in eu-west-3, which does not exist yet:",
+        "PARAMETER      FILE",
+        "alarmAddress   ops@example.com",
+        `The other ${SETTINGS.length - 1} parameters have their defaults`,
+        "",
+      ],
+    ]);
     expect(ran).toHaveLength(1);
   });
 

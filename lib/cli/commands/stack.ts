@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { accessSync, constants, writeFileSync } from "node:fs";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { type NamedStack, readStack, type StackFacts } from "../../remote/find-stack.ts";
 import { lines, type Printed, text } from "../../report/printed.ts";
@@ -58,18 +58,32 @@ const aimOf = async (
 
 const placeOf = ({ name, params, facts }: Aim): string => `stack ${name} in ${params.region}${facts ? "" : ", which does not exist yet"}`;
 
-/** Writes what is given into the file, and deploys. On doubt, sends nothing: a value that would be dropped needs an answer on a terminal, or its name after --drop. */
+/**
+ * Deploys, and writes what is given into the file then: the file has only what was deployed. Where the deployment fails, the file is as it was, and the values must be given again; where it went through after all, the next one would drop
+ * them, and so asks. On doubt, sends nothing: a value that would be dropped needs an answer on a terminal, or its name after --drop.
+ */
 export const deploy = async (printer: Printer, options: DeployOptions, io: CommandIo): Promise<void> => {
-  const aim = await aimOf(options, io, givenValues(options.set ?? []));
+  const { set = [], params: file } = options;
+  const aim = await aimOf(options, io, givenValues(set));
   await printer.head(placeOf(aim), "edit");
   mustTakeDeployments(aim);
-  await printer.print(lines(changeLines(aim.rows)));
+  await printer.print(lines(changeLines(aim)));
   await confirmDropped(aim, options, io);
-  if (aim.params.rewritten !== undefined && options.set !== undefined) {
-    writeFileSync(options.params, aim.params.rewritten);
-    await printer.print(text`${options.params} has ${options.set.join(", ")} now: keep this file under version control\n`);
+  const { rewritten } = aim.params;
+  if (rewritten === undefined) return osls(io, "deploy", aim, options);
+  mustBeWritable(file);
+  await osls(io, "deploy", aim, options, `; "${file}" is as it was: give ${set.map((words) => `--set ${words}`).join(" ")} again`);
+  writeFileSync(file, rewritten);
+  await printer.print(text`${file} has ${set.join(", ")} now: keep this file under version control\n`);
+};
+
+/** Before anything is sent, because the file is written at the end. */
+const mustBeWritable = (file: string): void => {
+  try {
+    accessSync(file, constants.W_OK);
+  } catch (cause) {
+    throw new TidemarkError("stack.params", `Cannot deploy with "${file}": it cannot be written, and --set writes into it`, { file }, { cause });
   }
-  await osls(io, "deploy", aim, options);
 };
 
 const givenValues = (set: readonly string[]): Readonly<Record<string, string>> =>
@@ -99,13 +113,21 @@ const EFFECTS: Readonly<Record<ParameterRow["effect"], string>> = {
   unknown: "the stack does not say its value, and the file names none: the default",
 };
 
-const changeLines = (rows: readonly ParameterRow[]): readonly Printed[] => {
+const changeLines = ({ rows, facts, params }: Aim): readonly Printed[] => {
+  if (facts === undefined) return firstLines(rows, params);
   const changed = rows.filter(({ effect, deployed, wanted }) => effect !== "same" && !(deployed === undefined && wanted === ""));
   if (changed.length === 0) return [text`No parameter changes`];
   return aligned([
     ["PARAMETER", "STACK", "FILE", ""],
     ...changed.map(({ name, deployed, wanted, effect }) => [name, shown(deployed), shown(wanted), EFFECTS[effect]]),
   ]);
+};
+
+/** Of a stack that is not there yet: everything is new, so only what the file says is worth reading. */
+const firstLines = (rows: readonly ParameterRow[], { values }: Params): readonly Printed[] => {
+  const named = rows.filter(({ name }) => Object.hasOwn(values, name));
+  const others = text`The other ${rows.length - named.length} parameters have their defaults`;
+  return named.length === 0 ? [others] : [...aligned([["PARAMETER", "FILE"], ...named.map(({ name, wanted }) => [name, shown(wanted)])]), others];
 };
 
 const confirmDropped = async ({ name, rows }: Aim, { drop = [], params }: DeployOptions, io: CommandIo): Promise<void> => {
@@ -126,11 +148,18 @@ const confirmDropped = async ({ name, rows }: Aim, { drop = [], params }: Deploy
   );
 };
 
-const osls = async ({ runOsls }: CommandIo, verb: "deploy" | "remove", { params }: Aim, { profile }: StackOptions): Promise<void> => {
+const osls = async (
+  { runOsls }: CommandIo,
+  verb: "deploy" | "remove",
+  { params }: Aim,
+  { profile }: StackOptions,
+  afterFailure = "",
+): Promise<void> => {
   if (runOsls === undefined) throw new RangeError("Cannot run osls: this program was started without it");
   const values = verb === "deploy" ? Object.entries(params.values).map(([name, value]) => `--param=${name}=${value}`) : [];
   const code = await runOsls([verb, "--stage", params.stage, "--region", params.region, ...values], profile);
-  if (code !== 0) throw new TidemarkError("stack.osls", `Cannot ${verb} the stack: osls ended with ${code}; its message is above`, { code });
+  if (code !== 0)
+    throw new TidemarkError("stack.osls", `Cannot ${verb} the stack: osls ended with ${code}; its message is above${afterFailure}`, { code });
 };
 
 /** Prints what a deployment with the file would change, and ends with 1 where something differs. It changes nothing. */
@@ -138,7 +167,7 @@ export const diff = async (printer: Printer, options: ShowOptions, io: CommandIo
   const aim = await aimOf(options, io);
   if (options.output === "text") {
     await printer.head(placeOf(aim), "sheet");
-    await printer.print(lines(changeLines(aim.rows)));
+    await printer.print(lines(changeLines(aim)));
   } else await printer.print(documentText({ ...stackDocument(aim), parameters: aim.rows }, options.output));
   if (aim.facts === undefined || aim.rows.some(({ effect }) => effect !== "same"))
     throw new TidemarkError("cli.differs", "The stack differs from the file", {});

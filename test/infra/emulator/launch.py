@@ -1,14 +1,16 @@
-"""Starts the emulator. Eight things of it are changed, because a deployment of this stack needs them.
+"""Starts the emulator. Nine things of it are changed, because a deployment of this stack needs them.
 
 It refuses a template in which cfn-lint finds anything at all, warnings that osls cannot avoid included; `npm run check:infra` looks at the template instead. And it does not know function URLs and
 groups of schedules in a template, though outputs and roles name them. The outputs of a stack stay those of its first template, which for osls
 has a bucket alone. The managed policies of a removed stack stay. It restores no table of another region. Its
-tables have no ids. And it shows a parameter that is a list as Python writes it.
+tables have no ids. It shows a parameter that is a list as Python writes it.
+And it forgets a resource that it cannot change, such as a group of logs.
 """
 
 from uuid import uuid4
 
 import moto.cloudformation.models as stacks
+import moto.cloudformation.parsing as templates
 from moto.awslambda.models import lambda_backends
 from moto.core.common_models import CloudFormationModel
 from moto.dynamodb.models import DynamoDBBackend, RestoredPITTable, dynamodb_backends
@@ -137,6 +139,13 @@ def parameters_as_sent(stack):
     return [{**each, "ParameterValue": lists.get(each["ParameterKey"], each["ParameterValue"])} for each in shown]
 
 
+def changed_or_kept(logical_id, resource_json, resources_map, **where):
+    changed = changed_once(logical_id, resource_json, resources_map, **where)
+    return resources_map[logical_id] if changed is None else changed
+
+
+changed_once = templates.parse_and_update_resource
+templates.parse_and_update_resource = changed_or_kept
 described_without = Table.describe
 Table.describe = described_with_id
 restored_by_name = DynamoHandler.restore_table_to_point_in_time
