@@ -58,7 +58,7 @@ export const billOf = (fleet: Fleet): Bill => {
   return { parts, ...(reading > 0 && { readers: reading }), firstMonth: afterYear - parts.history, afterYear };
 };
 
-/** A look costs the heads of all partitions, and once a minute their summaries. A scrape reads the autoscalers and their journal. */
+/** A look and a scrape cost the heads of all partitions, and once a minute their summaries. */
 const readersOf = (fleet: Fleet): number => {
   const { clusters, autoscalers, readers = 0, scrapeSeconds } = fleet;
   const everySeconds = Math.min(UNITS.LOOK_SECONDS.most, Math.max(UNITS.LOOK_SECONDS.least, clusters * UNITS.LOOK_SECONDS.cluster));
@@ -68,7 +68,8 @@ const readersOf = (fleet: Fleet): number => {
   const units =
     looks * lookUnits +
     readers * MINUTES * clusters * UNITS.LOOK_UNITS.summary +
-    scrapes * (UNITS.LOOK_UNITS.answer + clusters * UNITS.SCRAPE_HEAD_UNITS + autoscalers * UNITS.SCRAPE_UNITS);
+    scrapes * (UNITS.LOOK_UNITS.answer + clusters * UNITS.SCRAPE_UNITS.head) +
+    Math.min(scrapes, MINUTES) * clusters * UNITS.SCRAPE_UNITS.summary;
   const seconds = looks * UNITS.LOOK_CPU_SECONDS + scrapes * (UNITS.LOOK_CPU_SECONDS + autoscalers * UNITS.SCRAPE_CPU_SECONDS);
   return units * PRICES.readUnit + (looks + scrapes) * PRICES.lambdaRequest + seconds * UNITS.FULL_CPU_GB * PRICES.lambdaGbSecond;
 };

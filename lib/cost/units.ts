@@ -92,10 +92,8 @@ export const SECRET_READS_A_MONTH = 8_760;
 export const LOOK_SECONDS = { least: 5, most: 15, cluster: 0.15 } as const;
 /** Read units of a look: grants, fleet and clusters; the head of each partition; and once a minute its summary. `test/service/read-budgets.test.ts` counts them. */
 export const LOOK_UNITS = { answer: 8, head: 0.5, summary: 0.5 } as const;
-/** Read units of the head of each partition in a scrape. */
-export const SCRAPE_HEAD_UNITS = 1;
-/** Read units of an autoscaler in a scrape of `/metrics`: its manifest, and its part of the journal since the last whole page. */
-export const SCRAPE_UNITS = 0.35;
+/** Read units of a scrape of `/metrics`, for each partition: its head, and once a minute its summary. `test/service/read-budgets.test.ts` counts them. */
+export const SCRAPE_UNITS = { head: 1, summary: 0.5 } as const;
 /** Assumption: seconds of a whole CPU of a look at heads, and of an autoscaler in a scrape. */
 export const LOOK_CPU_SECONDS = 0.02;
-export const SCRAPE_CPU_SECONDS = 0.0003;
+export const SCRAPE_CPU_SECONDS = 0.00004;

@@ -17,6 +17,13 @@ export interface SummaryRow {
   readonly unreadMs?: number;
   /** The count that the rules want. */
   readonly desired?: number;
+  /** The bounds in force, each present where an override or a schedule sets it, and not the manifest. */
+  readonly min?: number;
+  readonly max?: number;
+  /** True where the condition `ScalingActive` is false without a failure: scaling is switched off. */
+  readonly switchedOff?: true;
+  /** True where it has the series of the watermark rules, whose values are in the journal. */
+  readonly hasBands?: true;
   /** Value and target of its first metrics, as tables show them: "62% (310m)/60%". */
   readonly targets: readonly string[];
   /** Metrics that `targets` leaves out. */

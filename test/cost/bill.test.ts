@@ -25,7 +25,10 @@ describe("billOf()", () => {
     expect(watched.readers).toBeLessThanOrEqual(35);
     expect(watched.firstMonth).toBeCloseTo(without.firstMonth + (watched.readers ?? 0));
     expect(scraped.afterYear).toBeCloseTo(without.afterYear + (scraped.readers ?? 0));
-    expect(billOf({ ...fleet, scrapeSeconds: 60 }).readers).toBeCloseTo((scraped.readers ?? 0) / 4);
+    expect(billOf({ ...fleet, scrapeSeconds: 60 }).readers).toBeLessThan((scraped.readers ?? 0) / 3);
+    const both = billOf({ ...fleet, readers: 20, scrapeSeconds: 15 });
+    expect(both.readers).toBeCloseTo((watched.readers ?? 0) + (scraped.readers ?? 0));
+    expect(both.readers).toBeLessThanOrEqual(40);
   });
 
   it("adds up its parts, the history apart from the first month", () => {

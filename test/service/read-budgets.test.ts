@@ -22,6 +22,7 @@ interface Fleet {
   readonly tables: Tables;
   readonly nowMs: number;
   readonly cluster: string;
+  readonly clusters: number;
 }
 
 const engines: Engine[] = [];
@@ -46,7 +47,7 @@ const builtFleet = async (clusters: number): Promise<Fleet> => {
     worlds.push(world);
   }
   const [first] = worlds as [World, ...World[]];
-  return { tables: first.tables, nowMs: first.nowMs, cluster: first.record.name };
+  return { tables: first.tables, nowMs: first.nowMs, cluster: first.record.name, clusters };
 };
 
 beforeAll(async () => {
@@ -130,6 +131,15 @@ const ANSWERS: Readonly<Record<string, { readonly ask: Ask; readonly isWarm?: tr
   },
   "`status`": { ask: (service) => service.status() },
   "`cluster list`": { ask: (service) => toArray(service.clusters()) },
+  "`/metrics`, cold": { ask: (service) => service.series() },
+  "`/metrics`, warm": {
+    ask: async (service, fleet) => {
+      const families = await service.series();
+      expect(families.map(({ samples }) => samples.length)).toEqual(families.map(() => AUTOSCALERS * fleet.clusters));
+      expect(families.length).toBeGreaterThan(2);
+    },
+    isWarm: true,
+  },
   "`get NAME`, unknown, cold": { ask: (service) => expect(service.get({ name: "nothing" })).rejects.toMatchObject({ code: "service.unknown" }) },
   "`get CLUSTER/NAMESPACE/NAME`": { ask: (service, { cluster }) => service.get({ name: `${cluster}/shop/checkout-worker-7` }) },
 };

@@ -8,7 +8,7 @@ import { toArray } from "../../lib/service/to-array.ts";
 import { type AutoscalerRow, type ClusterRows, type RowQuery, rowOfView } from "../../lib/service/views/row-view.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { RULES } from "../../lib/sync/rules.ts";
+import { type Rules, RULES } from "../../lib/sync/rules.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
@@ -39,10 +39,12 @@ const manifestOf = (name: string): string =>
     },
   });
 
+const byDemand = ({ cluster }: World): Rules => ({ ...demandRules(cluster), specOf: RULES.specOf });
+
 /** A cluster of real manifests, synced so often that it has a summary. */
-const readWorld = async (workloads: Readonly<Record<string, number>> = { api: 4, web: 4 }) => {
+const readWorld = async (workloads: Readonly<Record<string, number>> = { api: 4, web: 4 }, rulesOf: (world: World) => Rules = byDemand) => {
   const world = await newWorld(engine.client, engine.tables, workloads, { manifestOf });
-  const rules = { ...demandRules(world.cluster), specOf: RULES.specOf };
+  const rules = rulesOf(world);
   const worker = world.worker({ rules });
   const sync = async (): Promise<void> => {
     world.nowMs += PERIOD_MS;
@@ -115,6 +117,23 @@ describe("rows of autoscalers", () => {
     const { rows, partitions } = await rowsOf(world);
     expect(rows[1]).toMatchObject({ name: "web", desiredReplicas: 9, measuredAt: partitions[0]?.syncedAt });
     expect(rows[0]).toMatchObject({ name: "api", measuredAt: measured });
+  });
+
+  it("have the bounds in force beside those of the manifest, where an override sets them", async () => {
+    const { world, sync } = await readWorld({ api: 4, web: 4 }, () => RULES);
+    const by = { id: "o1", fromMs: world.nowMs, untilMs: world.nowMs + MINUTE_MS, reason: "sale", by: "ada", atMs: world.nowMs };
+    await putCluster(world.tables, { ...world.record, version: 2, overrides: [{ ...by, set: { min: 5 } }] }, 1);
+    await sync();
+    const { rows } = await rowsOf(world);
+    expect(rows).toMatchObject([
+      { minReplicas: 2, maxReplicas: 40, minInForce: 5 },
+      { minReplicas: 2, maxReplicas: 40, minInForce: 5 },
+    ]);
+    expect(rows[0]).not.toHaveProperty("maxInForce");
+    expect(rows.map(withoutTimes)).toEqual((await viewedRows(world)).map(withoutTimes));
+    world.nowMs += MINUTE_MS;
+    await sync();
+    expect((await rowsOf(world)).rows[0]).not.toHaveProperty("minInForce");
   });
 
   it("are never from before an edit, although no sync has seen it yet", async () => {

@@ -55,11 +55,17 @@ export const partitionData = async (context: QueryContext, ref: PartitionRef): P
 /** Whole journal pages that are searched for an autoscaler that moved between pages. */
 const WHOLE_PAGES_MAX = 5;
 
-const newestEvaluations = (context: QueryContext, ref: PartitionRef, head: Head): PartitionData["evaluation"] => {
+/** The newest evaluations of the autoscalers of a partition. `pageSize`: items of the journal that a request reads ahead, for a reader of all of them. */
+export const newestEvaluations = (
+  { tables }: Pick<QueryContext, "tables">,
+  ref: PartitionRef,
+  head: Pick<Head, "pages">,
+  pageSize = 1,
+): ((record: Pick<AutoscalerRecord, "uid" | "createdMs">, atMs: number) => Promise<Evaluated | undefined>) => {
   const opened = new Map<string, LazyList<JournalPage>>();
   const before = (page: number, untilMs: number): LazyList<JournalPage> => {
     const key = `${page}@${untilMs}`;
-    const known = opened.get(key) ?? lazily(journalOfPage(context.tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize: 1 }));
+    const known = opened.get(key) ?? lazily(journalOfPage(tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize }));
     opened.set(key, known);
     return known;
   };
@@ -75,7 +81,10 @@ const newestEvaluations = (context: QueryContext, ref: PartitionRef, head: Head)
 };
 
 /** The search stops at the creation of the autoscaler, so that a new one does not search the whole journal. */
-const newestOf = async ({ uid, createdMs }: AutoscalerRecord, journals: AsyncIterable<JournalPage>): Promise<Evaluated | undefined> => {
+const newestOf = async (
+  { uid, createdMs }: Pick<AutoscalerRecord, "uid" | "createdMs">,
+  journals: AsyncIterable<JournalPage>,
+): Promise<Evaluated | undefined> => {
   let whole = 0;
   for await (const { atMs, evaluations, partial } of journals) {
     const evaluation = evaluations.find((entry) => entry.uid === uid);

@@ -3,7 +3,6 @@ import { type Namespace, namespace } from "../../model/ids.ts";
 import { incarnationOf } from "../../model/incarnation.ts";
 import type { IndexRow } from "../../model/partition-index.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
-import type { SummaryRow } from "../../model/summary.ts";
 import type { Head } from "../../store/head/head.ts";
 import { getFleet } from "../../store/records/clusters.ts";
 import { type AutoscalerItem, listAutoscalers } from "../../store/records/autoscalers.ts";
@@ -16,12 +15,12 @@ import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
 import { type LabelTest, readSelector } from "../label-selector.ts";
 import { autoscalerView, secondsBetween } from "../views/autoscaler-of.ts";
-import type { AutoscalerState } from "../views/autoscaler-view.ts";
 import { type Heads, headsOf } from "../views/cluster-of.ts";
 import { pauseView } from "../views/pause-view.ts";
 import { type AutoscalerRow, type ClusterRows, type PartitionRows, presentIn, type RowQuery, rowOfView } from "../views/row-view.ts";
 import { timeText } from "../views/time-text.ts";
 import { type KnownPartition, knownPartitions } from "./known-partitions.ts";
+import { rowOf } from "./known-row.ts";
 
 /** Rows that are read together first; each further group is twice as large, so that a fleet of any size takes few groups, and a caller of a page does not wait for all of it. */
 const FIRST_GROUP = 8_000;
@@ -217,53 +216,6 @@ const knownRows = (reading: Reading, { cluster, name }: Part, known: KnownPartit
     const row = known.rows.get(key);
     return [rowOf(index, row, { partition: name, isPaused, measuredMs: known.measuredMs(key), fleet: reading.fleet, nowMs: reading.nowMs })];
   });
-};
-
-interface Around {
-  readonly partition: string | undefined;
-  /** True while its cluster is paused. */
-  readonly isPaused: boolean;
-  readonly measuredMs: number;
-  readonly fleet: FleetRecord;
-  readonly nowMs: number;
-}
-
-const rowOf = (index: IndexRow, row: SummaryRow | undefined, around: Around): AutoscalerRow => {
-  const { namespace: inside, name, uid, generation, kind, labels, owner, target, minReplicas, maxReplicas, createdMs, problem } = index;
-  const paused = pauseView(index.paused, around.nowMs);
-  return {
-    ...presentIn({ partition: around.partition }),
-    ...{ namespace: inside, name, uid, generation, kind },
-    ...presentIn({ labels: Object.keys(labels).length > 0 ? labels : undefined, owner, target, minReplicas, maxReplicas }),
-    state: stateOf(index, row, { ...around, isPaused: around.isPaused || paused !== undefined }),
-    ...(row && foundIn(row, around.measuredMs)),
-    targets: row?.targets ?? [],
-    ...presentIn({ moreTargets: row?.moreTargets, paused }),
-    createdAt: timeText(createdMs),
-    ...presentIn({ problem }),
-  };
-};
-
-/** What the newest sync found. */
-const foundIn = (row: SummaryRow, measuredMs: number): Partial<AutoscalerRow> => ({
-  ...presentIn({ heldBy: row.heldBy, lastScaleAt: row.lastScaleMs === undefined ? undefined : timeText(row.lastScaleMs) }),
-  reason: row.reason,
-  measuredAt: timeText(measuredMs),
-  ...countsOf(row),
-});
-
-/** The first state that applies, as `stateOf` of one autoscaler has it. */
-const stateOf = ({ problem }: IndexRow, row: SummaryRow | undefined, { fleet, isPaused }: Around): AutoscalerState => {
-  if (fleet.frozen) return "frozen";
-  if (isPaused) return "paused";
-  if (problem !== undefined) return "invalid";
-  return (row?.state ?? "waiting") as AutoscalerState;
-};
-
-const countsOf = ({ current, desired, unreadMs }: SummaryRow): Pick<AutoscalerRow, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
-  if (current === undefined) return {};
-  if (unreadMs !== undefined) return { lastKnown: { replicas: current, ...(unreadMs > 0 && { at: timeText(unreadMs) }) } };
-  return desired === undefined ? {} : { currentReplicas: current, desiredReplicas: desired };
 };
 
 /** Rows from the autoscalers themselves, their pages and their journal. An item that cannot be read has a row that says so. */

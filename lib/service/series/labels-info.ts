@@ -1,6 +1,3 @@
-import { isObject } from "../../model/is-object.ts";
-import type { AutoscalerRecord } from "../../model/records.ts";
-
 /** Splits label names at blanks or commas. */
 export const labelNames = (text: string | undefined): readonly string[] => (text ?? "").split(/[\s,]+/).filter((name) => name !== "");
 
@@ -11,18 +8,12 @@ const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
  * out.
  */
 export const chosenLabels = (
-  { manifest }: Pick<AutoscalerRecord, "manifest">,
+  labels: Readonly<Record<string, string>>,
   names: readonly string[],
   taken: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> => {
-  const labels = labelsOf(JSON.parse(manifest));
-  return Object.fromEntries(
-    names.filter((name) => LABEL_NAME.test(name) && !(name in taken)).map((name) => [name, typeof labels[name] === "string" ? labels[name] : ""]),
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    names
+      .filter((name) => LABEL_NAME.test(name) && !(name in taken))
+      .map((name) => [name, typeof labels[name] === "string" && Object.hasOwn(labels, name) ? labels[name] : ""]),
   );
-};
-
-const labelsOf = (document: unknown): Readonly<Record<string, unknown>> => {
-  const metadata = isObject(document) ? document["metadata"] : undefined;
-  const labels = isObject(metadata) ? metadata["labels"] : undefined;
-  return isObject(labels) ? labels : {};
-};

@@ -1,33 +1,35 @@
-import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../../model/records.ts";
+import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import type { MetricFamily, Sample } from "../../report/open-metrics.ts";
-import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
+import { partitionOf } from "../../store/records/partitions.ts";
 import { eachDone } from "../../store/table/all-done.ts";
-import { STALE_PERIODS } from "../../sync/timing.ts";
-import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
-import { snapshotReader } from "../autoscalers.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { findCluster, optionalNamespace } from "../find-autoscaler.ts";
+import { knownPartitions } from "../rows/known-partitions.ts";
 import type { SeriesQuery } from "../service.ts";
-import type { AutoscalerSnapshot } from "../snapshot.ts";
+import { headsOf } from "../views/cluster-of.ts";
 import { type LabelledSample, seriesOf } from "./autoscaler-series.ts";
+import { type MeasuredPart, measuredInSummary, measuredOneByOne } from "./measured.ts";
 
-const CLUSTERS_AT_ONCE = 16;
-/** Autoscalers of one journal page share its request. */
-const AUTOSCALERS_AT_ONCE = 16;
+const PARTITIONS_AT_ONCE = 16;
 
 /**
- * Reads the series of every autoscaler from the newest journal, which also has the totals of each: no scrape reads history. A cluster or autoscaler that cannot be read is left out,
- * and the others remain.
+ * Reads the series of every autoscaler from the summaries of the partitions, whose counters are totals: no scrape reads scale events. Only the values of watermark rules are read from the newest
+ * journal, once for each change. A cluster or autoscaler that cannot be read is left out, and the others remain.
  */
 export const series = async (context: QueryContext, { labels = [], ...filter }: SeriesQuery = {}): Promise<readonly MetricFamily[]> => {
   // One instant for the whole answer, earlier than all reads.
   const nowMs = context.clock();
   const still: QueryContext = { ...context, clock: () => nowMs };
-  const fleet = await getFleet(context.tables);
-  const clusters = filter.cluster === undefined ? await readableClusters(context) : [await findCluster(context, filter.cluster)];
-  const known = await eachDone(clusters, CLUSTERS_AT_ONCE, (cluster) => freshOf(still, cluster, fleet, filter.namespace));
-  return familiesOf(known.flat().flatMap((one) => seriesOf(one, labels)));
+  const [fleet, clusters] = await Promise.all([
+    getFleet(context.tables),
+    filter.cluster === undefined ? readableClusters(context) : findCluster(context, filter.cluster).then((cluster) => [cluster]),
+  ]);
+  const parts = await partsOf(still, clusters, { fleet, inside: filter.namespace });
+  const measured = await eachDone(parts, PARTITIONS_AT_ONCE, (part) =>
+    part.known ? measuredInSummary(still, part, part.known) : measuredOneByOne(still, part),
+  );
+  return familiesOf(measured.flat().flatMap((one) => seriesOf(one, labels)));
 };
 
 const readableClusters = async (context: QueryContext): Promise<readonly ClusterRecord[]> => {
@@ -36,25 +38,24 @@ const readableClusters = async (context: QueryContext): Promise<readonly Cluster
   return records;
 };
 
-const freshOf = async (
+/** The synced partitions, with what their summaries say. A counter must not go back, so that the heads are read strongly. */
+const partsOf = async (
   context: QueryContext,
-  cluster: ClusterRecord,
-  fleet: FleetRecord,
-  inside: string | undefined,
-): Promise<readonly AutoscalerSnapshot[]> => {
-  const records: AutoscalerRecord[] = [];
-  for await (const item of listAutoscalers(context.tables, cluster.name, optionalNamespace(inside)))
-    if (item.kind === "read" && sees(context, cluster.name, item.record.namespace)) records.push(item.record);
-  const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
-  return (await eachDone(records, AUTOSCALERS_AT_ONCE, (record) => read(record))).filter(isFresh);
-};
-
-/** Prometheus treats an absent series as ended, and a present one as true now. So stale values are left out. */
-const isFresh = ({ cluster, evaluated, syncedMs, nowMs }: AutoscalerSnapshot): boolean => {
-  if (!evaluated || syncedMs === undefined) return false;
-  const staleMs = STALE_PERIODS * cluster.syncPeriodMs;
-  // An unchanged page is written to the journal only once a minute.
-  return nowMs - syncedMs <= staleMs && nowMs - evaluated.atMs <= JOURNAL_EVERY_MS + staleMs;
+  clusters: readonly ClusterRecord[],
+  { fleet, inside }: { readonly fleet: FleetRecord; readonly inside: string | undefined },
+): Promise<readonly MeasuredPart[]> => {
+  const heads = await headsOf(context, clusters);
+  const only = optionalNamespace(inside);
+  const parts = clusters.flatMap((cluster) =>
+    cluster.partitions.flatMap(({ name, namespaces }) => {
+      const head = heads.get(`${cluster.name}/${name}`);
+      const isMeant =
+        (only === undefined || partitionOf(cluster, only) === name) && (!namespaces || namespaces.some((each) => sees(context, cluster.name, each)));
+      return head && isMeant ? [{ cluster, fleet, inside: only, ref: { cluster: cluster.name, partition: name }, head }] : [];
+    }),
+  );
+  const known = await knownPartitions(context.tables, parts);
+  return parts.map((part, at) => ({ ...part, known: known[at] }));
 };
 
 /** Groups samples by family, in order of name. */

@@ -18,6 +18,9 @@ export interface AutoscalerRow extends Pick<AutoscalerView, "currentReplicas" | 
   readonly target?: TargetRef;
   readonly minReplicas?: number;
   readonly maxReplicas?: number;
+  /** The bounds in force, each present where an override or a schedule sets it, and not the manifest. */
+  readonly minInForce?: number;
+  readonly maxInForce?: number;
   readonly state: AutoscalerState;
   readonly heldBy?: string;
   /** The reason of the newest decision; absent before the first. */
@@ -44,6 +47,8 @@ export const ROW_FIELDS = [
   "target",
   "minReplicas",
   "maxReplicas",
+  "minInForce",
+  "maxInForce",
   "state",
   "heldBy",
   "reason",
@@ -130,6 +135,7 @@ export const rowOfView = (view: AutoscalerView, partition?: string): AutoscalerR
     ...presentIn({ partition }),
     ...{ namespace, name, uid, generation, kind },
     ...presentIn({ labels: Object.keys(labels).length > 0 ? labels : undefined, owner, target, minReplicas, maxReplicas }),
+    ...inForce(view.bounds),
     state,
     ...presentIn({ heldBy, reason: decision?.reason, measuredAt: decision?.at, currentReplicas, desiredReplicas, lastKnown }),
     targets: metrics.slice(0, TARGETS_SHOWN).map(metricText),
@@ -138,6 +144,11 @@ export const rowOfView = (view: AutoscalerView, partition?: string): AutoscalerR
     ...presentIn({ problem }),
   };
 };
+
+const inForce = (bounds: AutoscalerView["bounds"]): Pick<AutoscalerRow, "minInForce" | "maxInForce"> => ({
+  ...(bounds && bounds.min.by.kind !== "manifest" && { minInForce: bounds.min.replicas }),
+  ...(bounds && bounds.max.by.kind !== "manifest" && { maxInForce: bounds.max.replicas }),
+});
 
 /** Kind and labels of a manifest. */
 export const namesIn = (manifest: unknown): { readonly kind: string; readonly labels: Readonly<Record<string, string>> } => {

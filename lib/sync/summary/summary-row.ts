@@ -1,6 +1,7 @@
 import type { AutoscalerUid } from "../../model/ids.ts";
 import type { Evaluation, ScaleTotals, UncountedScale } from "../../model/records.ts";
 import type { ProblemTimes, SummaryRow, SummaryTotals } from "../../model/summary.ts";
+import { askDialect } from "../../policy/dialects.ts";
 import { countsOf, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
@@ -46,6 +47,9 @@ export const summaryRowOf = (source: RowSource): SummaryRow => {
     ...(current !== undefined && { current }),
     ...(counts.lastKnown && { unreadMs: counts.lastKnown.sinceMs ?? 0 }),
     ...(counts.desired !== undefined && { desired: counts.desired }),
+    ...boundsOf(evaluation),
+    ...(isSwitchedOff(evaluation) && { switchedOff: true }),
+    ...(hasBands(source) && { hasBands: true }),
     targets: readings.slice(0, TARGETS_SHOWN).map(metricText),
     ...(readings.length > TARGETS_SHOWN && { moreTargets: readings.length - TARGETS_SHOWN }),
     ...(status?.lastScaleMs !== undefined && { lastScaleMs: status.lastScaleMs }),
@@ -53,6 +57,18 @@ export const summaryRowOf = (source: RowSource): SummaryRow => {
     ...(since && { since }),
   };
 };
+
+/** The bounds that an override or a schedule sets. */
+const boundsOf = ({ bounds }: Evaluation): Pick<SummaryRow, "min" | "max"> => ({
+  ...(bounds?.minBy && { min: bounds.min }),
+  ...(bounds?.maxBy && { max: bounds.max }),
+});
+
+const isSwitchedOff = ({ failed, status }: Evaluation): boolean =>
+  !failed && status !== undefined && status.conditions.some((condition) => condition.type === "ScalingActive" && condition.status === "False");
+
+const hasBands = ({ autoscaler, evaluation }: RowSource): boolean =>
+  evaluation.gauges !== undefined || (autoscaler.kind === "ready" && askDialect(autoscaler.spec, ({ explains }) => explains.publishesBands));
 
 const NOTHING_SCALED: Omit<ScaleTotals, "epoch"> = { ups: 0, added: 0, downs: 0, removed: 0 };
 
@@ -107,7 +123,7 @@ export const isSameRow = (one: SummaryRow, other: SummaryRow | undefined): boole
   PROBLEMS.every((problem) => (one.since?.[problem] === undefined) === (other.since?.[problem] === undefined));
 
 /** Every row of each sync passes here, so the fields are compared and not their texts. */
-const SHOWN = ["key", "state", "heldBy", "reason", "current", "unreadMs", "desired"] as const;
+const SHOWN = ["key", "state", "heldBy", "reason", "current", "unreadMs", "desired", "min", "max", "switchedOff", "hasBands"] as const;
 const PROBLEMS = ["refused", "failing", "unmeasured", "atMax"] as const satisfies readonly (keyof ProblemTimes)[];
 const TOTALS = ["ups", "added", "downs", "removed", "refusedUps", "refusedDowns"] as const satisfies readonly (keyof SummaryTotals)[];
 
@@ -124,6 +140,9 @@ export const shownIn = ({ lastScaleMs = 0, since = {}, ...row }: SummaryRow): st
     row.current,
     row.unreadMs,
     row.desired,
+    row.min,
+    row.max,
+    row.switchedOff,
     seconds(lastScaleMs),
     row.totals,
     Object.keys(since),

@@ -1,0 +1,61 @@
+import type { FleetRecord } from "../../model/records.ts";
+import type { IndexRow } from "../../model/partition-index.ts";
+import type { SummaryRow } from "../../model/summary.ts";
+import type { AutoscalerState } from "../views/autoscaler-view.ts";
+import { pauseView } from "../views/pause-view.ts";
+import { type AutoscalerRow, presentIn } from "../views/row-view.ts";
+import { timeText } from "../views/time-text.ts";
+
+/** What an index and a summary do not say of an autoscaler. */
+export interface Around {
+  readonly partition: string | undefined;
+  /** True while its cluster is paused. */
+  readonly isPaused: boolean;
+  readonly measuredMs: number;
+  readonly fleet: FleetRecord;
+  readonly nowMs: number;
+}
+
+/** The row of an autoscaler of an index, with what its summary says. */
+export const rowOf = (index: IndexRow, row: SummaryRow | undefined, around: Around): AutoscalerRow => {
+  const { namespace: inside, name, uid, generation, kind, labels, owner, target, minReplicas, maxReplicas, createdMs, problem } = index;
+  const paused = pauseView(index.paused, around.nowMs);
+  return {
+    ...presentIn({ partition: around.partition }),
+    ...{ namespace: inside, name, uid, generation, kind },
+    ...presentIn({ labels: Object.keys(labels).length > 0 ? labels : undefined, owner, target, minReplicas, maxReplicas }),
+    state: stateOf(index, row, { ...around, isPaused: around.isPaused || paused !== undefined }),
+    ...(row && foundIn(row, around.measuredMs)),
+    targets: row?.targets ?? [],
+    ...presentIn({ moreTargets: row?.moreTargets, paused }),
+    createdAt: timeText(createdMs),
+    ...presentIn({ problem }),
+  };
+};
+
+/** What the newest sync found. */
+const foundIn = (row: SummaryRow, measuredMs: number): Partial<AutoscalerRow> => ({
+  ...presentIn({
+    minInForce: row.min,
+    maxInForce: row.max,
+    heldBy: row.heldBy,
+    lastScaleAt: row.lastScaleMs === undefined ? undefined : timeText(row.lastScaleMs),
+  }),
+  reason: row.reason,
+  measuredAt: timeText(measuredMs),
+  ...countsOf(row),
+});
+
+/** The first state that applies, as `stateOf` of one autoscaler has it. */
+const stateOf = ({ problem }: IndexRow, row: SummaryRow | undefined, { fleet, isPaused }: Around): AutoscalerState => {
+  if (fleet.frozen) return "frozen";
+  if (isPaused) return "paused";
+  if (problem !== undefined) return "invalid";
+  return (row?.state ?? "waiting") as AutoscalerState;
+};
+
+const countsOf = ({ current, desired, unreadMs }: SummaryRow): Pick<AutoscalerRow, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
+  if (current === undefined) return {};
+  if (unreadMs !== undefined) return { lastKnown: { replicas: current, ...(unreadMs > 0 && { at: timeText(unreadMs) }) } };
+  return desired === undefined ? {} : { currentReplicas: current, desiredReplicas: desired };
+};
