@@ -48,8 +48,7 @@ export const summaryRowOf = (source: RowSource): SummaryRow => {
     ...(counts.lastKnown && { unreadMs: counts.lastKnown.sinceMs ?? 0 }),
     ...(counts.desired !== undefined && { desired: counts.desired }),
     ...boundsOf(evaluation),
-    ...(isSwitchedOff(evaluation) && { switchedOff: true }),
-    ...(hasBands(source) && { hasBands: true }),
+    ...seriesMarks(source),
     targets: readings.slice(0, TARGETS_SHOWN).map(metricText),
     ...(readings.length > TARGETS_SHOWN && { moreTargets: readings.length - TARGETS_SHOWN }),
     ...(status?.lastScaleMs !== undefined && { lastScaleMs: status.lastScaleMs }),
@@ -62,6 +61,12 @@ export const summaryRowOf = (source: RowSource): SummaryRow => {
 const boundsOf = ({ bounds }: Evaluation): Pick<SummaryRow, "min" | "max"> => ({
   ...(bounds?.minBy && { min: bounds.min }),
   ...(bounds?.maxBy && { max: bounds.max }),
+});
+
+/** What the series of `/metrics` follow from beside the counts. */
+const seriesMarks = (source: RowSource): Pick<SummaryRow, "switchedOff" | "hasBands"> => ({
+  ...(isSwitchedOff(source.evaluation) && { switchedOff: true }),
+  ...(hasBands(source) && { hasBands: true }),
 });
 
 const isSwitchedOff = ({ failed, status }: Evaluation): boolean =>
