@@ -19,14 +19,21 @@ afterAll(() => world.close());
 
 const QUERY = { cluster: "eu-1", namespace: "shop" };
 
-/** A takeover whose DELETE of the HPA is answered by this code. */
-const taken = async (name: string, code: number): Promise<string> => {
+interface Played {
+  /** The answer to the DELETE of the HPA. */
+  readonly remove: KubeconfigApi["remove"];
+  readonly create?: KubeconfigApi["create"];
+}
+
+/** A takeover after which no sync comes. */
+const taken = async (name: string, { remove, create }: Played): Promise<string> => {
   await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop" }) }], { cluster: "eu-1", dryRun: false });
   const live = { kind: "HorizontalPodAutoscaler", metadata: { namespace: "shop", name, uid: "u-1", resourceVersion: "7" }, spec: {} };
   const api = {
     get: async () => ({ kind: "done", value: live }),
     may: async () => ({ kind: "done", value: true }),
-    remove: async () => ({ kind: "failed", failure: { code, reason: "No", message: "not now" } }),
+    remove,
+    create,
   } as unknown as KubeconfigApi;
   const rivals = [{ kind: "HorizontalPodAutoscaler", name, uid: "u-1" }];
   const view = {
@@ -37,17 +44,24 @@ const taken = async (name: string, code: number): Promise<string> => {
     currentReplicas: 2,
     desiredReplicas: 2,
   } as AutoscalerView;
-  const ports = { service, api, elapsed: () => 0, wait: () => Promise.resolve() };
-  return takeOverOne(ports, view, { force: false }).then(
+  let elapsedMs = 0;
+  const wait = async (ms: number): Promise<void> => {
+    elapsedMs += 100 * ms;
+  };
+  return takeOverOne({ service, api, elapsed: () => elapsedMs, wait }, view, { force: false }).then(
     () => "taken over",
     (error: unknown) => String(error),
   );
 };
 
+const answered =
+  (code: number): KubeconfigApi["remove"] =>
+  async () => ({ kind: "failed", failure: { code, reason: "No", message: "not now" } });
+
 const made = async (name: string) => (await toArray(service.changes({ ...QUERY, name }))).slice(1).map((change) => [change.verb, change.made]);
 
 it("a takeover that the API server refuses is recorded, and not as made", async () => {
-  expect(await taken("web", 403)).toContain("could not be deleted: not now");
+  expect(await taken("web", { remove: answered(403) })).toContain("could not be deleted: not now");
   expect(await made("web")).toEqual([
     ["takeover", false],
     ["takeover-failed", true],
@@ -55,6 +69,24 @@ it("a takeover that the API server refuses is recorded, and not as made", async 
 });
 
 it("a takeover without a clear answer stays as made, so that handback finds the object", async () => {
-  expect(await taken("api", 0)).toContain("could not be deleted");
+  expect(await taken("api", { remove: answered(0) })).toContain("could not be deleted");
   expect(await made("api")).toEqual([["takeover", true]]);
+});
+
+it("keeps the other controller before it is deleted, and pauses the autoscaler before the other goes on", async () => {
+  const order: unknown[] = [];
+  const remove: KubeconfigApi["remove"] = async () => {
+    order.push(["deleted", await made("jobs")]);
+    return { kind: "done", value: {} };
+  };
+  const create: KubeconfigApi["create"] = async (_kind, _namespace, object) => {
+    const { paused } = await service.get({ ...QUERY, name: "jobs" });
+    order.push(["made again", object["metadata"], paused !== undefined]);
+    return { kind: "done", value: object };
+  };
+  expect(await taken("jobs", { remove, create })).toContain("the autoscaler was paused, and HorizontalPodAutoscaler \"jobs\" was made again");
+  expect(order).toEqual([
+    ["deleted", [["takeover", true]]],
+    ["made again", { namespace: "shop", name: "jobs" }, true],
+  ]);
 });
