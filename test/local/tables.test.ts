@@ -1,5 +1,5 @@
 import diagnostics from "node:diagnostics_channel";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BatchExecuteStatementCommand, DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
@@ -8,6 +8,7 @@ import { withoutLogger } from "../../lib/aws/without-logger.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
 import { ensureTables, startTables, type Tables } from "../../lib/local/tables/embedded-tables.ts";
+import { logsOf } from "../../lib/local/tables/durable-writes.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 
@@ -109,5 +110,71 @@ describe("The embedded tables", () => {
     await withoutLogger(plain).send(new GetItemCommand({ TableName: stateTable, Key }));
     expect(lines).toHaveLength(logged);
     plain.destroy();
+  });
+});
+
+describe("The durable tables of a run on a real cluster", () => {
+  const folders: string[] = [];
+  const newFolder = (): string => {
+    const folder = mkdtempSync(join(tmpdir(), "tidemark-durable-"));
+    folders.push(folder);
+    return folder;
+  };
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+  const put = (client: DynamoDBClient, sk: string) => client.send(new PutItemCommand({ TableName: stateTable, Item: { pk: { S: "p" }, sk: { S: sk } } }));
+
+  it("answer no write before the disk has it: what was answered is in the copy of the last commit", async () => {
+    const path = join(newFolder(), "tables");
+    const after = join(newFolder(), "tables");
+    const real = logsOf(path);
+    let commits = 0;
+    /** The power is cut after this commit: later ones do not reach the copy. */
+    let cut = Number.POSITIVE_INFINITY;
+    const sync = async (): Promise<void> => {
+      await real();
+      if (++commits > cut) throw new Error("the power is cut");
+      rmSync(after, { recursive: true, force: true });
+      cpSync(path, after, { recursive: true });
+    };
+    const tables = await startTables(path, { durable: true, sync });
+    const client = tables.client();
+    await ensureTables(client, tableDefinitions(TABLE_NAMES));
+    const before = commits;
+    await Promise.all(Array.from({ length: 40 }, (_, at) => put(client, `together-${at}`)));
+    // One write takes the first commit, the others share the next.
+    expect(commits - before).toBeLessThanOrEqual(3);
+    await put(client, "last");
+    cut = commits;
+    await expect(put(client, "lost")).rejects.toThrow("the tables cannot be kept on the disk: the power is cut");
+    await expect(put(client, "after it"), "every later write").rejects.toThrow("cannot be kept on the disk");
+    client.destroy();
+    await tables.close();
+    const again = await startTables(after);
+    const reader = again.client();
+    const { Items = [] } = await reader.send(
+      new QueryCommand({ TableName: stateTable, KeyConditionExpression: "pk = :p", ExpressionAttributeValues: { ":p": { S: "p" } } }),
+    );
+    expect(Items.map(({ sk }) => sk?.S).toSorted()).toEqual([...Array.from({ length: 40 }, (_, at) => `together-${at}`), "last"].toSorted());
+    reader.destroy();
+    await again.close();
+  });
+
+  it("take no commit for what only reads", async () => {
+    let commits = 0;
+    const tables = await startTables(join(newFolder(), "tables"), {
+      durable: true,
+      sync: async () => {
+        commits++;
+      },
+    });
+    const client = tables.client();
+    await ensureTables(client, tableDefinitions(TABLE_NAMES));
+    const before = commits;
+    await client.send(new GetItemCommand({ TableName: stateTable, Key }));
+    expect(commits).toBe(before);
+    client.destroy();
+    await tables.close();
   });
 });

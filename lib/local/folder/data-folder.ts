@@ -79,7 +79,8 @@ const openResting = async (layout: FolderLayout, state: FolderState): Promise<Op
     refuseDamaged(layout, identity, "command");
     const saved = readSavedClock(layout);
     const sealed = breakSeal(layout, "command");
-    const tables = await openTables(layout, true);
+    // A virtual run can be played again; what a run on a real cluster has written is the memory of real workloads.
+    const tables = await openTables(layout, { usedBefore: true, durable: saved?.kind === "real" });
     return {
       dir: layout.dir,
       endpoint: tables.endpoint,
@@ -106,8 +107,11 @@ const notReady = (layout: FolderLayout, pid: number | undefined): TidemarkError 
   new TidemarkError("local.not-ready", `Cannot open "${layout.dir}": the run with pid ${pid} has no tables yet`, { dir: layout.dir, pid });
 
 /** Starts the embedded tables of a folder. In a folder that was used before none is made anew: it would be empty. Throws `local.damaged` when one is gone. */
-export const openTables = async (layout: FolderLayout, usedBefore: boolean): Promise<Tables> => {
-  const tables = await startTables(layout.tables);
+export const openTables = async (
+  layout: FolderLayout,
+  { usedBefore, durable }: { readonly usedBefore: boolean; readonly durable: boolean },
+): Promise<Tables> => {
+  const tables = await startTables(layout.tables, { durable });
   const client = tables.client();
   try {
     if (usedBefore) await refuseLost(layout, client);

@@ -1,6 +1,7 @@
 import { closeSync, fdatasync, fsyncSync, ftruncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { groupCommit } from "./group-commit.ts";
 import { namingFile, openOwn, readIfThere, syncFolder, writeWhole } from "./whole-file.ts";
 
 /** Reads one line of a journal. `fault` makes the error of a line that cannot be read; lines are counted from 1. */
@@ -56,8 +57,6 @@ const appendingTo = (path: string, opened: number, bytesAtOpening: number): Json
   let file = opened;
   let bytes = bytesAtOpening;
   let unusable: unknown;
-  let synced: Promise<void> = Promise.resolve();
-  let waits = false;
   const onFile = <Value>(work: () => Value): Value => {
     if (unusable !== undefined) throw unusable;
     return namingFile(path, work);
@@ -77,16 +76,7 @@ const appendingTo = (path: string, opened: number, bytesAtOpening: number): Json
         }
         bytes += Buffer.byteLength(text);
       }),
-    durable: () => {
-      if (waits) return synced;
-      waits = true;
-      // After a failed fdatasync the kernel may have dropped the lines, so every later call fails too.
-      synced = synced.then(() => {
-        waits = false;
-        return onFile(() => syncData(file));
-      });
-      return synced;
-    },
+    durable: groupCommit(() => onFile(() => syncData(file))),
     rewrite: (lines) =>
       onFile(() => {
         const text = lines.map(textOf).join("");

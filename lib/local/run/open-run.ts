@@ -63,7 +63,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   closer.add(world.close);
   seal.break();
   beginSaving();
-  const tables = await openTables(layout, setup.resumed);
+  const tables = await openTables(layout, { usedBefore: setup.resumed, durable: setup.identity.kind !== "simulated" });
   closer.add(async () => {
     await tables.close();
     seal.allow();

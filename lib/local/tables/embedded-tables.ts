@@ -10,6 +10,7 @@ import {
 import dynalite from "dynalite";
 import { TidemarkError } from "../../model/errors.ts";
 import { closeServer, listenForOwnUser } from "../run/loopback.ts";
+import { logsOf, READS, withDurableWrites } from "./durable-writes.ts";
 import { withInsertStatements } from "./insert-statements.ts";
 import { inProcessClient } from "./tables-client.ts";
 
@@ -27,12 +28,20 @@ export interface Tables {
   readonly close: () => Promise<void>;
 }
 
+export interface TablesOptions {
+  /** Answers a write only once it survives a loss of power, not only the death of the process. */
+  readonly durable?: boolean;
+  /** Makes durable what the engine has written. */
+  readonly sync?: () => Promise<void>;
+}
+
 /** Starts the embedded DynamoDB on a LevelDB folder, or in memory, on a free port of 127.0.0.1. The caller must hold the data folder: LevelDB admits one process. */
-export const startTables = async (path?: string): Promise<Tables> => {
+export const startTables = async (path?: string, { durable = false, sync }: TablesOptions = {}): Promise<Tables> => {
   const server = dynalite({ ...(path !== undefined && { path }), createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   const [engine] = server.listeners("request") as RequestListener[];
   if (!engine) throw new TypeError("the embedded engine has no request listener");
-  const listener = withInsertStatements(engine);
+  const statements = withInsertStatements(engine);
+  const listener = path !== undefined && durable ? withDurableWrites(statements, sync ?? logsOf(path)) : statements;
   server.removeAllListeners("request").on("request", listener);
   let writes = 0;
   const count = (target: string): void => {
@@ -42,8 +51,6 @@ export const startTables = async (path?: string): Promise<Tables> => {
   const endpoint = await listenForOwnUser(server);
   return { endpoint, client: () => inProcessClient(listener, count), writes: () => writes, close: () => closeServer(server) };
 };
-
-const READS = /\.(?:GetItem|BatchGetItem|Query|Scan|DescribeTable|ListTables)$/;
 
 /** Counts after the answer was sent: a reader that sees the count also sees what was written. */
 const countAnswers = (server: Server, count: (target: string) => void): void => {
