@@ -10,6 +10,7 @@ import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { insertJournal, journalOfPage } from "../../lib/store/history/journal.ts";
 import type { HistoryItem } from "../../lib/store/history/port.ts";
+import { clusterChangesPk } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { NOON } from "../noon.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
@@ -127,6 +128,21 @@ export const historyContract = (engine: () => Engine): void => {
       expect(await insertChange(context, change)).toEqual({ stored: change, isWhole: true });
       expect(await insertChange(context, { ...change, by: "bob" })).toMatchObject({ stored: change });
       expect(await collected(changesOf(tables, change))).toEqual([change]);
+    });
+
+    it("stores the copy under the cluster of a change whose first insert an earlier attempt has made, and none for that of another editor", async () => {
+      const change = { ...REF, cluster, id: "uid-web:2", atMs: NOON, by: "ann", verb: "apply", after: "{}" } as const;
+      const insert = insertByStatement(tables);
+      const died = new Error("it died between the two");
+      const dying: typeof insert = async (items) => {
+        if (items.some(({ pk }) => pk === clusterChangesPk(cluster))) throw died;
+        return insert(items);
+      };
+      await expect(insertChange({ tables, insert: dying }, change)).rejects.toThrow(died);
+      await insertChange({ tables, insert }, { ...change, by: "bob" });
+      expect(await collected(changesOfCluster(tables, cluster, NOON))).toEqual([]);
+      await insertChange({ tables, insert }, change);
+      expect(await collected(changesOfCluster(tables, cluster, NOON))).toEqual([change]);
     });
 
     it("stores changes as differences from a whole one, and gives each of them whole: of one autoscaler, and of a cluster since any instant", async () => {

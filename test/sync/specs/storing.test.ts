@@ -66,6 +66,23 @@ describe("the objects that a sync stores", () => {
     expect(await generations()).toEqual({ web: 2, api: 2 });
   });
 
+  it("are none where the cluster is being removed: what is new is not stored, and what has changed holds", async () => {
+    const world = await specsWorld(engine, ["web", "api"], ["PodAutoscaler"]);
+    world.apply("web", { uid: "object-of-web" });
+    await world.next();
+    const before = await world.records();
+    const stored = await getCluster(world.tables, world.record.name);
+    if (!stored) throw new Error("there is no cluster");
+    await putCluster(world.tables, { ...stored, removing: { by: "ann", atMs: world.nowMs }, version: stored.version + 1 }, stored.version);
+    world.nowMs += STORED_EVERY_MS;
+    world.apply("api");
+    world.apply("web", { uid: "object-of-web", spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } } });
+    const puts = world.cluster.puts.length;
+    await world.next(world.cold());
+    expect(await world.records()).toEqual(before);
+    expect(world.cluster.puts).toHaveLength(puts);
+  });
+
   it("are of this cluster, also where an apply to an earlier one of its name has left a record", async () => {
     const world = await specsWorld(engine, ["web"], ["PodAutoscaler"]);
     const left = { ...world.autoscaler("web"), manifest: JSON.stringify({ kind: "PodAutoscaler" }), clusterUid: "uid-of-another" };
