@@ -123,7 +123,8 @@ describe("The durable tables of a run on a real cluster", () => {
   afterEach(() => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
-  const put = (client: DynamoDBClient, sk: string) => client.send(new PutItemCommand({ TableName: stateTable, Item: { pk: { S: "p" }, sk: { S: sk } } }));
+  const put = (client: DynamoDBClient, sk: string) =>
+    client.send(new PutItemCommand({ TableName: stateTable, Item: { pk: { S: "p" }, sk: { S: sk } } }));
 
   it("answer no write before the disk has it: what was answered is in the copy of the last commit", async () => {
     const path = join(newFolder(), "tables");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
+import { autoscalerUid, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
 import { handovers, leasedPartitions } from "../../lib/service/partitions/handovers.ts";
@@ -12,6 +12,7 @@ import { around, type TableClient } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { PERIOD_MS, workloadOf } from "../sync/world.ts";
 import { CART, type Moving, newMoving, REST, SHOP, SHOPS } from "./world/moving.ts";
+import { leaveUncounted } from "./world/uncounted.ts";
 
 const CONNECTION = { kind: "kubeconfig", path: "none" } as const;
 const wantedOf = (moving: Moving, partitions: NewCluster["partitions"]): NewCluster => ({
@@ -127,6 +128,18 @@ describe("replacing the partitions of a cluster", () => {
     expect((await moving.head(REST)).intents).toHaveLength(1);
     await openService(moving.context()).replaceCluster(wantedOf(moving, DIVIDED));
     expect((await moving.head(REST)).intents).toEqual([]);
+    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 4, eventId: "uid-shop-1:4" }]);
+  });
+
+  it("waits for a settled scale that no windows count yet, so that it counts where the autoscaler goes", async () => {
+    const moving = await synced();
+    const { world } = moving;
+    const scale = { id: "uid-shop-1:4", uid: autoscalerUid("uid-shop-1"), from: 3, to: 7, outcome: "applied" } as const;
+    const partition = { cluster: world.record.name, partition: REST };
+    await leaveUncounted(world.tables, partition, { ...scale, decidedMs: world.nowMs, settledMs: world.nowMs });
+    expect((await moving.head(REST)).uncounted).toHaveLength(1);
+    await openService(moving.context()).replaceCluster(wantedOf(moving, DIVIDED));
+    expect((await moving.head(REST)).uncounted).toEqual([]);
     expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 4, eventId: "uid-shop-1:4" }]);
   });
 

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
-import { deleteAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { deleteAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { getCluster } from "../../lib/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
+import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { PutFault } from "../sync/memory-cluster.ts";
+import { leaveUncounted } from "./world/uncounted.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "../sync/world.ts";
 
 let engine: Engine;
@@ -58,6 +60,34 @@ describe("a cluster with a scale whose answer was lost", () => {
     const detail = "the cluster was removed before a sync could look at the workload";
     expect(await world.events()).toMatchObject([{ id: "uid-web:1", from: 2, to: 5, outcome: "unknown", detail, settledMs: world.nowMs }]);
     expect(await world.head()).toMatchObject({ intents: [], leaseUntilMs: 0 });
+  });
+
+  it("leaves no settled scale in the head, which a cluster of the same name would count", async () => {
+    const world = await withOpenIntent("lost answer");
+    for (let periods = 0; periods < 4; periods++) {
+      world.nowMs += PERIOD_MS;
+      await world.sync();
+    }
+    expect((await world.head()).intents).toEqual([]);
+    const scale = { id: "uid-web:9", uid: autoscalerUid("uid-web"), from: 5, to: 2, outcome: "applied" } as const;
+    await leaveUncounted(world.tables, world.partition, { ...scale, decidedMs: world.nowMs, settledMs: world.nowMs });
+    expect((await world.head()).uncounted).toHaveLength(1);
+    await removed(world);
+    expect(await world.head()).toMatchObject({ intents: [], uncounted: [] });
+  });
+
+  it("keeps the scale in the head where an autoscaler came meanwhile: its windows must count it", async () => {
+    const world = await withOpenIntent("lost answer");
+    let isBack = false;
+    const context = contextOf(world, async () => {
+      if (isBack) return;
+      isBack = true;
+      expect(await putAutoscaler(world.tables, world.autoscaler("web", 3), undefined)).toMatchObject({ kind: "stored" });
+    });
+    await expect(openService(context).removeCluster(world.record.name)).rejects.toMatchObject({ code: "service.in-use" });
+    expect(isBack).toBe(true);
+    expect((await world.head()).intents).toMatchObject([{ id: "uid-web:1" }]);
+    expect(await world.events()).toEqual([]);
   });
 
   it("keeps its place when the event cannot be stored, and takes the mark off", async () => {

@@ -84,7 +84,7 @@ it("keeps the other controller before it is deleted, and pauses the autoscaler b
     order.push(["made again", object["metadata"], paused !== undefined]);
     return { kind: "done", value: object };
   };
-  expect(await taken("jobs", { remove, create })).toContain("the autoscaler was paused, and HorizontalPodAutoscaler \"jobs\" was made again");
+  expect(await taken("jobs", { remove, create })).toContain('the autoscaler was paused, and HorizontalPodAutoscaler "jobs" was made again');
   expect(order).toEqual([
     ["deleted", [["takeover", true]]],
     ["made again", { namespace: "shop", name: "jobs" }, true],

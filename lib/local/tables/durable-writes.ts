@@ -34,7 +34,10 @@ export const withDurableWrites = (listener: RequestListener, sync: () => Promise
 
 const refuse = (response: ServerResponse, end: (body: unknown) => void, error: unknown): void => {
   const why = error instanceof Error ? error.message : String(error);
-  const body = JSON.stringify({ __type: "com.amazonaws.dynamodb.v20120810#InternalServerError", message: `the tables cannot be kept on the disk: ${why}` });
+  const body = JSON.stringify({
+    __type: "com.amazonaws.dynamodb.v20120810#InternalServerError",
+    message: `the tables cannot be kept on the disk: ${why}`,
+  });
   response.statusCode = 500;
   response.setHeader("Content-Length", Buffer.byteLength(body));
   end(body);

@@ -76,7 +76,10 @@ describe("the objects that a sync stores", () => {
     await putCluster(world.tables, { ...stored, removing: { by: "ann", atMs: world.nowMs }, version: stored.version + 1 }, stored.version);
     world.nowMs += STORED_EVERY_MS;
     world.apply("api");
-    world.apply("web", { uid: "object-of-web", spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } } });
+    world.apply("web", {
+      uid: "object-of-web",
+      spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } },
+    });
     const puts = world.cluster.puts.length;
     await world.next(world.cold());
     expect(await world.records()).toEqual(before);
