@@ -5,6 +5,23 @@ import type { Requirement, SelectorReading } from "./selector.ts";
  * quotes it (hpa.md 2.5).
  */
 export const parseSelector = (text: string): SelectorReading => {
+  const known = readings.get(text);
+  if (known) return known;
+  const reading = readingOf(text);
+  if (text.length > KEPT_CHARACTERS_MAX) return reading;
+  if (readings.size >= KEPT_MAX) readings.clear();
+  readings.set(text, reading);
+  return reading;
+};
+
+/** Readings of the texts that came last. Each sync needs the selector of a workload several times, and it is the same in every sync. */
+const readings = new Map<string, SelectorReading>();
+/** Some 2 MB of readings. */
+const KEPT_MAX = 5_000;
+/** The selector of almost every workload is shorter. */
+const KEPT_CHARACTERS_MAX = 200;
+
+const readingOf = (text: string): SelectorReading => {
   try {
     return { kind: "selector", selector: readRequirements(new Tokens(text)) };
   } catch (error) {

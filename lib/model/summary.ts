@@ -67,7 +67,8 @@ export const LASTING_MS = 15 * 60_000;
 /** Counts the problems of rows at an instant. */
 export const problemCounts = (rows: Iterable<Pick<SummaryRow, "since">>, nowMs: number): ProblemCounts => {
   const counts: Partial<Record<ProblemKind, ProblemCount>> = {};
-  for (const { since = {} } of rows) {
+  for (const { since } of rows) {
+    if (!since) continue;
     for (const kind of PROBLEM_KINDS) {
       const beganMs = since[kind];
       if (beganMs === undefined) continue;

@@ -94,9 +94,10 @@ export const troubleOf = (evaluations: readonly Evaluation[]): PartitionTrouble 
   return { state, silent: kinds.size === 0, holds, ...(sinceMs !== undefined && { sinceMs }), error, ...(unreadable && { unreadable }) };
 };
 
-const holdsIn = (evaluations: readonly Evaluation[]): readonly TroublingHold[] =>
-  TROUBLING.flatMap((reason) => {
-    const causes = evaluations.flatMap(({ namespace, name, because, withoutHold }) => {
+const holdsIn = (evaluations: readonly Evaluation[]): readonly TroublingHold[] => {
+  const troubling = evaluations.filter(isTroubling);
+  return TROUBLING.flatMap((reason) => {
+    const causes = troubling.flatMap(({ namespace, name, because, withoutHold }) => {
       // A freeze or a pause may come before it.
       const cause = [because, withoutHold?.because].find((one) => one?.reason === reason);
       return cause ? [{ autoscaler: `${namespace}/${name}`, message: foreignWords(cause.message) }] : [];
@@ -104,6 +105,11 @@ const holdsIn = (evaluations: readonly Evaluation[]): readonly TroublingHold[] =
     const [first] = causes;
     return first ? [{ reason, ...first, autoscalers: causes.length }] : [];
   });
+};
+
+const TROUBLING_REASONS: ReadonlySet<string> = new Set(TROUBLING);
+const isTroubling = ({ because, withoutHold }: Evaluation): boolean =>
+  TROUBLING_REASONS.has(because.reason) || (withoutHold !== undefined && TROUBLING_REASONS.has(withoutHold.because.reason));
 
 /** Reasons of lib/report/holds.ts for an item that cannot be read. */
 const UNREADABLE: ReadonlySet<string> = new Set(["InvalidSpec", "UnreadableAutoscaler", "UnreadableWindows", "UnreadableIntent"]);

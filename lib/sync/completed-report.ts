@@ -68,19 +68,25 @@ export const completedReport = (
 
 /** Failures of rules with their errors; also of an autoscaler whose scale was made before a rule failed to record it. */
 const ruleFailuresOf = (verdicts: readonly Verdict[], { failures }: Seen): CompletedSync["ruleFailures"] =>
-  verdicts.flatMap(({ autoscaler, ...verdict }) => {
-    if (autoscaler.kind === "unreadable") return [];
+  verdicts.flatMap((verdict) => {
+    const { autoscaler } = verdict;
+    if (autoscaler.kind === "unreadable") return NO_FAILURES;
     const { namespace, name, uid } = autoscaler.record;
     const error = failures.of(uid) ?? (verdict.kind === "unevaluated" ? verdict.error : undefined);
-    return error ? [{ namespace, name, error }] : [];
+    return error ? [{ namespace, name, error }] : NO_FAILURES;
   });
+
+const NO_FAILURES: CompletedSync["ruleFailures"] = [];
 
 const NOT_FOUND = 404;
 
 /** Fails to "reachable": without a question there is no failure, and an answer about one workload is an answer. */
 export const isUnreachable = ({ observed }: Seen): boolean => {
-  const scales = [...observed.observations.values()].map(({ observation }) => observation.scale);
-  return scales.length > 0 && scales.every((scale) => scale.kind === "failed" && scale.failure.code !== NOT_FOUND);
+  for (const { observation } of observed.observations.values()) {
+    const { scale } = observation;
+    if (scale.kind !== "failed" || scale.failure.code === NOT_FOUND) return false;
+  }
+  return observed.observations.size > 0;
 };
 
 const UNREADABLE: ReadonlySet<string> = new Set(["UnreadableAutoscaler", "InvalidSpec", "UnreadableWindows", "UnreadableIntent"]);
@@ -96,6 +102,7 @@ const conditionsChanged = (verdict: Verdict): boolean => {
   if (verdict.kind === "unevaluated") return false;
   const before: readonly Condition[] = verdict.input.windows.status.conditions;
   const after: readonly Condition[] = verdict.decision.windows.status.conditions;
+  if (before === after) return false;
   const same = ({ type, status, reason }: Condition, at: number): boolean =>
     type === after[at]?.type && status === after[at].status && reason === after[at].reason;
   return before.length !== after.length || !before.every(same);

@@ -6,18 +6,25 @@ import type { Verdict } from "./decide.ts";
 import { failedReadOf } from "./failed-read.ts";
 import type { After } from "./windows-after.ts";
 
-/** What a sync found and decided for one autoscaler, as the journal and the summary store it and the status of its object tells it. It is made once for all of them. */
+/** What a sync found and decided for one autoscaler, as the journal stores it and the status of its object says it. It is made once for both. */
 export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undefined => {
   const known = made.get(verdict);
   if (known?.after === after) return known.evaluation;
-  const evaluation = newEvaluation(verdict, after);
+  const outcome = outcomeAfter(verdict, after);
+  const evaluation = outcome && Object.assign(outcome, readyOf(verdict));
   made.set(verdict, { after, evaluation });
   return evaluation;
 };
 
 const made = new WeakMap<Verdict, { readonly after: After; readonly evaluation: Evaluation | undefined }>();
 
-const newEvaluation = (verdict: Verdict, after: After): Evaluation | undefined => {
+/** An evaluation; without the ready pods, where none was made yet. A summary needs one of each autoscaler in every sync, and the journal few. */
+export const briefEvaluation = (verdict: Verdict, after: After): Evaluation | undefined => {
+  const known = made.get(verdict);
+  return known?.after === after ? known.evaluation : outcomeAfter(verdict, after);
+};
+
+const outcomeAfter = (verdict: Verdict, after: After): Evaluation | undefined => {
   const { autoscaler, because } = verdict;
   if (autoscaler.kind === "unreadable") return undefined;
   const { uid, namespace, name } = autoscaler.record;
@@ -32,7 +39,7 @@ const newEvaluation = (verdict: Verdict, after: After): Evaluation | undefined =
     ...outcomeOf(verdict),
     because,
     ...circumstancesOf(verdict),
-    ...surroundingsOf(verdict),
+    ...inForceOf(verdict),
     ...(refused && { refused }),
     metrics: decision?.metrics ?? [],
     steps: decision?.steps ?? [],
@@ -56,21 +63,20 @@ const circumstancesOf = (verdict: Verdict): Pick<Evaluation, "waiting" | "withou
   };
 };
 
-/** What a chart shows beside the counts. */
-const surroundingsOf = (verdict: Verdict): Pick<Evaluation, "bounds" | "ready" | "generation"> => {
+/** The bounds of this sync, and the generation of the spec. */
+const inForceOf = (verdict: Verdict): Pick<Evaluation, "bounds" | "generation"> => {
   if (verdict.kind === "unevaluated") return {};
-  const {
-    input,
-    autoscaler,
-    decision: { bounds },
-  } = verdict;
-  const { spec, observation } = input;
-  const ready = readyPods(observation);
+  const { input, autoscaler, decision } = verdict;
+  const { bounds } = decision;
   return {
-    bounds: bounds ? boundsInForce(bounds) : { min: spec.minReplicas, max: spec.maxReplicas },
-    ...(ready !== undefined && { ready }),
+    bounds: bounds ? boundsInForce(bounds) : { min: input.spec.minReplicas, max: input.spec.maxReplicas },
     generation: autoscaler.record.generation,
   };
+};
+
+const readyOf = (verdict: Verdict): Pick<Evaluation, "ready"> => {
+  const ready = verdict.kind === "unevaluated" ? undefined : readyPods(verdict.input.observation);
+  return ready === undefined ? {} : { ready };
 };
 
 const boundsInForce = ({ min, max, paused, holds }: EffectiveBounds): NonNullable<Evaluation["bounds"]> => ({

@@ -3,7 +3,7 @@ import type { AutoscalerUid, Namespace } from "../model/ids.ts";
 import type { ClusterRecord, StoredWindows } from "../model/records.ts";
 import type { KnownRival, KnownRivals, Rival, RivalLook } from "../model/rival-state.ts";
 import type { Loaded } from "./load.ts";
-import { pageOfUid } from "./load-pages.ts";
+import { type LoadedPage, pageOfUid } from "./load-pages.ts";
 import type { ReadySpec } from "./load-specs.ts";
 
 /** The other controllers of a workload, by this sync and by what earlier syncs have stored. */
@@ -31,15 +31,16 @@ export const besideOf = (loaded: Loaded): ((autoscaler: ReadySpec, observed: Obs
     inNamespaces ??= kindsByNamespace(loaded);
     return inNamespaces.get(namespace)?.has(kind) === true;
   };
-  return ({ record: { uid, namespace } }, { rivals, rivalsUnknown, looks = [] }) => {
+  return ({ record: { uid, namespace } }, { rivals, rivalsUnknown, looks = NO_LOOKS }) => {
     const before = knownOf(loaded, uid);
     // On doubt, hold: a right that was there and is lost hides what may be there.
     const lost = looks.find((look) => look.outcome === "refused" && wasAnswered(look, namespace));
     const unknown = rivalsUnknown ?? (lost?.outcome === "refused" ? lostRight(lost) : undefined);
     const known = knownAfter(before, looks, connectionOf(loaded.cluster));
     const seenBefore = before?.looks.some(([, seen]) => seen.length > 0) === true;
+    const still = stillThere(before, looks, rivals);
     return {
-      rivals: [...rivals, ...stillThere(before, looks, rivals)],
+      rivals: still.length === 0 ? rivals : [...rivals, ...still],
       seenBefore,
       ...(unknown !== undefined && { unknown }),
       ...(known && { known }),
@@ -47,16 +48,28 @@ export const besideOf = (loaded: Loaded): ((autoscaler: ReadySpec, observed: Obs
   };
 };
 
+const NO_LOOKS: readonly RivalLook[] = [];
+
 /** Kinds whose LIST was answered over this connection, for any autoscaler of the partition. */
 export const answeredKinds = (loaded: Loaded): ReadonlySet<string> => {
   const connection = connectionOf(loaded.cluster);
+  return new Set(loaded.pages.flatMap((page) => [...answeredIn(page, connection)]));
+};
+
+/** A page that did not change is the same object in each sync of a warm environment. */
+const answeredOfPages = new WeakMap<LoadedPage, { readonly connection: number; readonly kinds: ReadonlySet<string> }>();
+
+const answeredIn = (page: LoadedPage, connection: number): ReadonlySet<string> => {
+  if (page.kind === "unreadable") return NO_KINDS;
+  const known = answeredOfPages.get(page);
+  if (known?.connection === connection) return known.kinds;
   const kinds = new Set<string>();
-  for (const page of loaded.pages) {
-    if (page.kind === "unreadable") continue;
-    for (const { rivals } of page.entries.values()) if (rivals?.connection === connection) for (const [kind] of rivals.looks) kinds.add(kind);
-  }
+  for (const { rivals } of page.entries.values()) if (rivals?.connection === connection) for (const [kind] of rivals.looks) kinds.add(kind);
+  answeredOfPages.set(page, { connection, kinds });
   return kinds;
 };
+
+const NO_KINDS: ReadonlySet<string> = new Set();
 
 const connectionOf = ({ connectionVersion = 0 }: Pick<ClusterRecord, "connectionVersion">): number => connectionVersion;
 
@@ -68,6 +81,7 @@ const knownOf = (loaded: Loaded, uid: AutoscalerUid): KnownRivals | undefined =>
 
 /** Objects of a kind that is read from the cluster are its autoscalers. They are other controllers no more, and nothing looks for them again. What was seen of the other kinds goes on. */
 const withoutKinds = (known: KnownRivals, own: readonly string[] = []): KnownRivals => {
+  if (own.length === 0) return known;
   const looks = known.looks.filter(([kind]) => !own.includes(kind));
   return looks.length === known.looks.length ? known : { ...known, looks };
 };
@@ -87,9 +101,13 @@ const kindsByNamespace = (loaded: Loaded): ReadonlyMap<Namespace, ReadonlySet<st
 const lostRight = ({ kind, message }: Refused): string =>
   `no ${kind} can be looked for any more: ${message}; see tidemark cluster check, or state the connection again if none is to be looked for (tidemark cluster add --replace)`;
 
+const NO_RIVALS: readonly Rival[] = [];
+
 /** The controllers of earlier syncs that no answer of this sync is about. */
 const stillThere = (before: KnownRivals | undefined, looks: readonly RivalLook[], found: readonly Rival[]): readonly Rival[] => {
-  const unanswered = (before?.looks ?? []).filter(([kind]) => !looks.some((look) => look.outcome === "answered" && look.kind === kind));
+  // Beside almost every workload nothing was ever seen.
+  if (!before?.looks.some(([, rivals]) => rivals.length > 0)) return NO_RIVALS;
+  const unanswered = before.looks.filter(([kind]) => !looks.some((look) => look.outcome === "answered" && look.kind === kind));
   const seen = unanswered.flatMap(([, rivals]) => rivals);
   return seen.filter(({ kind, name }, at) => ![...found, ...seen.slice(0, at)].some((other) => other.kind === kind && other.name === name));
 };
@@ -98,6 +116,8 @@ const stillThere = (before: KnownRivals | undefined, looks: readonly RivalLook[]
 const KEPT_MAX = 10;
 
 const knownAfter = (before: KnownRivals | undefined, looks: readonly RivalLook[], connection: number): KnownRivals | undefined => {
+  // Most LISTs are not repeated in each sync.
+  if (looks.length === 0) return before;
   const answered = looks.filter((look) => look.outcome === "answered").map(({ kind, rivals }) => ({ kind, rivals: rivals.slice(0, KEPT_MAX) }));
   if (answered.every(({ kind, rivals }) => isKnown(before, kind, rivals))) return before;
   const shown = answered.map(({ kind: of, rivals }): KnownRivals["looks"][number] => [

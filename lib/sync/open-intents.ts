@@ -1,3 +1,4 @@
+import { keptKeys } from "../cluster/observe/target-keys.ts";
 import { groupOf } from "../model/api-group.ts";
 import type { WriteOutcome } from "../model/decision.ts";
 import { type WorkloadKey, workloadKeyOf } from "../model/ids.ts";
@@ -7,8 +8,9 @@ import type { TargetRef } from "../model/spec-governed.ts";
 import { type LoadedPages, pageOfUid } from "./load-pages.ts";
 
 /** Key of the workload behind a target. The version of its API is left out, because at most one intent may be open for a workload. */
-export const workloadKey = (namespace: string, { apiVersion, kind, name }: TargetRef): WorkloadKey =>
-  workloadKeyOf(`${namespace}/${groupOf(apiVersion) ?? apiVersion}/${kind}/${name}`);
+export const workloadKey = (namespace: string, target: TargetRef): WorkloadKey => workloadKeyOf(keyOf(namespace, target));
+
+const keyOf = keptKeys((namespace, { apiVersion, kind, name }) => `${namespace}/${groupOf(apiVersion) ?? apiVersion}/${kind}/${name}`);
 
 /** True once no PUT of this intent can take effect any more. `nowMs` was read before the observation that settles it. */
 export const isPastDeadline = (intent: Intent, nowMs: number): boolean => nowMs > intent.deadlineMs;

@@ -35,7 +35,8 @@ export const troublesAfter = (
 ): Troubles => {
   const unreachable = isUnreachable(seen);
   const failing = !unreachable && allFail(verdicts);
-  const troubled = [...verdicts.flatMap((verdict) => troubledBy(verdict, after) ?? []), ...(objects?.overBudget.map(namespaceOver) ?? [])];
+  const troubledNow = verdicts.map((verdict) => troubledBy(verdict, after)).filter((one) => one !== undefined);
+  const troubled = [...troubledNow, ...(objects?.overBudget.map(namespaceOver) ?? [])];
   const counted = troubled.filter(({ kind }) => kind !== "unmeasured" || !(unreachable || failing));
   const byKind = Map.groupBy(counted, ({ kind }) => kind);
   const of = TROUBLE_KINDS.flatMap((kind) => {
@@ -60,8 +61,8 @@ const hasWorkload = (verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>
 
 /** On doubt, no: what cannot be read of the tables has an alarm of its own. */
 const allFail = (verdicts: readonly Verdict[]): boolean => {
-  const asked = verdicts.filter((verdict) => verdict.kind !== "unevaluated" && hasWorkload(verdict));
-  return asked.length > 0 && asked.every(hasFailed);
+  const isAsked = (verdict: Verdict): boolean => verdict.kind !== "unevaluated" && hasWorkload(verdict);
+  return verdicts.every((verdict) => hasFailed(verdict) || !isAsked(verdict)) && verdicts.some(isAsked);
 };
 
 const OVER_SHARE: ReadonlySet<string> = new Set([TENANT_OVER_SHARE, SPEC_OVER_BUDGET]);

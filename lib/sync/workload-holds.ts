@@ -18,7 +18,9 @@ export const workloadHolds = (loaded: Loaded, seen: Seen, timing: Timing): ((aut
   const intentOfUid = new Map<AutoscalerUid, Intent>(head.intents.map((intent) => [intent.uid, intent]));
   const leftovers = leftoverHolds(head);
   const unreadableOf = unreadableOfWorkload(loaded, timing);
-  const sharersOf = sharers(specs.all.filter((autoscaler) => autoscaler.kind === "ready" && !isEnding(loaded, autoscaler)));
+  const sharersOf = loaded.objects
+    ? sharers(specs.all.filter((autoscaler) => autoscaler.kind === "ready" && !isEnding(loaded, autoscaler)))
+    : keptSharers(specs.all);
   return ({ record, spec }) => {
     const key = workloadKey(record.namespace, spec.target);
     const intent = intentOfWorkload.get(key) ?? intentOfUid.get(record.uid);
@@ -72,18 +74,29 @@ const unreadableOfEdited = ({ head, nowMs }: Loaded, timing: Timing): ((record: 
 /** An autoscaler whose object was deleted writes no more, so that another one may take over its workload at once. */
 const isEnding = ({ objects }: Loaded, { record }: ReadySpec): boolean => objects?.holds.get(record.uid)?.reason === OBJECT_GONE;
 
+/** A warm environment has the same specs in every sync, until one is edited. */
+const keptSharers = (all: readonly LoadedSpec[]): ReturnType<typeof sharers> => {
+  const known = sharersOfSpecs.get(all) ?? sharers(all);
+  sharersOfSpecs.set(all, known);
+  return known;
+};
+
+const sharersOfSpecs = new WeakMap<readonly LoadedSpec[], ReturnType<typeof sharers>>();
+
 /** The other autoscalers that write the same workload. An autoscaler in a dry run writes none: it is in no such list, and gets none. */
 const sharers = (all: readonly LoadedSpec[]): ((autoscaler: Pick<ReadySpec, "record" | "spec">) => readonly Sharer[]) => {
   const writing = all.filter((autoscaler) => autoscaler.kind === "ready").filter(({ spec }) => !spec.dryRun);
   const byWorkload = Map.groupBy(writing, ({ record, spec }) => workloadKey(record.namespace, spec.target));
   return ({ record, spec }) => {
-    if (spec.dryRun) return [];
-    const sharing = byWorkload.get(workloadKey(record.namespace, spec.target)) ?? [];
+    const sharing = spec.dryRun ? undefined : byWorkload.get(workloadKey(record.namespace, spec.target));
+    if (!sharing || (sharing.length === 1 && sharing[0]?.record.uid === record.uid)) return NO_SHARERS;
     return sharing
       .filter((other) => other.record.uid !== record.uid)
       .map(({ record: other }) => ({ name: other.name, ...(other.origin && { of: other.origin.kind }) }));
   };
 };
+
+const NO_SHARERS: readonly Sharer[] = [];
 
 /** What a dead sync left in the head, by autoscaler: a scale that no page counts yet, or an entry that cannot be read. */
 const leftoverHolds = ({ uncounted, unreadable }: Head): ReadonlyMap<AutoscalerUid, Because> =>

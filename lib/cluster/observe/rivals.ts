@@ -60,9 +60,18 @@ export const observeRivals = async (observing: Observing, watched: readonly Watc
     byNamespace.set(namespace, known);
     return known;
   };
+  const plain = new Map<Namespace, ReturnType<Rivals["of"]>>();
+  /** Of a target beside which no LIST of its namespace shows anything: one value for all of them. */
+  const plainOf = (namespace: Namespace, inScope: readonly Look[]): ReturnType<Rivals["of"]> => {
+    const known = plain.get(namespace) ?? { rivals: [], looks: inScope.flatMap(({ withoutRivals }) => withoutRivals) };
+    plain.set(namespace, known);
+    return known;
+  };
   const of: Rivals["of"] = (namespace, target) => {
     const key = keyOfWatched(namespace, target);
     const inScope = looksOf(namespace);
+    const isPlain = inScope.every(({ problem, passedOver, rivals }) => problem === undefined && passedOver === undefined && !rivals.has(key));
+    if (isPlain) return plainOf(namespace, inScope);
     const unknown =
       inScope.find(({ problem, targets: known }) => problem !== undefined && !known.has(key))?.problem ??
       inScope.find(({ passedOver }) => passedOver?.has(namespace))?.passedOver?.get(namespace);

@@ -10,6 +10,8 @@ export const setCondition = (conditions: readonly Condition[], report: Condition
   const known = conditions.findIndex(({ type }) => type === report.type);
   if (known < 0) return [...conditions, { ...report, transitionMs: nowMs }];
   const before = conditions[known];
+  // At rest nothing changes, and the list stays the one that was stored.
+  if (before?.status === report.status && before.reason === report.reason && before.message === report.message) return conditions;
   const transitionMs = before?.status === report.status ? before.transitionMs : nowMs;
   return conditions.with(known, { ...report, transitionMs });
 };

@@ -2,7 +2,7 @@ import type { AutoscalerUid } from "../../model/ids.ts";
 import type { Evaluation, ScaleTotals, UncountedScale } from "../../model/records.ts";
 import type { ProblemTimes, SummaryRow, SummaryTotals } from "../../model/summary.ts";
 import { askDialect } from "../../policy/dialects.ts";
-import { countsOf, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
+import { countsOf, type EvaluatedCounts, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import type { LoadedSpec } from "../load-specs.ts";
@@ -26,17 +26,15 @@ export interface RowSource {
 /** Targets that a table shows; the others are counted, as kubectl does. */
 const TARGETS_SHOWN = 2;
 
-export const summaryRowOf = (source: RowSource): SummaryRow => {
+/** A row without the targets. They move in every sync, so that they are no change that a reader must see at once. */
+export type BareRow = Omit<SummaryRow, "targets" | "moreTargets">;
+
+export const bareRowOf = (source: RowSource): BareRow => {
   const { autoscaler, evaluation } = source;
   const { status } = evaluation;
-  const counts = status ? countsOf(evaluation, status) : {};
+  const counts = status ? countsOf(evaluation, status) : NO_COUNTS;
   const current = counts.current ?? counts.lastKnown?.replicas;
   const holder = heldBy(evaluation);
-  const readings = source.failures.guarded(
-    evaluation.uid,
-    () => metricReadings(autoscaler.kind === "ready" ? autoscaler.spec : undefined, evaluation),
-    () => metricReadings(undefined, evaluation),
-  );
   const totals = totalsOf(source);
   const since = problemTimes(source);
   return {
@@ -49,8 +47,6 @@ export const summaryRowOf = (source: RowSource): SummaryRow => {
     ...(counts.desired !== undefined && { desired: counts.desired }),
     ...boundsOf(evaluation),
     ...seriesMarks(source),
-    targets: readings.slice(0, TARGETS_SHOWN).map(metricText),
-    ...(readings.length > TARGETS_SHOWN && { moreTargets: readings.length - TARGETS_SHOWN }),
     ...(status?.lastScaleMs !== undefined && { lastScaleMs: status.lastScaleMs }),
     ...(totals && { totals }),
     ...(since && { since }),
@@ -74,6 +70,22 @@ const isSwitchedOff = ({ failed, status }: Evaluation): boolean =>
 
 const hasBands = ({ autoscaler, evaluation }: RowSource): boolean =>
   evaluation.gauges !== undefined || (autoscaler.kind === "ready" && askDialect(autoscaler.spec, ({ explains }) => explains.publishesBands));
+
+const NO_COUNTS: EvaluatedCounts = {};
+
+/** The whole row: the one that is written, once a minute or where it changed. */
+export const withTargets = (row: BareRow, { autoscaler, evaluation, failures }: RowSource): SummaryRow => {
+  const readings = failures.guarded(
+    evaluation.uid,
+    () => metricReadings(autoscaler.kind === "ready" ? autoscaler.spec : undefined, evaluation),
+    () => metricReadings(undefined, evaluation),
+  );
+  return {
+    ...row,
+    targets: readings.slice(0, TARGETS_SHOWN).map(metricText),
+    ...(readings.length > TARGETS_SHOWN && { moreTargets: readings.length - TARGETS_SHOWN }),
+  };
+};
 
 const NOTHING_SCALED: Omit<ScaleTotals, "epoch"> = { ups: 0, added: 0, downs: 0, removed: 0 };
 
@@ -120,7 +132,7 @@ const isAtMax = ({ autoscaler, evaluation: { from, steps } }: RowSource): boolea
 };
 
 /** True where a reader of tables sees the same. The targets move in every sync, and are told once a minute. */
-export const isSameRow = (one: SummaryRow, other: SummaryRow | undefined): boolean =>
+export const isSameRow = (one: BareRow, other: SummaryRow | undefined): boolean =>
   other !== undefined &&
   SHOWN.every((field) => one[field] === other[field]) &&
   seconds(one.lastScaleMs ?? 0) === seconds(other.lastScaleMs ?? 0) &&

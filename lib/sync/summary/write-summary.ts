@@ -1,6 +1,5 @@
 import { mapInTurns } from "../../cluster/in-turns.ts";
 import type { PartitionRef } from "../../model/ids.ts";
-import type { Evaluation } from "../../model/records.ts";
 import { problemCounts, type SummaryBase, type SummaryRow } from "../../model/summary.ts";
 import { troubleOf } from "../../report/partition-trouble.ts";
 import { decodeHeadSummary, encodeHeadSummary, type HeadSummary } from "../../store/summary/head-summary.ts";
@@ -8,7 +7,7 @@ import { encodeIndex } from "../../store/summary/index-codec.ts";
 import { DERIVED_BYTES_MAX, decodeSummary, encodeSummary, summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import { putIndex, putSummary, readSummary } from "../../store/summary/summary-items.ts";
 import type { Verdict } from "../decide.ts";
-import { evaluationOf } from "../evaluation.ts";
+import { briefEvaluation } from "../evaluation.ts";
 import type { Loaded } from "../load.ts";
 import type { RuleFailures } from "../rule-failures.ts";
 import type { Settled } from "../settle.ts";
@@ -16,7 +15,7 @@ import type { StoredPages } from "../store-pages.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { After } from "../windows-after.ts";
 import { indexRowOf } from "./index-rows.ts";
-import { endedScales, isSameRow, shownIn, summaryRowOf } from "./summary-row.ts";
+import { type BareRow, bareRowOf, endedScales, isSameRow, type RowSource, shownIn, withTargets } from "./summary-row.ts";
 
 export interface WrittenSummary {
   /** For the head. */
@@ -56,10 +55,10 @@ export const writeSummary = async (unbounded: SyncPorts, partition: PartitionRef
   const { nowMs, head } = loaded;
   const stated = decodeHeadSummary(head.summary);
   const base = await attempted(baseOf(ports, partition, stated));
-  const { rows, evaluations } = await rowsOf(context, rowsAfter(base.done, stated));
+  const found = await rowsOf(context, rowsAfter(base.done, stated));
   const index = await attempted(writeIndex(ports, partition, loaded, stated?.index));
-  const changed = rows.filter((row) => !isSameRow(row, base.done?.rows.get(row.key)));
-  const found: HeadSummary = {
+  const changed = found.flatMap(({ row, source }) => (isSameRow(row, base.done?.rows.get(row.key)) ? [] : [withTargets(row, source)]));
+  const summary: HeadSummary = {
     atMs: nowMs,
     baseEpoch: base.done?.epoch ?? 0,
     baseMs: stated?.baseMs ?? 0,
@@ -68,22 +67,26 @@ export const writeSummary = async (unbounded: SyncPorts, partition: PartitionRef
     autoscalers: loaded.specs.all.length,
     paused: loaded.specs.all.filter((spec) => spec.kind !== "unreadable" && spec.record.paused).length,
     specVersion: loaded.specs.specVersion,
-    problems: problemCounts(rows, nowMs),
-    trouble: troubleOf(evaluations),
+    problems: problemCounts(
+      found.map(({ row }) => row),
+      nowMs,
+    ),
+    trouble: troubleOf(found.map(({ source }) => source.evaluation)),
     rows: changed,
   };
-  const since = encodeHeadSummary({ ...found, changedEpoch: isUnchanged(stated, found) ? (stated?.changedEpoch ?? 0) : head.epoch });
+  const since = encodeHeadSummary({ ...summary, changedEpoch: isUnchanged(stated, summary) ? (stated?.changedEpoch ?? 0) : head.epoch });
   const fits = since.length <= roomIn(loaded, stored, base.done);
-  const indexHash = found.index.hash;
-  if (base.done && fits && !opensMinute(nowMs, found.baseMs)) return { body: since, base: { ...base.done, indexHash }, ...failureOf(base, index) };
+  const indexHash = summary.index.hash;
+  if (base.done && fits && !opensMinute(nowMs, summary.baseMs)) return { body: since, base: { ...base.done, indexHash }, ...failureOf(base, index) };
+  const rows = await mapInTurns(found, ({ row, source }) => withTargets(row, source));
   const body = encodeSummary(rows, nowMs);
   const written = await attempted(body ? putSummary(ports.tables, partition, { epoch: head.epoch, body }) : Promise.resolve(false));
   if (written.done) {
-    const whole = encodeHeadSummary({ ...found, baseEpoch: head.epoch, baseMs: nowMs, rows: [] });
+    const whole = encodeHeadSummary({ ...summary, baseEpoch: head.epoch, baseMs: nowMs, rows: [] });
     return { body: whole, base: { epoch: head.epoch, rows: byKey(rows), indexHash }, ...failureOf(base, index) };
   }
   // What has room is told, and the next sync writes the whole summary.
-  const told = fits ? since : encodeHeadSummary({ ...found, rows: [] });
+  const told = fits ? since : encodeHeadSummary({ ...summary, rows: [] });
   return { body: told, base: { ...(base.done ?? NO_BASE), indexHash }, ...failureOf(base, index, written) };
 };
 
@@ -150,31 +153,32 @@ const baseOf = async (ports: SyncPorts, partition: PartitionRef, stated: HeadSum
 };
 
 /** Each autoscaler as the sync before left it. */
-const rowsAfter = (base: SummaryBase | undefined, stated: HeadSummary | undefined): ReadonlyMap<string, SummaryRow> =>
-  new Map([...(base?.rows ?? []), ...byKey(stated?.rows ?? [])]);
+const rowsAfter = (base: SummaryBase | undefined, stated: HeadSummary | undefined): ((key: string) => SummaryRow | undefined) => {
+  const changed = byKey(stated?.rows ?? []);
+  return (key) => changed.get(key) ?? base?.rows.get(key);
+};
+
+interface FoundRow {
+  readonly row: BareRow;
+  readonly source: RowSource;
+}
+
+const NONE_ENDED: RowSource["ended"] = [];
 
 const rowsOf = async (
   { loaded, verdicts, settled, after, failures }: Context,
-  before: ReadonlyMap<string, SummaryRow>,
-): Promise<{ readonly rows: readonly SummaryRow[]; readonly evaluations: readonly Evaluation[] }> => {
+  before: (key: string) => SummaryRow | undefined,
+): Promise<readonly FoundRow[]> => {
   const ended = endedScales([...settled.late.map(({ scale }) => scale), ...settled.own.map(({ event }) => event)]);
-  const evaluations: Evaluation[] = [];
-  const rows = await mapInTurns(verdicts, (verdict): SummaryRow | undefined => {
+  const rows = await mapInTurns(verdicts, (verdict): FoundRow | undefined => {
     const { autoscaler } = verdict;
-    const evaluation = evaluationOf(verdict, after);
+    const evaluation = briefEvaluation(verdict, after);
     if (autoscaler.kind === "unreadable" || !evaluation) return undefined;
-    evaluations.push(evaluation);
     const { uid } = evaluation;
-    return summaryRowOf({
-      autoscaler,
-      evaluation,
-      before: before.get(summaryKeyOf(uid)),
-      ended: ended.get(uid) ?? [],
-      nowMs: loaded.nowMs,
-      failures,
-    });
+    const source = { autoscaler, evaluation, before: before(summaryKeyOf(uid)), ended: ended.get(uid) ?? NONE_ENDED, nowMs: loaded.nowMs, failures };
+    return { row: bareRowOf(source), source };
   });
-  return { rows: rows.filter((row) => row !== undefined), evaluations };
+  return rows.filter((row) => row !== undefined);
 };
 
 /** True where a reader sees the same as after the sync before. */
