@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import * as z from "zod";
 import type { QueryService } from "../service/service.ts";
-import type { AutoscalerRow, ClusterRows, RowField, RowQuery } from "../service/views/row-view.ts";
+import { type ClusterRows, type RowField, type RowQuery, withFields } from "../service/views/row-view.ts";
 import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
 import { pageToken } from "./page-token.ts";
@@ -14,7 +14,7 @@ const CURSOR = z.strictObject({ cluster: z.string() });
 /** Rows compress to an eighth, so that a page has more of them: a fleet of 10,000 autoscalers takes three pages. */
 const PAGE_FACTOR = 2;
 
-type RowsInput = RowQuery & { readonly fields?: readonly RowField[]; readonly page?: string };
+type RowsInput = RowQuery & { readonly page?: string };
 
 /**
  * One page of rows, cluster by cluster. Its entity tag is weak, and stands for all that the rows show but their ages: with If-None-Match, an answer that shows the same is a 304 without a body.
@@ -43,12 +43,6 @@ async function* chosen(
     yield { ...cluster, rows: fields ? rows.map((row) => withFields(row, fields)) : rows } as ClusterRows;
   }
 }
-
-const withFields = ({ partition, namespace, name, uid, generation, ...rest }: AutoscalerRow, fields: readonly RowField[]): object => ({
-  ...(partition !== undefined && { partition }),
-  ...{ namespace, name, uid, generation },
-  ...Object.fromEntries(fields.flatMap((field) => (rest[field] === undefined ? [] : [[field, rest[field]]]))),
-});
 
 /** Without a tag where a partition has no mark: what it shows may change unseen. */
 const tagged = (reply: Reply, question: object, marks: readonly (string | undefined)[]): Reply => {

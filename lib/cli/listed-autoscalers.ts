@@ -24,7 +24,11 @@ export async function* listedAutoscalers(service: Lists, kinds: readonly string[
 }
 
 /** The same as tables show them. Kinds and labels are chosen by the service, which reads no manifest for it. */
-export async function* listedRows(service: Lists, kinds: readonly string[] | undefined, options: ListOptions): AsyncGenerator<TableRow> {
+export async function* listedRows(
+  service: Lists,
+  kinds: readonly string[] | undefined,
+  options: ListOptions & Pick<RowQuery, "fields">,
+): AsyncGenerator<TableRow> {
   for await (const cluster of listedClusters(service, kinds, options)) yield* tableRows(cluster);
 }
 
@@ -32,10 +36,15 @@ export async function* listedRows(service: Lists, kinds: readonly string[] | und
 export async function* listedClusters(
   service: Lists,
   kinds: readonly string[] | undefined,
-  { known, ...options }: ListOptions & Pick<RowQuery, "known">,
+  { known, fields, ...options }: ListOptions & Pick<RowQuery, "known" | "fields">,
 ): AsyncGenerator<ClusterRows> {
   const { selector } = options;
-  const more = { ...(kinds && { kinds }), ...(selector !== undefined && { selector }), ...(known !== undefined && { known }) };
+  const more = {
+    ...(kinds && { kinds }),
+    ...(selector !== undefined && { selector }),
+    ...(known !== undefined && { known }),
+    ...(fields && { fields }),
+  };
   const filters = await filtersOf(service, options);
   try {
     if (filters.length === 1) yield* service.rows({ ...filters[0], ...more });

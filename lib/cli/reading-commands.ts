@@ -37,6 +37,7 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .option("-A, --all-namespaces", "in every namespace, which is the default")
     .option("-l, --selector <selector>", "only those whose manifests have these labels: app=web,tier!=db")
     .option("--sort-by <field>", "order of a field of the document: .status.currentReplicas")
+    .option("--fields <names>", "only these fields, without manifests: state,currentReplicas,targets")
     .option("--no-headers", "print a table without its header")
     .addOption(output(["table", "wide", "name", "json", "yaml"]))
     .option("--show-labels", "a last column with the labels")

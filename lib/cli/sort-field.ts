@@ -1,6 +1,5 @@
 import { isObject } from "../model/is-object.ts";
-import type { AutoscalerView } from "../service/views/autoscaler-view.ts";
-import { kubernetesObject } from "./output/kubernetes-object.ts";
+import type { TableRow } from "../service/views/row-view.ts";
 import { usage } from "./usage-error.ts";
 
 /** Steps of the path of a field in the document that `get -o json` prints. */
@@ -16,12 +15,30 @@ export const readSortField = (text: string): SortField => {
   return path.split(".");
 };
 
-/** The autoscalers in order of a field, those without it last; equal ones stay in their order. Throws a usage error when no autoscaler has it. */
-export const sortedBy = (views: readonly AutoscalerView[], field: SortField): readonly AutoscalerView[] => {
-  const keyed = views.map((view) => ({ view, value: valueAt(kubernetesObject(view), field) }));
-  if (views.length > 0 && keyed.every(({ value }) => value === undefined))
+/** The items in order of a field of their documents, those without it last; equal ones stay in their order. Throws a usage error when no item has it. */
+export const sortedBy = <Item>(items: readonly Item[], field: SortField, documentOf: (item: Item) => object): readonly Item[] => {
+  const keyed = items.map((item) => ({ item, value: valueAt(documentOf(item), field) }));
+  if (items.length > 0 && keyed.every(({ value }) => value === undefined))
     throw usage(`Cannot sort by "${field.join(".")}": no autoscaler of the list has that field; ${EXAMPLE}`);
-  return keyed.sort((left, right) => compare(left.value, right.value)).map(({ view }) => view);
+  return keyed.sort((left, right) => compare(left.value, right.value)).map(({ item }) => item);
+};
+
+/** The fields of metadata and of the status that a row has. */
+const ROW_METADATA: ReadonlySet<string | undefined> = new Set(["name", "namespace", "uid", "generation", "creationTimestamp", "labels"]);
+const ROW_STATUS = [
+  ...(["cluster", "owner", "target", "minReplicas", "maxReplicas", "state", "heldBy", "currentReplicas", "desiredReplicas"] as const),
+  ...(["lastKnown", "lastScaleAt", "syncedAt", "ageSeconds", "paused", "problem"] as const),
+] satisfies readonly (keyof TableRow)[];
+
+/** True where rows of tables have the field, so that no autoscaler is read whole for it. */
+export const isInRows = ([root, field]: SortField): boolean =>
+  root === "kind" || (root === "metadata" && ROW_METADATA.has(field)) || (root === "status" && ROW_STATUS.some((known) => known === field));
+
+/** What a row has of the document. */
+export const documentOfRow = (row: TableRow): object => {
+  const { kind, name, namespace, uid, generation, createdAt, labels = {} } = row;
+  const status = Object.fromEntries(ROW_STATUS.map((field) => [field, row[field]]));
+  return { kind, metadata: { name, namespace, uid, generation, creationTimestamp: createdAt, labels }, status };
 };
 
 type Value = string | number | undefined;

@@ -110,10 +110,14 @@ const listIn = <Key extends string, Item>(path: string, answer: { readonly [K in
   );
 };
 
-const rows = (look: SendQuery, { name, kinds, selector, known, ...filter }: RowQuery, after: string | undefined): AsyncIterable<ClusterRows> => {
-  const question = { ...filterOf(filter), ...presentFields({ name, selector }), ...(kinds && { kinds }) };
-  const fields = { ...question, kinds: kinds?.join(","), known };
-  return pagesOf(look, QUERY_PATHS.rows, fields, after === undefined ? undefined : pageToken(question, { cluster: after }));
+const rows = (
+  look: SendQuery,
+  { name, kinds, selector, known, fields, ...filter }: RowQuery,
+  after: string | undefined,
+): AsyncIterable<ClusterRows> => {
+  const question = { ...filterOf(filter), ...presentFields({ name, selector }), ...(kinds && { kinds }), ...(fields && { fields }) };
+  const parameters = { ...question, kinds: kinds?.join(","), fields: fields?.join(","), known };
+  return pagesOf(look, QUERY_PATHS.rows, parameters, after === undefined ? undefined : pageToken(question, { cluster: after }));
 };
 
 const events = (look: SendQuery, { sinceMs, untilMs, after, name, ...filter }: EventQuery): AsyncIterable<EventView> => {

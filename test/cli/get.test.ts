@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isInRows, readSortField } from "../../lib/cli/sort-field.ts";
 import { readSelector } from "../../lib/service/label-selector.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
@@ -59,6 +60,20 @@ describe("tidemark get, as kubectl", () => {
     expect(JSON.parse((await run("-n", "shop", "--sort-by", "status.currentReplicas", "-o", "json")).out).items[0].metadata.name).toBe("api");
   });
 
+  it("gives with --fields only these fields of each, in a table and in documents, in order of any field", async () => {
+    const table = (await run("--fields", "state,currentReplicas", "-n", "shop", "--sort-by", ".metadata.name")).out
+      .split("\n")
+      .map((line) => line.split(/ {2,}/));
+    expect(table[0]).toEqual(["CLUSTER", "NAMESPACE", "NAME", "STATE", "CURRENT_REPLICAS"]);
+    expect(table[1]).toEqual(["eu-1", "shop", "api", "failing", "3"]);
+    const { items } = JSON.parse((await run("--fields", "state,labels", "-o", "json", "-n", "lab")).out);
+    expect(items[0]).toEqual({
+      ...{ cluster: "us-1", partition: "default", namespace: "lab", name: "back", uid: expect.any(String), generation: 1 },
+      ...{ labels: expect.any(Object), state: "waiting" },
+    });
+    expect((await run("shop/web", "--fields", "kind", "-o", "jsonpath={.items[0].kind}")).out).toBe("HorizontalPodAutoscaler");
+  });
+
   it("leaves out the header with --no-headers, and -A lists every namespace", async () => {
     const cells = (text: string): readonly string[] =>
       text
@@ -75,11 +90,28 @@ describe("tidemark get, as kubectl", () => {
     [["web", "-l", "app=web"], 'Cannot use "web" and --selector together: give one of them'],
     [["--sort-by", "a b"], 'Cannot read --sort-by "a b": it is no path of a field; write for example .status.currentReplicas'],
     [["--sort-by", ".nothing"], 'Cannot sort by "nothing": no autoscaler of the list has that field; write for example .status.currentReplicas'],
+    [["--fields", "stat"], 'Cannot use --fields "stat": did you mean "state"?'],
+    [["--fields", "state", "-w"], "Cannot use --fields and --watch together: a watch prints whole rows"],
+    [["--fields", "state", "-o", "wide"], "Cannot use --fields and -o wide together: give -o table, json or yaml"],
     [["-l", "app=="], undefined],
     [["-l", "a b"], 'Cannot read the selector "a b": "a b" is no name of a label; write for example app=web,tier!=db'],
     [["-l", ""], 'Cannot read the selector "": "" is no name of a label; write for example app=web,tier!=db'],
   ])("takes or refuses %j", async (args, words) => {
     expect(await run(...args)).toMatchObject(words === undefined ? { code: 0 } : { code: 1, out: "", err: `error: ${words}\n` });
+  });
+});
+
+describe("isInRows()", () => {
+  it.each([
+    [".status.currentReplicas", true],
+    ["metadata.creationTimestamp", true],
+    ["{.metadata.labels.app}", true],
+    [".kind", true],
+    [".spec.minReplicas", false],
+    [".status.conditions", false],
+    [".metadata.annotations", false],
+  ])("says of %s whether a list is sorted by it without a manifest: %s", (field, inRows) => {
+    expect(isInRows(readSortField(field))).toBe(inRows);
   });
 });
 

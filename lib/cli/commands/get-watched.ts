@@ -100,7 +100,11 @@ const EVERY_MIN_MS = 5_000;
 const EVERY_MAX_MS = 15_000;
 
 /** Each look says which rows it has, so that a look where nothing has changed costs the heads of the partitions. */
-const watchedList = ({ service }: Session, { kinds }: Selection, options: GetOptions): Required<Omit<Watching<TableRow>, "print">> => {
+const watchedList = (
+  { service }: Session,
+  { kinds }: Selection,
+  { fields: _none, ...options }: GetOptions,
+): Required<Omit<Watching<TableRow>, "print">> => {
   let held: ReadonlyMap<string, Held> = new Map();
   return {
     look: async () => {

@@ -1,23 +1,27 @@
 import { toArray } from "../../service/to-array.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import { tableRowOf } from "../../service/views/row-view.ts";
 import { batches } from "../batches.ts";
 import { resourcesInClusters } from "../cluster-pattern.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { readSelector } from "../../service/label-selector.ts";
 import { listedAutoscalers, listedRows, nothingListed } from "../listed-autoscalers.ts";
 import { namedAutoscalers } from "../named-autoscalers.ts";
-import { autoscalerPrinter, isDocument, rowPrinter } from "../output/autoscaler-printer.ts";
+import { autoscalerPrinter, isDocument } from "../output/autoscaler-printer.ts";
 import { documentText } from "../output/document-text.ts";
-import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
+import { kubernetesObject } from "../output/kubernetes-object.ts";
+import { listWriter } from "../output/list-writers.ts";
 import type { Resource, Selection } from "../selected-names.ts";
-import { readSortField, sortedBy } from "../sort-field.ts";
+import { documentOfRow, isInRows, readSortField, type SortField, sortedBy } from "../sort-field.ts";
 import { usage } from "../usage-error.ts";
+import { checkFields, fieldsOf, printFields, rowsWriter } from "./get-fields.ts";
 import type { GetOptions } from "./get-options.ts";
 import { getWatched } from "./get-watched.ts";
 
 /** Refuses options that contradict each other, before anything is opened. */
 export const checkOptions = ({ resources }: Selection, options: GetOptions): void => {
   const { allNamespaces, namespace, selector, sortBy } = options;
+  checkFields(options);
   if (sortBy !== undefined) readSortField(sortBy);
   if (options.outputWatchEvents && !isWatched(options)) throw usage("Cannot use --output-watch-events without --watch: a list has no events");
   if (sortBy !== undefined && isWatched(options))
@@ -42,29 +46,36 @@ export const get = async (
   const named = selection.resources;
   const resources = clusters === undefined || named.length === 0 ? named : await resourcesInClusters(session.service, named, clusters);
   if (isWatched(options)) return getWatched(session, { printer, io }, { ...selection, resources }, options);
-  if (named.length === 0 && options.sortBy === undefined && !isDocument(options.output))
-    return getRows(session, printer, selection, { ...options, output: options.output });
+  const sortField = options.sortBy === undefined ? undefined : readSortField(options.sortBy);
+  if (named.length === 0 && (options.fields !== undefined || !isDocument(options.output)) && (!sortField || isInRows(sortField)))
+    return getRows(session, printer, selection, { options, sortField });
   if (named.length > 0) return getNamed(session, printer, resources, { ...options, isList: named.length > 1 || clusters !== undefined });
   const unsorted = listedAutoscalers(session.service, selection.kinds, options);
   // Only a sorted list is read whole before its first line is printed.
-  const views = options.sortBy === undefined ? unsorted : sortedBy(await toArray(unsorted), readSortField(options.sortBy));
+  const views = sortField ? sortedBy(await toArray(unsorted), sortField, kubernetesObject) : unsorted;
   if (!(await printList(session, printer, views, options)) && options.output !== "name") printer.tell(nothingListed(options));
 };
 
-/** The list as a table. It needs no manifest. */
+/** The list as a table, or the fields of its rows. It needs no manifest. */
 const getRows = async (
   session: Session,
   printer: Printer,
   { kinds }: Selection,
-  options: GetOptions & Parameters<typeof rowPrinter>[2],
+  { options, sortField }: { readonly options: GetOptions; readonly sortField: SortField | undefined },
 ): Promise<void> => {
-  const print = rowPrinter(session, printer, options);
+  const fields = fieldsOf(options);
+  const { fields: _written, ...scope } = options;
+  // A list that is sorted needs the field that it is sorted by.
+  const unsorted = listedRows(session.service, kinds, { ...scope, ...(fields && !sortField && { fields }) });
+  const rows = sortField ? sortedBy(await toArray(unsorted), sortField, documentOfRow) : unsorted;
+  const writer = rowsWriter(session, printer, options);
   let isEmpty = true;
-  for await (const batch of batches(listedRows(session.service, kinds, options), BATCH)) {
+  for await (const batch of batches(rows, BATCH)) {
     isEmpty = false;
-    if (!(await print(batch.map((view) => ({ view }))))) return;
+    if (!(await writer.batch(batch))) return;
   }
-  if (isEmpty && options.output !== "name") printer.tell(nothingListed(options));
+  await writer.end();
+  if (isEmpty && !isDocument(options.output) && options.output !== "name") printer.tell(nothingListed(options));
 };
 
 const getNamed = async (
@@ -87,10 +98,11 @@ const printNamed = async (
   views: readonly AutoscalerView[],
   { isList, ...options }: GetOptions & { readonly isList: boolean },
 ): Promise<void> => {
-  const ordered = options.sortBy === undefined ? views : sortedBy(views, readSortField(options.sortBy));
+  const ordered = options.sortBy === undefined ? views : sortedBy(views, readSortField(options.sortBy), kubernetesObject);
   const [first] = ordered;
   if (!first) return;
-  if (isList || !isDocument(options.output)) await printList(session, printer, ordered, options);
+  if (options.fields !== undefined) await printFields(session, printer, ordered.map(tableRowOf), options);
+  else if (isList || !isDocument(options.output)) await printList(session, printer, ordered, options);
   else await printer.print(documentText(kubernetesObject(first), options.output));
 };
 
@@ -101,17 +113,17 @@ const printList = async (
   views: AsyncIterable<AutoscalerView> | readonly AutoscalerView[],
   options: GetOptions,
 ): Promise<boolean> => {
-  if (isDocument(options.output)) {
-    await printer.print(documentText(kubernetesList(await toArray(views)), options.output));
-    return true;
-  }
+  // Also a list of documents is printed as it is read: manifests of a large fleet would take some hundred megabytes.
+  const documents = isDocument(options.output) ? listWriter(options.output) : undefined;
   const print = autoscalerPrinter(session, printer, options);
   let isEmpty = true;
   for await (const batch of batches(views, BATCH)) {
     isEmpty = false;
-    if (!(await print(batch.map((view) => ({ view }))))) break;
+    const isWanted = documents ? printer.print(documents.batch(batch.map(kubernetesObject))) : print(batch.map((view) => ({ view })));
+    if (!(await isWanted)) return true;
   }
-  return !isEmpty;
+  if (documents) await printer.print(documents.end());
+  return documents !== undefined || !isEmpty;
 };
 
 /** Rows that are formatted and written together. */

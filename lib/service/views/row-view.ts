@@ -96,6 +96,8 @@ export interface RowQuery {
   readonly kinds?: readonly string[];
   /** Labels, as `kubectl -l` has them. */
   readonly selector?: string;
+  /** The fields that are wanted beside those that are always there; absent is all. A service may give more. */
+  readonly fields?: readonly RowField[];
   /** Marks of the partitions whose rows the caller has, one after the other: these rows are not repeated while they are unchanged. */
   readonly known?: string;
 }
@@ -111,6 +113,12 @@ export const tableRows = ({ cluster, partitions, rows }: ClusterRows): readonly 
     partitions.map(({ name, syncedAt, ageSeconds }) => [name, syncedAt === undefined || ageSeconds === undefined ? {} : { syncedAt, ageSeconds }]),
   );
   return rows.map((row) => ({ ...row, cluster, ...syncs.get(row.partition) }));
+};
+
+/** A row with the fields that are always there and those of a list. */
+export const withFields = <Row extends AutoscalerRow>(row: Row, fields: readonly RowField[]): Partial<Row> => {
+  const left = new Set<string>(ROW_FIELDS.filter((field) => !fields.includes(field)));
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !left.has(name))) as Partial<Row>;
 };
 
 /** The same of an autoscaler that was read whole. */

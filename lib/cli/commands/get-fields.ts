@@ -1,0 +1,79 @@
+import { nearestName } from "../../model/nearest-name.ts";
+import { lines } from "../../report/printed.ts";
+import { ROW_FIELDS, type RowField, type TableRow, withFields } from "../../service/views/row-view.ts";
+import type { Printer, Session } from "../io.ts";
+import { isDocument, rowPrinter } from "../output/autoscaler-printer.ts";
+import { listWriter } from "../output/list-writers.ts";
+import { Table } from "../output/text-table.ts";
+import { usage } from "../usage-error.ts";
+import type { GetOptions } from "./get-options.ts";
+
+/** The fields of `--fields`; undefined without it. Throws a usage error for a name that no row has. */
+export const fieldsOf = ({ fields }: Pick<GetOptions, "fields">): readonly RowField[] | undefined =>
+  fields?.split(",").map((name) => ROW_FIELDS.find((field) => field === name.trim()) ?? unknownField(name));
+
+const unknownField = (name: string): never => {
+  const nearest = nearestName(name, ROW_FIELDS);
+  throw usage(`Cannot use --fields "${name}": ${nearest === undefined ? `give some of ${ROW_FIELDS.join(", ")}` : `did you mean "${nearest}"?`}`);
+};
+
+/** Refuses `--fields` beside an option that it would contradict. */
+export const checkFields = (options: GetOptions): void => {
+  if (fieldsOf(options) === undefined) return;
+  const { watch, watchOnly, showLabels, output } = options;
+  if (watch || watchOnly) throw usage("Cannot use --fields and --watch together: a watch prints whole rows");
+  if (showLabels) throw usage('Cannot use --fields and --show-labels together: give "labels" as a field');
+  if (output === "wide" || output === "name") throw usage(`Cannot use --fields and -o ${output} together: give -o table, json or yaml`);
+};
+
+/** What prints rows batch by batch; false where nobody reads on. */
+interface RowsWriter {
+  readonly batch: (rows: readonly TableRow[]) => Promise<boolean>;
+  readonly end: () => Promise<unknown>;
+}
+
+/** Rows as a table, or their chosen fields. */
+export const rowsWriter = (session: Session, printer: Printer, options: GetOptions): RowsWriter => {
+  const { output } = options;
+  const fields = fieldsOf(options);
+  if (fields && isDocument(output)) {
+    const writer = listWriter(output);
+    return {
+      batch: (rows) => printer.print(writer.batch(rows.map((row) => documentOf(row, fields)))),
+      end: () => printer.print(writer.end()),
+    };
+  }
+  if (fields) return { batch: fieldsTable(printer, fields, options), end: async () => {} };
+  if (isDocument(output)) throw new RangeError("rows have no manifests");
+  const print = rowPrinter(session, printer, { ...options, output });
+  return { batch: (rows) => print(rows.map((view) => ({ view }))), end: async () => {} };
+};
+
+export const printFields = async (session: Session, printer: Printer, rows: readonly TableRow[], options: GetOptions): Promise<void> => {
+  const writer = rowsWriter(session, printer, options);
+  if (await writer.batch(rows)) await writer.end();
+};
+
+/** A row as `GET /v1/rows` has it, with its cluster first. The ages of its sync are of its partition, and are no fields. */
+const documentOf = (row: TableRow, fields: readonly RowField[]): object => {
+  const { cluster, syncedAt: _synced, ageSeconds: _age, ...rest } = withFields(row, fields);
+  return { cluster, ...rest };
+};
+
+const NAMES = ["cluster", "namespace", "name"] as const;
+
+const fieldsTable = (
+  { print }: Printer,
+  fields: readonly RowField[],
+  { headers }: Pick<GetOptions, "headers">,
+): ((rows: readonly TableRow[]) => Promise<boolean>) => {
+  const columns = [...NAMES, ...fields];
+  const table = new Table(headers === false ? undefined : columns.map((name) => name.replace(/[A-Z]/g, "_$&").toUpperCase()));
+  return (rows) => print(lines(table.lines(rows.map((row) => columns.map((name) => cellText(row[name]))))));
+};
+
+const cellText = (value: unknown): string => {
+  if (value === undefined) return "<none>";
+  if (Array.isArray(value)) return value.length === 0 ? "<none>" : value.join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+};
