@@ -47,14 +47,16 @@ export const get = async (
   const resources = clusters === undefined || named.length === 0 ? named : await resourcesInClusters(session.service, named, clusters);
   if (isWatched(options)) return getWatched(session, { printer, io }, { ...selection, resources }, options);
   const sortField = options.sortBy === undefined ? undefined : readSortField(options.sortBy);
-  if (named.length === 0 && (options.fields !== undefined || !isDocument(options.output)) && (!sortField || isInRows(sortField)))
-    return getRows(session, printer, selection, { options, sortField });
+  if (named.length === 0 && needsNoManifest(options, sortField)) return getRows(session, printer, selection, { options, sortField });
   if (named.length > 0) return getNamed(session, printer, resources, { ...options, isList: named.length > 1 || clusters !== undefined });
   const unsorted = listedAutoscalers(session.service, selection.kinds, options);
   // Only a sorted list is read whole before its first line is printed.
   const views = sortField ? sortedBy(await toArray(unsorted), sortField, kubernetesObject) : unsorted;
   if (!(await printList(session, printer, views, options)) && options.output !== "name") printer.tell(nothingListed(options));
 };
+
+const needsNoManifest = ({ fields, output }: GetOptions, sortField: SortField | undefined): boolean =>
+  (fields !== undefined || !isDocument(output)) && (!sortField || isInRows(sortField));
 
 /** The list as a table, or the fields of its rows. It needs no manifest. */
 const getRows = async (
