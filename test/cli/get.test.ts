@@ -71,6 +71,8 @@ describe("tidemark get, as kubectl", () => {
       ...{ cluster: "us-1", partition: "default", namespace: "lab", name: "back", uid: expect.any(String), generation: 1 },
       ...{ labels: expect.any(Object), state: "waiting" },
     });
+    const sorted = JSON.parse((await run("--fields", "kind", "-o", "json", "-n", "lab", "--sort-by", ".spec.maxReplicas")).out).items;
+    expect(Object.keys(sorted[0])).toEqual(["cluster", "namespace", "name", "uid", "generation", "kind"]);
     expect((await run("shop/web", "--fields", "kind", "-o", "jsonpath={.items[0].kind}")).out).toBe("HorizontalPodAutoscaler");
   });
 

@@ -52,6 +52,7 @@ export const get = async (
   const unsorted = listedAutoscalers(session.service, selection.kinds, options);
   // Only a sorted list is read whole before its first line is printed.
   const views = sortField ? sortedBy(await toArray(unsorted), sortField, kubernetesObject) : unsorted;
+  if (options.fields !== undefined) return printFields(session, printer, (await toArray(views)).map(tableRowOf), options);
   if (!(await printList(session, printer, views, options)) && options.output !== "name") printer.tell(nothingListed(options));
 };
 
