@@ -75,5 +75,5 @@ const fieldsTable = (
 const cellText = (value: unknown): string => {
   if (value === undefined) return "<none>";
   if (Array.isArray(value)) return value.length === 0 ? "<none>" : value.join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
 };
