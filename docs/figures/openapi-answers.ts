@@ -157,6 +157,8 @@ const overrideEdited = z.looseObject({
   warnings: z.array(text),
 });
 
+const calendar = z.looseObject({ name: text, dates: z.array(text) });
+
 const texts = z.record(z.string(), text);
 const source = z.looseObject({
   name: text,
@@ -250,6 +252,9 @@ export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService,
   cluster,
   partition: z.looseObject({ cluster: text, partition: text, autoscalers: count, epoch: count, pages: z.array(open), intents: z.array(open) }),
   fleet,
+  calendars: z.looseObject({ calendars: z.array(calendar) }),
+  putCalendar: calendar.extend({ changed: z.boolean(), added: count, removed: count }),
+  deleteCalendar: z.looseObject({ name: text }),
   status,
   apply: z.looseObject({
     applied: z.array(

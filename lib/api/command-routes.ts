@@ -6,12 +6,14 @@ import {
   AUTOSCALER_RIVAL,
   TAKEOVER,
   AUTOSCALER_UNTIL,
+  CALENDAR,
   CLUSTER,
   CLUSTER_CHANGE,
   CLUSTER_CHECK,
   CLUSTER_UNTIL,
   FREEZE,
   GRANT,
+  NEW_CALENDAR,
   NEW_CLUSTER,
   NEW_SOURCE,
   NEW_OVERRIDE,
@@ -155,6 +157,17 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     json(await service.extendOverride({ ...edit, untilMs: until })),
   ),
   clearOverride: postRoute("ends an override now", OVERRIDE, async (service, edit) => json(await service.clearOverride(edit))),
+  putCalendar: postRoute("stores a calendar of dates that schedules name, or replaces the one of its name", NEW_CALENDAR, async (service, calendar) =>
+    json(await service.putCalendar(calendar)),
+  ),
+  deleteCalendar: postRoute(
+    "deletes a calendar; one that a schedule names only with `force`, and the windows of this schedule then start on its dates too",
+    CALENDAR,
+    async (service, { name, force }) => {
+      await service.deleteCalendar(name, force);
+      return json({ name });
+    },
+  ),
   putSource: postRoute(
     "registers a metric source, or replaces the one of its name",
     NEW_SOURCE,

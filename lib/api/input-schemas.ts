@@ -3,6 +3,7 @@ import { ROLES } from "../model/access.ts";
 import { readInstant } from "../model/instant.ts";
 import { SOURCE_LIMITS } from "../model/metric-source.ts";
 import { MIN_FACTOR_MAX, OVERRIDE_REPLICAS_MAX, REASON_CHARACTERS_MAX } from "../model/override.ts";
+import { ALL_CALENDAR_DATES_MAX } from "../model/schedule.ts";
 import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
 import type { NewSource } from "../service/sources/requests.ts";
@@ -145,6 +146,14 @@ export const NEW_OVERRIDE = z.strictObject({
 const override = { id: label, cluster: label.exactOptional() };
 export const OVERRIDE = z.strictObject(override);
 export const OVERRIDE_UNTIL = z.strictObject({ ...override, until: instant });
+
+const CALENDAR_RANGE_CHARACTERS_MAX = 21;
+/** The service checks the dates, so that each fault is named. */
+export const NEW_CALENDAR = z.strictObject({
+  name: label,
+  dates: z.array(text(CALENDAR_RANGE_CHARACTERS_MAX)).max(ALL_CALENDAR_DATES_MAX, `must have at most ${ALL_CALENDAR_DATES_MAX} items`),
+});
+export const CALENDAR = z.strictObject({ name: label, force: z.boolean().exactOptional() });
 
 const PATTERN_CHARACTERS_MAX = 512;
 const pattern = ascii(PATTERN_CHARACTERS_MAX);

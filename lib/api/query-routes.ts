@@ -160,6 +160,7 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
       context,
     ),
   ),
+  calendars: getRoute("the calendars of dates that schedules name", NOTHING, async (service) => json({ calendars: await service.calendars() })),
   status: getRoute("whether everything works, and what to look at", NOTHING, async (service) => json(await service.status())),
   sources: getRoute("the registered metric sources", NOTHING, async (service) => json({ sources: await service.sources() })),
   access: getRoute("who has which grant", NOTHING, async (service) => json(await service.access())),

@@ -36,6 +36,9 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "fleet thaw": ["tidemark fleet thaw"],
   "fleet adopt": ["tidemark fleet adopt --yes"],
   "fleet describe": ["tidemark fleet describe"],
+  "calendar put": ["tidemark calendar put de -f holidays-de.ics", "tidemark calendar put closed -f closed.txt"],
+  "calendar list": ["tidemark calendar list", "tidemark calendar list -o dates"],
+  "calendar delete": ["tidemark calendar delete closed"],
   "source put": [
     "tidemark source put main --service monitoring/prometheus:9090 --for-cluster '*' --for-namespace '*'",
     "tidemark source put shop --url https://mimir.example.com/prometheus --header x-scope-orgid=shop --for-cluster 'prod-*' --for-namespace shop --auth bearer --secret tidemark-prod/source.shop",

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { startCommand } from "../local/run/options.ts";
 import { lines } from "../report/printed.ts";
 import { accessCommands, authCommands } from "./access-commands.ts";
+import { calendarCommands } from "./calendar-commands.ts";
 import { addExamples } from "./command-examples.ts";
 import { chooseTarget, type TargetOptions } from "./command-target.ts";
 import { completionCommands } from "./completion-commands.ts";
@@ -47,6 +48,11 @@ export const program = (run: Run, io: Io): Command => {
   fleetCommands(withTarget(root.command("fleet").enablePositionalOptions()).description("freeze or thaw every cluster (the kill switch)"), run);
   overrideCommands(withTarget(root.command("override").enablePositionalOptions()).description("set bounds and holds that end by themselves"), run);
   accessCommands(withTarget(root.command("access").enablePositionalOptions()).description("give callers rights on clusters and namespaces"), run);
+  calendarCommands(
+    withTarget(root.command("calendar").enablePositionalOptions()).description("keep the dates that schedules leave out, such as holidays"),
+    run,
+    io,
+  );
   sourceCommands(
     withTarget(root.command("source").enablePositionalOptions()).description("register where metrics come from that no cluster serves"),
     run,

@@ -3,6 +3,9 @@ import type { AutoscalerRef } from "./ids.ts";
 /** The edits of overrides: set, given another end, taken away. */
 export type OverrideVerb = "override" | "extend" | "clear";
 
+/** The edits of calendars of the fleet. */
+export type CalendarVerb = "put-calendar" | "delete-calendar";
+
 /** An edit by a person. It took effect if the autoscaler has the generation that it names. */
 export interface ChangeRecord extends AutoscalerRef {
   /** `<uid>:<new generation>`. */
@@ -50,7 +53,8 @@ export interface ScopeChangeRecord {
     | "reset-windows"
     | "reset-intent"
     | "reset-time"
-    | OverrideVerb;
+    | OverrideVerb
+    | CalendarVerb;
   /** The record as JSON; absent before its creation and after its deletion. */
   readonly before?: string;
   readonly after?: string;

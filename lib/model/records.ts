@@ -2,6 +2,7 @@ import type { Because, ControllerEvent, FailedRead, GaugeWrite, MetricOutcome, R
 import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
 import type { Override } from "./override.ts";
 import type { KnownRivals, Rival } from "./rival-state.ts";
+import type { Calendar } from "./schedule.ts";
 import type { ControllerSettings } from "./settings.ts";
 import type { TargetRef } from "./spec-governed.ts";
 import type { SpecKindName } from "./spec-kinds.ts";
@@ -17,6 +18,8 @@ export interface FleetRecord {
   readonly restores?: number;
   /** Overrides of every autoscaler of the fleet, expired ones too. Absent: none. */
   readonly overrides?: readonly Override[];
+  /** Days on which windows of schedules that name a calendar do not start; in order of name. Absent: none. */
+  readonly calendars?: readonly Calendar[];
 }
 
 /** The ids of both tables, as their service gives them. */

@@ -1,4 +1,4 @@
-import type { Day } from "./calendar-day.ts";
+import { type Day, readDay } from "./calendar-day.ts";
 
 /** One entry of the schedule of an autoscaler, defaulted (docs/pod-autoscaler.md, "Schedules"). A window starts on each of its days; what it sets holds inside. */
 export interface ScheduleEntry {
@@ -47,13 +47,25 @@ export interface DayRange {
   readonly last: Day;
 }
 
+/** The days of "2026-12-25" and "2026-12-24/2026-12-31"; undefined for any other text, and for dates that do not exist. The last may be before the first. */
+export const readRange = (text: string): DayRange | undefined => {
+  const [from = "", to = from, ...more] = text.split("/");
+  const [first, last] = [readDay(from), readDay(to)];
+  return first === undefined || last === undefined || more.length > 0 ? undefined : { first, last };
+};
+
 /** A calendar of the fleet: days on which windows of entries that name it do not start. */
 export interface Calendar {
   readonly name: string;
-  /** "2026-12-25", in order. */
-  readonly dates: readonly string[];
+  /** In order, each once. */
+  readonly days: readonly Day[];
 }
 
 export const ENTRIES_MAX = 64;
 export const DATES_MAX = 200;
 export const RAMP_MINUTES_MAX = 1_440;
+export const CALENDAR_NAME = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$";
+/** Each sync reads the calendars with the item of the fleet: with all of these dates it has 6 KB more. */
+export const CALENDARS_MAX = 50;
+export const CALENDAR_DATES_MAX = 400;
+export const ALL_CALENDAR_DATES_MAX = 1_000;

@@ -18,6 +18,7 @@ import type {
 import type { OverrideCursor } from "../service/overrides/requests.ts";
 import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views/autoscaler-view.ts";
 import type { OverrideView } from "../service/views/override-view.ts";
+import type { CalendarView } from "../service/calendars/requests.ts";
 import type { SourceView } from "../service/sources/requests.ts";
 import type { ChangeView } from "../service/views/change-view.ts";
 import type { ClusterRows, RowQuery } from "../service/views/row-view.ts";
@@ -64,6 +65,8 @@ const queryService = (ask: SendRequest): QueryService => {
       const fields = presentFields({ ...filterOf(filter), name });
       return pagesOf<OverrideView>(sendQuery, QUERY_PATHS.overrides, fields, after && pageToken(fields, presentFields(overrideCursor(after))));
     },
+    calendars: async () =>
+      listIn(QUERY_PATHS.calendars, await sendQuery<{ readonly calendars: readonly CalendarView[] }>(QUERY_PATHS.calendars), "calendars"),
     status: () => sendQuery(QUERY_PATHS.status),
     sources: async () => listIn(QUERY_PATHS.sources, await sendQuery<{ readonly sources: readonly SourceView[] }>(QUERY_PATHS.sources), "sources"),
     access: () => sendQuery(QUERY_PATHS.access),
@@ -194,6 +197,10 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     },
     extendOverride: ({ id, cluster, untilMs }) => edit(COMMAND_PATHS.extendOverride, presentFields({ id, cluster, until: timeText(untilMs) })),
     clearOverride: ({ id, cluster }) => edit(COMMAND_PATHS.clearOverride, presentFields({ id, cluster })),
+    putCalendar: ({ name, dates }) => edit(COMMAND_PATHS.putCalendar, { name, dates }),
+    deleteCalendar: async (name, force = false) => {
+      await edit(COMMAND_PATHS.deleteCalendar, { name, ...(force && { force }) });
+    },
     putSource: (source) => edit(COMMAND_PATHS.putSource, source),
     deleteSource: async (name) => {
       await edit(COMMAND_PATHS.deleteSource, { name });

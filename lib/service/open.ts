@@ -3,6 +3,7 @@ import { getAccess } from "../store/records/access.ts";
 import { access, canI, grantAccess, requireAccess, revokeAccess } from "./access/access.ts";
 import { apply } from "./apply/apply.ts";
 import { autoscalers, loadSnapshot } from "./autoscalers.ts";
+import { calendars, deleteCalendar, putCalendar } from "./calendars/calendars.ts";
 import { changes } from "./changes.ts";
 import { adopt } from "./clusters/adopt.ts";
 import { addCluster, cluster, clusters, pauseCluster, replaceCluster, resumeCluster } from "./clusters/cluster-edits.ts";
@@ -51,6 +52,7 @@ export const openQueries = (context: QueryContext): QueryService => ({
   partition: (path) => partition(context, path),
   fleet: () => fleet(context),
   overrides: (query, after) => overrides(context, query, after),
+  calendars: () => calendars(context),
   status: () => status(context),
 
   sources: () => sources(context),
@@ -90,6 +92,9 @@ export const openCommands = (context: ServiceContext): CommandService => ({
   setOverride: (wanted) => setOverride(context, wanted),
   extendOverride: (edit) => extendOverride(context, edit),
   clearOverride: (edit) => clearOverride(context, edit),
+
+  putCalendar: (calendar) => putCalendar(context, calendar),
+  deleteCalendar: (name, force) => deleteCalendar(context, name, force),
 
   putSource: (source) => putSource(context, source),
   deleteSource: (name) => deleteSource(context, name),

@@ -23,13 +23,14 @@ import type { OverrideCommands, OverrideQueries } from "./overrides/requests.ts"
 import type { PartitionView, ResetView } from "./views/partition-view.ts";
 import type { ClusterRows, RowQuery } from "./views/row-view.ts";
 import type { ShadowView } from "./views/shadow-view.ts";
+import type { CalendarCommands, CalendarQueries } from "./calendars/requests.ts";
 import type { SourceCommands, SourceQueries } from "./sources/requests.ts";
 import type { StatusView } from "./views/status.ts";
 
 export type { KindCount };
 
 /** The queries, the same for the embedded run and a deployed stack. Lists are read page by page and can start after any item. An unknown name throws a TidemarkError. */
-export interface QueryService extends OverrideQueries, SourceQueries {
+export interface QueryService extends OverrideQueries, CalendarQueries, SourceQueries {
   /** In order of cluster, namespace and name. A caller that takes only the first few says how many with `pageSize`, so that no more are read. */
   autoscalers(filter: Filter & { readonly pageSize?: number }, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
   /** The same as tables show them, without manifests: cluster by cluster in order of name. */
@@ -65,7 +66,7 @@ export interface QueryService extends OverrideQueries, SourceQueries {
 }
 
 /** The commands. Each edit inserts a change item. A refused edit throws a TidemarkError. */
-export interface CommandService extends OverrideCommands, SourceCommands {
+export interface CommandService extends OverrideCommands, CalendarCommands, SourceCommands {
   apply(sources: readonly ManifestSource[], options: ApplyOptions): Promise<readonly Applied[]>;
   delete(edit: AutoscalerEdit): Promise<EditResult>;
   pause(edit: AutoscalerEdit, untilMs?: number): Promise<EditResult>;

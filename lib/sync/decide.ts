@@ -234,9 +234,10 @@ const withoutHold = (decision: Decision, next: Because | undefined): WithoutHold
 };
 
 const inputOf = (loaded: Loaded, { record, spec }: ReadySpec, observed: Observed): DecideInput => {
-  const overrides = overridesOf({ fleet: loaded.fleet, cluster: loaded.cluster, record });
+  const { fleet, cluster } = loaded;
+  const overrides = overridesOf({ fleet, cluster, record });
   return {
-    ...(overrides.length > 0 && { setByPeople: { overrides, calendars: [] } }),
+    ...((overrides.length > 0 || fleet.calendars) && { setByPeople: { overrides, calendars: fleet.calendars ?? [] } }),
     namespace: record.namespace,
     name: record.name,
     spec,

@@ -77,3 +77,38 @@ describe("tidemark apply of a schedule", () => {
     expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining("spec.schedule[0]: its dates are all past") });
   });
 });
+
+describe("tidemark calendar", () => {
+  const stored = async (name: string, text: string): Promise<Said> => {
+    const file = join(folder.data, name);
+    writeFileSync(file, text);
+    return run("calendar", "put", "de", "-f", file);
+  };
+
+  it("stores, lists and deletes calendars, and a schedule leaves their dates out", async () => {
+    const { out, err } = await stored("de.txt", "2020-12-25 # long past\n2026-03-02\n2026-12-25/2026-12-26\n");
+    expect([out, err]).toEqual([
+      "Calendar de stored: 3 dates from 2026-03-02 to 2026-12-26 (3 new, 0 gone)\n",
+      expect.stringContaining("dates before 2026-01-29 are left out"),
+    ]);
+    expect((await run("calendar", "list")).out).toBe("NAME   DATES   NEXT         LAST\nde     3       2026-03-02   2026-12-26\n");
+    expect((await run("calendar", "list", "-o", "dates")).out).toBe("2026-03-02 # de\n2026-12-25 # de\n2026-12-26 # de\n");
+
+    expect((await applied("checkout.yaml", MANIFEST.replace("rampMinutes: { in: 30 } }", "exceptFrom: de }"))).code).toBe(0);
+    const next = (await run("schedule", "shop/checkout", "--next", "2")).out;
+    expect(next).toContain("2026-03-02 07:00 Europe/Berlin");
+    expect(next).toContain("2026-03-03 08:00 Europe/Berlin");
+    expect((await run("calendar", "delete", "de")).err).toContain('the schedule of "eu-1/shop/checkout" names it');
+    expect((await run("calendar", "delete", "de", "--force")).out).toBe("Calendar de deleted\n");
+    expect((await run("schedule", "shop/checkout")).err).toContain('warning: there is no calendar "de", so that windows start on its dates too');
+    expect((await run("calendar", "list")).out).toBe("No calendars\n");
+  });
+
+  it("reads an iCalendar file, and says to which day rules without an end are written out", async () => {
+    const text = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20241003\nRRULE:FREQ=YEARLY\nSUMMARY:Unity\nEND:VEVENT\nEND:VCALENDAR\n";
+    const { out, err } = await stored("de.ics", text);
+    expect(out).toBe("Calendar de stored: 3 dates from 2026-10-03 to 2028-10-03 (3 new, 0 gone)\n");
+    expect(err).toContain("are written out to 2028-12-31; put the file again before then");
+    expect((await stored("de.ics", text.replace("YEARLY", "WEEKLY"))).err).toContain('line 4: event "Unity": RRULE with FREQ=WEEKLY is not read');
+  });
+});

@@ -59,6 +59,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   fleet: (service) => service.fleet(),
   overrides: (service) => toArray(service.overrides({ cluster: "eu-1" })),
   status: (service) => service.status(),
+  calendars: (service) => service.calendars(),
   sources: (service) => service.sources(),
   access: (service) => service.access(),
   canI: (service) => service.canI({ verb: "view" }),
@@ -83,6 +84,8 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   setOverride: (service) => service.setOverride({ ...WEB, hold: true, reason: "drill", dryRun: true }),
   extendOverride: (service) => service.extendOverride({ id: "a-none", cluster: "eu-1", untilMs: NOON + 3_600_000 }),
   clearOverride: (service) => service.clearOverride({ id: "a-none", cluster: "eu-1" }),
+  putCalendar: (service) => service.putCalendar({ name: "none", dates: ["never"] }),
+  deleteCalendar: (service) => service.deleteCalendar("none"),
   putSource: (service) => service.putSource({ name: "main", kind: "prometheus", url: "https://p.example.com", clusters: ["*"], namespaces: ["*"] }),
   deleteSource: (service) => service.deleteSource("none"),
   grantAccess: (service) => service.grantAccess({ arn: ADA, role: "edit", cluster: "*" }),
@@ -99,8 +102,8 @@ const CLUSTER_EDITS = [
   ...["checkCluster", "addCluster", "replaceCluster", "pauseCluster", "resumeCluster"],
   ...["removeCluster", "resetWindows", "resetIntent", "resetTime"],
 ];
-const FLEET = ["sources", "access", "freeze", "thaw", "adopt"];
-const EDITS = [...OWN_EDITS, ...OVERRIDE_EDITS, ...CLUSTER_EDITS, "freeze", "thaw", "adopt"];
+const FLEET = ["sources", "access", "freeze", "thaw", "adopt", "putCalendar", "deleteCalendar"];
+const EDITS = [...OWN_EDITS, ...OVERRIDE_EDITS, ...CLUSTER_EDITS, "freeze", "thaw", "adopt", "putCalendar", "deleteCalendar"];
 
 /** How the rights answered: let through, without a right, or as if there were nothing. What the service says after that does not count. */
 const verdictOn = async (verb: keyof Service): Promise<"allowed" | "no grant" | "unknown"> => {

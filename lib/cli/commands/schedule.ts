@@ -1,5 +1,8 @@
 import { specOf } from "../../manifest/admit.ts";
 import type { EffectiveBounds, SetByPeople } from "../../model/bounds.ts";
+import { readDay } from "../../model/calendar-day.ts";
+import type { Calendar } from "../../model/schedule.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
 import { localText } from "../../model/time-zone.ts";
 import { type BoundsChange, changesAhead } from "../../policy/bounds/changes-ahead.ts";
 import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
@@ -32,8 +35,8 @@ export const changesWanted = ({ next }: Pick<ScheduleOptions, "next">): number =
 /** Prints the bounds of an autoscaler at an instant, and the changes that its schedule makes after it. */
 export const schedule = async ({ service, nowMs }: Session, printer: Printer, resource: Resource, options: ScheduleOptions): Promise<void> => {
   const { cluster, namespace, name, manifest, overrides } = await service.get(await queryFor(service, resource));
-  const people: SetByPeople = { overrides: (overrides ?? []).map(overrideOf), calendars: [] };
   const spec = specOf(JSON.stringify(manifest), `${namespace}/${name}`);
+  const people: SetByPeople = { overrides: (overrides ?? []).map(overrideOf), calendars: await calendarsFor(service, spec, printer) };
   const fromMs = options.at === undefined ? nowMs : futureMs("--at", options.at, nowMs, printer.note);
   const now = effectiveBounds(spec, people, fromMs);
   const changes = changesAhead(spec, people, { fromMs, most: changesWanted(options) });
@@ -48,6 +51,21 @@ export const schedule = async ({ service, nowMs }: Session, printer: Printer, re
   const rows = changes.map(rowOf);
   const table = rows.length === 0 ? [text`No change within 400 days`] : aligned([["LOCAL TIME", "UTC", "MIN", "MAX", "WHAT"], ...rows]);
   await printer.print(lines([head, ...table]));
+};
+
+/** The calendars that the schedule names. They are asked for only where it names one. */
+const calendarsFor = async (
+  service: Session["service"],
+  { schedule: entries = [] }: Pick<AutoscalerSpec, "schedule">,
+  { tell }: Printer,
+): Promise<readonly Calendar[]> => {
+  const named = new Set(entries.flatMap(({ exceptFrom }) => exceptFrom ?? []));
+  if (named.size === 0) return [];
+  const calendars = (await service.calendars()).map((view) => ({ name: view.name, days: view.dates.flatMap((date) => readDay(date) ?? []) }));
+  for (const name of named)
+    if (!calendars.some((calendar) => calendar.name === name))
+      tell(text`warning: there is no calendar "${name}", so that windows start on its dates too; run tidemark calendar put ${name} -f FILE`);
+  return calendars;
 };
 
 const rowOf = ({ atMs, timeZone, bounds, climb }: BoundsChange): readonly string[] => [

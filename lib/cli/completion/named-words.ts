@@ -5,6 +5,9 @@ export interface Named {
   readonly clusters: readonly string[];
   readonly namespaces: readonly string[];
   readonly partitions: readonly string[];
+  readonly calendars: readonly string[];
+  /** Ids of overrides that have not expired. */
+  readonly overrides: readonly string[];
   readonly autoscalers: readonly { readonly cluster: string; readonly namespace: string; readonly name: string }[];
 }
 
@@ -19,16 +22,31 @@ const AUTOSCALER_COMMANDS: ReadonlySet<string> = new Set([
   "delete",
   "pause",
   "resume",
+  "override set",
+  "override list",
 ]);
+/** Commands of a group that take no name that is stored. */
+const NAMELESS: ReadonlySet<string> = new Set(["cluster list", "cluster add", "calendar list"]);
 const TYPES = ["hpa", "pa", "wpa"];
 
 /** The names that a command takes: of autoscalers, clusters or partitions. */
 export const namesFor = async (command: Command, start: string, read: () => Promise<Named>): Promise<readonly string[]> => {
-  const group = command.parent?.name();
-  if (group === "cluster") return command.name() === "list" || command.name() === "add" ? [] : (await read()).clusters;
-  if (group === "partition") return (await read()).partitions;
-  if (group !== "tidemark" || !AUTOSCALER_COMMANDS.has(command.name())) return [];
-  return autoscalerWords((await read()).autoscalers, start);
+  const group = command.parent?.name() ?? "";
+  const path = group === "tidemark" ? command.name() : `${group} ${command.name()}`;
+  if (NAMELESS.has(path)) return [];
+  if (AUTOSCALER_COMMANDS.has(path)) return autoscalerWords((await read()).autoscalers, start);
+  switch (group) {
+    case "cluster":
+      return (await read()).clusters;
+    case "partition":
+      return (await read()).partitions;
+    case "calendar":
+      return (await read()).calendars;
+    case "override":
+      return (await read()).overrides;
+    default:
+      return [];
+  }
 };
 
 /** Short names first; with a point of a path in the word, the longer forms: "shop/web", "eu-1/shop/web" and "hpa/web". */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { chooseTarget, TARGET_OPTIONS, type TargetOptions } from "../command-target.ts";
-import type { Io } from "../io.ts";
+import type { Io, Session } from "../io.ts";
 import { listedRows } from "../listed-autoscalers.ts";
 import type { Named } from "./named-words.ts";
 
@@ -8,7 +8,7 @@ import type { Named } from "./named-words.ts";
 const PATIENCE_MS = 2_000;
 const AUTOSCALERS_MAX = 1_000;
 
-const NOTHING: Named = { clusters: [], namespaces: [], partitions: [], autoscalers: [] };
+const NOTHING: Named = { clusters: [], namespaces: [], partitions: [], calendars: [], overrides: [], autoscalers: [] };
 
 /** The names in the data folder or stack that the words choose, within two seconds. None where it cannot be opened: a shell must not print errors while a person types. */
 export const readNames = async (io: Pick<Io, "open" | "by" | "stackName" | "stackUrl">, words: readonly string[]): Promise<Named> => {
@@ -38,10 +38,18 @@ const namesIn = async (io: Pick<Io, "open" | "by" | "stackName" | "stackUrl">, w
     const filter = { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
     for await (const row of listedRows(service, undefined, filter))
       if (autoscalers.push({ cluster: row.cluster, namespace: row.namespace, name: row.name }) === AUTOSCALERS_MAX) break;
-    return { clusters, partitions, autoscalers, namespaces: [...new Set(autoscalers.map((each) => each.namespace))].sort() };
+    const calendars = words.includes("calendar") ? (await service.calendars()).map(({ name }) => name) : [];
+    const overrides = words.includes("override") ? await overrideIds(service) : [];
+    return { clusters, partitions, calendars, overrides, autoscalers, namespaces: [...new Set(autoscalers.map((each) => each.namespace))].sort() };
   } finally {
     await session.close();
   }
+};
+
+const overrideIds = async (service: Session["service"]): Promise<readonly string[]> => {
+  const ids: string[] = [];
+  for await (const { id, state } of service.overrides({})) if (state !== "expired" && ids.push(id) === AUTOSCALERS_MAX) break;
+  return ids;
 };
 
 const targetIn = (words: readonly string[]): TargetOptions =>

@@ -1,5 +1,5 @@
 import { WEEKDAYS } from "../../model/calendar-day.ts";
-import { DATES_MAX, ENTRIES_MAX, RAMP_MINUTES_MAX } from "../../model/schedule.ts";
+import { CALENDAR_NAME, DATES_MAX, ENTRIES_MAX, RAMP_MINUTES_MAX } from "../../model/schedule.ts";
 import { ZONE_NAME } from "../../model/time-zone.ts";
 import { type Json, present } from "../../fields/json.ts";
 import { choice, flag, group, integer, list, type ReadOf, words } from "../../fields/field-types.ts";
@@ -43,6 +43,9 @@ export const ENTRY_FIELDS = {
     "",
     { mostItems: DATES_MAX },
   ),
+  exceptFrom: words("The name of a calendar of the fleet (tidemark calendar), with further dates on which no window starts.", {
+    form: CALENDAR_NAME,
+  }),
   minReplicas: integer("Fewest pods inside a window, also for an idle workload.", { least: 1, most: MOST_PODS }),
   maxReplicas: integer("Most pods inside a window.", { least: 1, most: MOST_PODS }),
   paused: flag("True: nothing is written inside a window."),

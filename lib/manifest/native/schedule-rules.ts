@@ -1,5 +1,5 @@
-import { readDay, WEEKDAYS } from "../../model/calendar-day.ts";
-import type { DayRange, ScheduleEntry, StartDays, WeekdayRule } from "../../model/schedule.ts";
+import { WEEKDAYS } from "../../model/calendar-day.ts";
+import { CALENDAR_NAME, type DayRange, readRange, type ScheduleEntry, type StartDays, type WeekdayRule } from "../../model/schedule.ts";
 import { zoneProblem } from "../../model/time-zone.ts";
 import { forbidden, invalid, type Problem, required, type Warning } from "../../fields/problem.ts";
 import type { Rule } from "./paired-rule.ts";
@@ -54,6 +54,11 @@ const FORMS = {
   from: { pattern: FROM_TEXT, ...CLOCK },
   to: { pattern: TO_TEXT, detail: "must be a time of day, or 24:00", fix: "write it like 17:30" },
   days: { pattern: DAYS_TEXT, detail: "must be a weekday", fix: "write one such as Mon, Mon-Fri, 1Mon or -1Fri" },
+  exceptFrom: {
+    pattern: CALENDAR_NAME,
+    detail: "must be the name of a calendar: small letters, digits and -",
+    fix: "tidemark calendar list has the names",
+  },
   dates: { pattern: DATES_TEXT, detail: "must be a date with its year", fix: "write it like 2026-12-24, or 2026-12-24/2026-12-31" },
 } as const satisfies Readonly<Record<string, Form>>;
 
@@ -61,9 +66,10 @@ const badText = (text: string, path: string, { pattern, detail, fix }: Form): re
   new RegExp(pattern).test(text) ? [] : [invalid(path, detail, fix)];
 
 const texts: Rule<EntryRead> = {
-  problems: ({ from, to, days = [] }, { path }) => [
+  problems: ({ from, to, days = [], exceptFrom }, { path }) => [
     ...badText(from, `${path}.from`, FORMS.from),
     ...badText(to, `${path}.to`, FORMS.to),
+    ...(exceptFrom === undefined ? [] : badText(exceptFrom, `${path}.exceptFrom`, FORMS.exceptFrom)),
     ...days.flatMap((day, index) => badText(day, `${path}.days[${index}]`, FORMS.days)),
   ],
 };
@@ -135,6 +141,7 @@ const entryOf = (read: EntryRead): ScheduleEntry => ({
   toMinute: minuteOf(read.to),
   ...(read.toDay && { toWeekday: WEEKDAYS.indexOf(read.toDay) }),
   except: rangesOf(read.except),
+  ...(read.exceptFrom && { exceptFrom: read.exceptFrom }),
   ...(read.minReplicas !== undefined && { minReplicas: read.minReplicas }),
   ...(read.maxReplicas !== undefined && { maxReplicas: read.maxReplicas }),
   ...(read.paused && { paused: true }),
@@ -162,12 +169,6 @@ const weekdaysOf = (text: string): readonly WeekdayRule[] => {
 };
 
 const rangesOf = (written: readonly string[] = []): readonly DayRange[] => written.flatMap((text) => readRange(text) ?? []);
-
-const readRange = (text: string): DayRange | undefined => {
-  const [from = "", to = from] = text.split("/");
-  const [first, last] = [readDay(from), readDay(to)];
-  return first === undefined || last === undefined ? undefined : { first, last };
-};
 
 const minuteOf = (clock: string): number => {
   const [hours = 0, minutes = 0] = clock.split(":").map(Number);

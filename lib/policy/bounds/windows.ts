@@ -1,4 +1,4 @@
-import { type CalendarDate, type Day, dateOf, daysIn, readDay, weekdayOf } from "../../model/calendar-day.ts";
+import { type CalendarDate, type Day, dateOf, daysIn, weekdayOf } from "../../model/calendar-day.ts";
 import type { Calendar, DayRange, ScheduleEntry, WeekdayRule } from "../../model/schedule.ts";
 import { DAY_MS, firstInstantAt } from "../../model/time-zone.ts";
 
@@ -19,7 +19,7 @@ const DAYS_AFTER = 3;
 /** What was worked out last for an entry: a spec stays the same object from sync to sync, and so most syncs only compare numbers. */
 interface Remembered {
   readonly utcDay: number;
-  readonly excepted: string;
+  readonly excepted: readonly Day[];
   readonly windows: readonly ScheduleWindow[];
 }
 const REMEMBERED = new WeakMap<ScheduleEntry, Remembered>();
@@ -27,9 +27,9 @@ const REMEMBERED = new WeakMap<ScheduleEntry, Remembered>();
 /** The windows of an entry that are not over, or not long over, around an instant: every one that may hold or ramp on this day of UTC. */
 export const windowsAround = (entry: ScheduleEntry, calendars: readonly Calendar[], atMs: number): readonly ScheduleWindow[] => {
   const utcDay = Math.floor(atMs / DAY_MS);
-  const excepted = exceptedText(entry, calendars);
+  const excepted = daysOfCalendar(entry, calendars);
   const known = REMEMBERED.get(entry);
-  if (known?.utcDay === utcDay && known.excepted === excepted) return known.windows;
+  if (known?.utcDay === utcDay && areSame(known.excepted, excepted)) return known.windows;
   const windows = windowsBetween(entry, calendars, { firstDay: utcDay - DAYS_BEFORE, lastDay: utcDay + DAYS_AFTER });
   REMEMBERED.set(entry, { utcDay, excepted, windows });
   return windows;
@@ -79,13 +79,16 @@ const nthOfMonth = ({ year, month, day }: CalendarDate, fromBeginning: boolean):
 
 const isWithin = (ranges: readonly DayRange[], day: Day): boolean => ranges.some(({ first, last }) => first <= day && day <= last);
 
-/** A calendar that the fleet does not have excepts no day. On doubt the window holds: people wrote its bounds, and forgot a calendar. */
-const exceptedDays = ({ except, exceptFrom }: ScheduleEntry, calendars: readonly Calendar[]): ((day: Day) => boolean) => {
-  const ofCalendar = new Set(exceptFrom === undefined ? [] : (calendarOf(exceptFrom, calendars)?.dates ?? []).map(readDay));
-  return (day) => isWithin(except, day) || ofCalendar.has(day);
+const exceptedDays = (entry: ScheduleEntry, calendars: readonly Calendar[]): ((day: Day) => boolean) => {
+  const ofCalendar = new Set(daysOfCalendar(entry, calendars));
+  return (day) => isWithin(entry.except, day) || ofCalendar.has(day);
 };
 
-const calendarOf = (wanted: string, calendars: readonly Calendar[]): Calendar | undefined => calendars.find(({ name }) => name === wanted);
+const NO_DAYS: readonly Day[] = [];
 
-const exceptedText = ({ exceptFrom }: ScheduleEntry, calendars: readonly Calendar[]): string =>
-  exceptFrom === undefined ? "" : (calendarOf(exceptFrom, calendars)?.dates.join() ?? "");
+/** A calendar that the fleet does not have excepts no day. On doubt the window holds, with the bounds that people wrote for an ordinary day. */
+const daysOfCalendar = ({ exceptFrom }: ScheduleEntry, calendars: readonly Calendar[]): readonly Day[] =>
+  exceptFrom === undefined ? NO_DAYS : (calendars.find(({ name }) => name === exceptFrom)?.days ?? NO_DAYS);
+
+const areSame = (ones: readonly Day[], others: readonly Day[]): boolean =>
+  ones === others || (ones.length === others.length && ones.every((day, at) => day === others[at]));

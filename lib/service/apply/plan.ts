@@ -6,8 +6,10 @@ import { type AutoscalerRef, autoscalerName, namespace } from "../../model/ids.t
 import { isOfEarlierCluster } from "../../model/incarnation.ts";
 import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
+import type { Calendar } from "../../model/schedule.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
+import { getFleet } from "../../store/records/clusters.ts";
 import { refusedUrl } from "../../sync/specs/recommender-hosts.ts";
 import { mustAllow } from "../../model/access.ts";
 import type { ServiceContext } from "../context.ts";
@@ -18,7 +20,7 @@ import type { EditCondition } from "../service.ts";
 import type { Applied } from "../views/autoscaler-view.ts";
 import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } from "./manifest-inputs.ts";
 import { rulesChange } from "./rules-change.ts";
-import { scheduleOutlook } from "./schedule-outlook.ts";
+import { namesCalendar, scheduleOutlook } from "./schedule-outlook.ts";
 import { type ScaleTarget, sharedTargets } from "./shared-targets.ts";
 
 /** Most problem lines of one answer. Checking stops there, so that a hostile text cannot make an answer of many megabytes. */
@@ -40,15 +42,19 @@ export interface ApplyTarget {
   readonly onlyIf?: EditCondition;
 }
 
+/** The same with the calendars of the fleet, which are read only where a document names one. */
+type Step = ApplyTarget & { readonly calendars: readonly Calendar[] };
+
 type Refused = { readonly lines: readonly string[] };
 
 /** Checks every document against its rules and against the stored records, which are listed once per namespace. Throws `manifest.invalid` with a line for every problem, and `service.changed`. */
 export const planApply = async (
   context: ServiceContext,
-  { wanted, ...step }: ApplyTarget & { readonly wanted: string | undefined },
+  { wanted, ...target }: ApplyTarget & { readonly wanted: string | undefined },
   all: readonly ManifestInput[],
 ): Promise<readonly Planned[]> => {
-  const { alone, lines } = checkEachAlone(step, all, wanted);
+  const { alone, lines } = checkEachAlone(target, all, wanted);
+  const step: Step = { ...target, calendars: await calendarsFor(context, alone) };
   const { rights } = context;
   if (rights) for (const { ref } of alone) mustAllow(rights, "edit", ref);
   const stored = await storedIn(context, step.cluster, alone);
@@ -64,6 +70,9 @@ export const planApply = async (
   if (lines.length > 0) throw new TidemarkError("manifest.invalid", lines.join("\n"), { lines });
   return withSharedTargets(planned, [...stored.values()]);
 };
+
+const calendarsFor = async ({ tables }: ServiceContext, alone: readonly CheckedInput[]): Promise<readonly Calendar[]> =>
+  alone.some(({ checked }) => namesCalendar(checked.admitted.spec)) ? ((await getFleet(tables)).calendars ?? []) : [];
 
 /** A document that is valid by itself. */
 interface CheckedInput {
@@ -131,14 +140,16 @@ const storedRecord = (stored: StoredItems, { name }: ClusterRecord, ref: Autosca
 };
 
 /** Plans a document again after another editor has changed its record. */
-export const replan = async (context: ServiceContext, step: ApplyTarget, input: ManifestInput): Promise<Planned | Refused> => {
-  const alone = checkAlone(step, input);
-  return "lines" in alone ? alone : planOf(context, step, alone, await getAutoscaler(context.tables, alone.ref));
+export const replan = async (context: ServiceContext, target: ApplyTarget, input: ManifestInput): Promise<Planned | Refused> => {
+  const alone = checkAlone(target, input);
+  if ("lines" in alone) return alone;
+  const step: Step = { ...target, calendars: await calendarsFor(context, [alone]) };
+  return planOf(context, step, alone, await getAutoscaler(context.tables, alone.ref));
 };
 
 const planOf = (
   context: ServiceContext,
-  { cluster, validation, onlyIf }: ApplyTarget,
+  { cluster, validation, onlyIf, calendars }: Step,
   { input, ref, checked: alone }: CheckedInput,
   old: AutoscalerRecord | undefined,
 ): Planned | Refused => {
@@ -148,7 +159,7 @@ const planOf = (
   const checked = old ? check(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation }) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, relabelled, stored, spec } = checked.admitted;
-  const outlook = scheduleOutlook(input, spec, context.clock());
+  const outlook = scheduleOutlook(input, spec, { calendars, nowMs: context.clock() });
   if (outlook.refused.length > 0) return { lines: outlook.refused };
   // Labels decide nothing, and people choose autoscalers by them. A record of an earlier cluster is written anew, because the apply that left it may still delete it (removal.ts).
   const outcome = !old ? "created" : changed || relabelled || isOfEarlierCluster(cluster, old) ? "configured" : "unchanged";

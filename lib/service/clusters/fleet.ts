@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import type { OverrideVerb } from "../../model/changes.ts";
+import type { CalendarVerb, OverrideVerb } from "../../model/changes.ts";
 import { withoutExpired } from "../../model/override.ts";
 import type { FleetRecord } from "../../model/records.ts";
 import { getFleet, putFleet } from "../../store/records/clusters.ts";
@@ -26,7 +26,7 @@ const FLEET = { scope: "fleet", name: "fleet" } as const;
 /** Edits the fleet, and drops its expired overrides. Nothing is written when `change` returns undefined. */
 export const editFleet = async (
   context: ServiceContext,
-  verb: "freeze" | "thaw" | OverrideVerb,
+  verb: "freeze" | "thaw" | OverrideVerb | CalendarVerb,
   change: Change,
 ): Promise<{ readonly record: FleetRecord; readonly changed: boolean }> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {

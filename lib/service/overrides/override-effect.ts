@@ -31,6 +31,7 @@ export const effectOf = async (context: QueryContext, place: OverridePlace, over
   const atMs = Math.max(context.clock(), override.fromMs);
   const scoped: ScopedOverride = { ...override, scope: place.scope };
   const fleet = await getFleet(context.tables);
+  const { calendars = [] } = fleet;
   const seen: Seen[] = [];
   let more = false;
   for await (const { cluster, record } of metBy(context, place)) {
@@ -41,7 +42,7 @@ export const effectOf = async (context: QueryContext, place: OverridePlace, over
     const stored = storedSpec(record);
     if (stored.kind !== "spec") continue;
     const before = overridesOf({ fleet, cluster, record });
-    const boundsBy = (overrides: readonly ScopedOverride[]): EffectiveBounds => effectiveBounds(stored.spec, { overrides, calendars: [] }, atMs);
+    const boundsBy = (overrides: readonly ScopedOverride[]): EffectiveBounds => effectiveBounds(stored.spec, { overrides, calendars }, atMs);
     seen.push({ record, before: boundsBy(before), after: boundsBy([...before, scoped]) });
   }
   const crossed = seen.filter(({ before, after }) => after.max.source.kind === "floor" && before.max.source.kind !== "floor");

@@ -13,7 +13,7 @@ export const overridesView = ({
   nowMs,
 }: AutoscalerSnapshot): { readonly bounds?: BoundsView; readonly overrides?: readonly OverrideView[] } => {
   const overrides = overridesOf({ fleet, cluster, record }).filter((override) => !isExpired(override, nowMs));
-  const people = { overrides, calendars: [] };
+  const people = { overrides, calendars: fleet.calendars ?? [] };
   const placeOf = ({ scope }: ScopedOverride): OverridePlace => ({
     scope,
     ...(scope !== "fleet" && { cluster: record.cluster }),

@@ -1,8 +1,10 @@
 import { uidOfIntent } from "../../model/ids.ts";
 import { LATEST_MS } from "../../model/instant.ts";
+import { dayText } from "../../model/calendar-day.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { ChangeRecord, ScopeChangeRecord } from "../../model/changes.ts";
 import type { Override } from "../../model/override.ts";
+import type { Calendar } from "../../model/schedule.ts";
 import { type FieldChange, fieldChanges } from "./field-changes.ts";
 import { overrideFields } from "./override-view.ts";
 import { timeText } from "./time-text.ts";
@@ -63,9 +65,13 @@ const holdView = ({ atMs, untilMs, ...rest }: Readonly<Record<string, unknown>>)
 /** Numbers that every edit changes are left out. */
 const withoutCounters = (document: unknown): unknown => {
   if (!isObject(document)) return document;
-  const { version: _version, removing: _removing, paused, frozen, overrides, ...rest } = document;
-  return { ...rest, ...setByPeople({ paused, frozen, overrides }) };
+  const { version: _version, removing: _removing, paused, frozen, overrides, calendars, ...rest } = document;
+  return { ...rest, ...setByPeople({ paused, frozen, overrides }), ...(Array.isArray(calendars) && { calendars: datesByName(calendars) }) };
 };
+
+/** Each date is a field of its own, so that a change shows which dates came and went. */
+const datesByName = (calendars: readonly Calendar[]): object =>
+  Object.fromEntries(calendars.map(({ name, days }) => [name, Object.fromEntries(days.map((day) => [dayText(day), true]))]));
 
 const sides = (before: unknown, after: unknown) => ({
   fields: before === undefined || after === undefined ? [] : fieldChanges(withOverrides(before, after), withOverrides(after, before)),

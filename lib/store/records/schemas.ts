@@ -104,4 +104,5 @@ export const fleetSchema = z.looseObject({
   tables: z.looseObject({ state: z.string(), history: z.string() }).exactOptional(),
   restores: z.number().int().exactOptional(),
   overrides: overrides.exactOptional(),
+  calendars: z.array(z.looseObject({ name: z.string(), days: z.array(z.number().int()) })).exactOptional(),
 });

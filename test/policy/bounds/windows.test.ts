@@ -38,7 +38,7 @@ describe("the windows of a schedule entry", () => {
 
   it("leave out the dates of the calendar that they name, and none while the fleet has no such calendar", () => {
     const office = entry({ exceptFrom: "de" });
-    const de = { name: "de", dates: ["2026-12-25", "2026-12-26"] };
+    const de = { name: "de", days: [day("2026-12-25"), day("2026-12-26")] };
     expect(shown(office, "2026-12-24", "2026-12-27", [de])).toHaveLength(2);
     expect(shown(office, "2026-12-24", "2026-12-27", [{ ...de, name: "fr" }])).toHaveLength(4);
   });

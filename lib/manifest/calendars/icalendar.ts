@@ -1,0 +1,170 @@
+import { type CalendarDate, type Day, dateOf, dayOf } from "../../model/calendar-day.ts";
+import { CALENDAR_DATES_MAX } from "../../model/schedule.ts";
+
+/** What a file of dates says. */
+export interface DatesRead {
+  readonly days: readonly Day[];
+  /** The last day to which rules that repeat without an end are written out; absent where there is none. */
+  readonly repeatsUntil?: Day;
+}
+
+export interface Fault {
+  /** From 1. */
+  readonly line: number;
+  readonly message: string;
+}
+
+/*
+ * All-day events of an iCalendar file (RFC 5545), as calendars of holidays have them: DTSTART and DTEND with VALUE=DATE, DURATION in days, RRULE that repeats yearly, EXDATE. What would move
+ * a date and is none of these is refused by its name, because a date that is silently left out is found on the holiday.
+ */
+
+/** A property of an event, unfolded. */
+interface Property {
+  readonly name: string;
+  /** In capitals. */
+  readonly parameters: string;
+  readonly value: string;
+  readonly line: number;
+}
+
+interface VEvent {
+  readonly line: number;
+  readonly properties: readonly Property[];
+}
+
+/** How many years rules without an end are written out: this one and the next two. */
+const YEARS_AHEAD = 2;
+/** Events repeat from their first year on, which may be long ago. */
+const REPEATS_MAX = 10_000;
+
+export const icalendarDays = (text: string, today: Day): DatesRead & { readonly faults: readonly Fault[] } => {
+  const horizon = dayOf(dateOf(today).year + YEARS_AHEAD, 12, 31) ?? today;
+  const read = eventsIn(text).map((event) => daysOfEvent(event, horizon));
+  const faults = read.flatMap((each) => ("fault" in each ? [each.fault] : []));
+  const days = read.flatMap((each) => ("days" in each ? each.days : []));
+  const isOpen = read.some((each) => "days" in each && each.isOpen);
+  return { days, faults, ...(isOpen && { repeatsUntil: horizon }) };
+};
+
+/** The events with their own properties, and without those of components inside them, such as alarms. */
+const eventsIn = (text: string): readonly VEvent[] => {
+  const events: { readonly line: number; readonly properties: Property[] }[] = [];
+  const open: string[] = [];
+  for (const property of propertiesIn(text)) {
+    const { name, value, line } = property;
+    if (name === "END") open.pop();
+    else if (name === "BEGIN") open.push(value.toUpperCase());
+    else if (open.at(-1) === "VEVENT") events.at(-1)?.properties.push(property);
+    if (name === "BEGIN" && open.at(-1) === "VEVENT") events.push({ line, properties: [] });
+  }
+  return events;
+};
+
+const PROPERTY = /^([A-Za-z0-9-]+)((?:;[^:"]*(?:"[^"]*"[^:"]*)*)?):(.*)$/;
+
+/** A line that begins with a blank goes on with the one before. */
+const propertiesIn = (text: string): readonly Property[] => {
+  const unfolded: { text: string; readonly line: number }[] = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const last = unfolded.at(-1);
+    if (/^[ \t]/.test(line) && last) last.text += line.slice(1);
+    else unfolded.push({ text: line, line: index + 1 });
+  }
+  return unfolded.flatMap(({ text: whole, line }) => {
+    const [, name, parameters = "", value = ""] = PROPERTY.exec(whole) ?? [];
+    return name === undefined ? [] : [{ name: name.toUpperCase(), parameters: parameters.toUpperCase(), value: value.trim(), line }];
+  });
+};
+
+type EventDays = { readonly days: readonly Day[]; readonly isOpen: boolean } | { readonly fault: Fault };
+
+/** Properties that change on which days an event is, and that are not read. */
+const REFUSED = ["RDATE", "EXRULE", "RECURRENCE-ID"];
+
+const daysOfEvent = ({ line, properties }: VEvent, horizon: Day): EventDays => {
+  const named = (name: string): Property | undefined => properties.find((property) => property.name === name);
+  const words = named("SUMMARY")?.value ?? "without a summary";
+  const fault = (at: Property | undefined, message: string): EventDays => ({
+    fault: { line: at?.line ?? line, message: `event "${words}": ${message}` },
+  });
+  if (named("STATUS")?.value.toUpperCase() === "CANCELLED") return { days: [], isOpen: false };
+  const refused = properties.find(({ name }) => REFUSED.includes(name));
+  if (refused) return fault(refused, `${refused.name} is not read; write the dates into a file, one a line`);
+  const start = named("DTSTART");
+  const first = start && dateIn(start);
+  if (first === undefined) return fault(start, `DTSTART must be a date (VALUE=DATE), and not a time: a calendar has whole days`);
+  const length = lengthOf(first, named("DTEND"), named("DURATION"));
+  if (length === undefined) return fault(named("DTEND") ?? named("DURATION"), "its end must be a date after its start, within a year");
+  const rule = named("RRULE");
+  const starts = rule ? startsOf(first, rule.value, horizon) : { days: [first], isOpen: false };
+  if ("unread" in starts)
+    return fault(
+      rule,
+      `RRULE with ${starts.unread} is not read, only FREQ=YEARLY with INTERVAL, COUNT and UNTIL; write the dates into a file, one a line`,
+    );
+  const excepted = new Set(properties.filter(({ name }) => name === "EXDATE").flatMap(({ value }) => value.split(",").map(readBasic)));
+  if (excepted.has(undefined)) return fault(named("EXDATE"), "EXDATE must have dates (VALUE=DATE), and not times");
+  const kept = starts.days.filter((day) => !excepted.has(day));
+  return { days: kept.flatMap((day) => Array.from({ length }, (_, after) => day + after)), isOpen: starts.isOpen };
+};
+
+/** The day of "20261225". */
+const readBasic = (text: string): Day | undefined => {
+  const [, year, month, day] = /^(\d{4})(\d{2})(\d{2})$/.exec(text.trim()) ?? [];
+  return year === undefined ? undefined : dayOf(Number(year), Number(month), Number(day));
+};
+
+const dateIn = ({ value }: Property): Day | undefined => readBasic(value);
+
+/** Days of one event; DTEND is the day after its last one. */
+const lengthOf = (first: Day, end: Property | undefined, duration: Property | undefined): number | undefined => {
+  const [, weeks, days] = /^P(?:(\d+)W|(\d+)D)$/.exec(duration?.value.toUpperCase() ?? "P1D") ?? [];
+  const last = end && dateIn(end);
+  const length = end ? (last === undefined ? 0 : last - first) : weeks === undefined ? Number(days ?? 0) : Number(weeks) * 7;
+  return length >= 1 && length <= CALENDAR_DATES_MAX ? length : undefined;
+};
+
+type Starts = { readonly days: readonly Day[]; readonly isOpen: boolean } | { readonly unread: string };
+
+/** The parts of a rule, "FREQ" to "YEARLY". */
+const partsOf = (rule: string): ReadonlyMap<string, string> =>
+  new Map(
+    rule
+      .toUpperCase()
+      .split(";")
+      .filter((part) => part !== "")
+      .map((part) => [part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1)] as const),
+  );
+
+const COUNT = /^[1-9][0-9]{0,4}$/;
+
+/** The parts of a yearly rule that are read, with the values that may be. A month and a day must be those of the start. */
+const readable = ({ month, day }: CalendarDate): Readonly<Record<string, (value: string) => boolean>> => ({
+  FREQ: (value) => value === "YEARLY",
+  INTERVAL: (value) => COUNT.test(value),
+  COUNT: (value) => COUNT.test(value),
+  UNTIL: (value) => readBasic(value.slice(0, 8)) !== undefined,
+  WKST: () => true,
+  BYMONTH: (value) => value === String(month),
+  BYMONTHDAY: (value) => value === String(day),
+});
+
+/** The days on which a yearly rule begins. A 29 February is only in leap years, as RFC 5545 says. */
+const startsOf = (first: Day, rule: string, horizon: Day): Starts => {
+  const date = dateOf(first);
+  const parts = partsOf(rule);
+  const allowed = readable(date);
+  const unread = [...parts].find(([name, value]) => !allowed[name]?.(value));
+  if (unread || !parts.has("FREQ")) return { unread: unread?.join("=") ?? "no FREQ" };
+  const [until, most] = [parts.get("UNTIL"), Number(parts.get("COUNT") ?? REPEATS_MAX)];
+  const last = Math.min(horizon, readBasic(until?.slice(0, 8) ?? "") ?? horizon);
+  const days = yearsFrom(date.year, { last: dateOf(last).year, interval: Number(parts.get("INTERVAL") ?? 1) })
+    .flatMap((year) => dayOf(year, date.month, date.day) ?? [])
+    .filter((day) => day <= last)
+    .slice(0, most);
+  return { days, isOpen: until === undefined && days.length < most };
+};
+
+const yearsFrom = (first: number, { last, interval }: { readonly last: number; readonly interval: number }): readonly number[] =>
+  Array.from({ length: Math.max(0, Math.floor((last - first) / interval) + 1) }, (_, after) => first + after * interval);
