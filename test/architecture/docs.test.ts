@@ -170,7 +170,7 @@ describe("the metrics", () => {
     const problems = problemMetrics({ all: [], risen: [], sent: new Set(PROBLEM_KINDS) }).map(({ name }) => name);
     const ofFunctions = ["FailedSyncs", ...problems];
     const sent = [...ofFunctions, ...[...syncMetrics(completed, "all"), ...syncMetrics(dropped, "all")].map(({ name }) => name)];
-    const table = /\| metric \| says \|\n(.*?)\n\n/s.exec(read("docs/operations.md"))?.[1] ?? "";
+    const table = /\| metric \| says \|\n(.*?)\n\n/s.exec(read("docs/monitoring.md"))?.[1] ?? "";
     const told = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = ""]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
     expect(told.toSorted()).toEqual([...new Set(sent)].sort());
   });

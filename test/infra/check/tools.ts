@@ -10,14 +10,16 @@ export const EMULATOR_PACKAGES = ["moto[server]==5.2.5", "boto3==1.43.11", "awsc
 const OUTPUT_BYTES_MAX = 64 * 1_048_576;
 const run = promisify(execFile);
 
+/** What checks install, outside of the repository. */
+export const CACHE = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "tidemark");
+
 /** The folder of the programs of these packages. Installs them on the first call into a cache outside the repository, which needs Python 3.9 or newer and its package registry. */
 export const pythonPrograms = async (packages: readonly string[], say: (line: string) => void): Promise<string> => {
-  const cache = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "tidemark");
-  const folder = join(cache, packages.join("-").replaceAll(/==|\[|\]/g, "-"));
+  const folder = join(CACHE, packages.join("-").replaceAll(/==|\[|\]/g, "-"));
   const programs = join(folder, "bin");
   if (existsSync(programs)) return programs;
   say(`Installing ${packages.join(" and ")} into "${folder}"`);
-  mkdirSync(cache, { recursive: true });
+  mkdirSync(CACHE, { recursive: true });
   // Installed beside the final name, so that an interrupted installation is not taken for a whole one.
   const unfinished = `${folder}-unfinished`;
   rmSync(unfinished, { recursive: true, force: true });

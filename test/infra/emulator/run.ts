@@ -6,6 +6,7 @@ import { ROOT } from "../../architecture/source.ts";
 import { packageStack } from "../packaged.ts";
 import { clustersInView, type Deployed, deployed, mustBeAdopted, protectionOf, secretThere, storeCluster, tablesThere } from "./deployed.ts";
 import { startEmulator } from "./emulator.ts";
+import { asked, BOUNDARY, deployWithOtherTools, isBounded } from "./other-tools.ts";
 import { runBlock, runbookBlocks, type Shell } from "./runbooks.ts";
 import { PRESENT, twoVersions } from "./two-versions.ts";
 
@@ -127,17 +128,32 @@ const CHECKS: Readonly<Record<string, Check>> = {
   "Remove everything": removed,
 };
 
-/** A deployment without parameters, where tables of earlier ones are left: it makes its own, and reads nothing of them. */
+const ANEW = `stage: prod
+region: eu-central-1
+parameters:
+  tags: team=platform,cost-centre=42
+  permissionsBoundary: ${BOUNDARY}
+  rolePath: /platform/
+`;
+
+/** A deployment from a file with tags and a boundary, where tables of earlier ones are left: it makes its own, and reads nothing of them. */
 const deployAnew = async (shell: Shell): Promise<void> => {
   const left = await tablesThere(shell);
   notEqual(left.length, 0);
-  await runBlock(shell, 'printf "stage: prod\\nregion: eu-central-1\\n" >anew.yaml; npx tidemark stack deploy --params anew.yaml');
+  await writeFile(join(shell.folder, "anew.yaml"), ANEW);
+  await runBlock(shell, "npx tidemark stack deploy --params anew.yaml");
   const now = await deployed(shell);
   ok(
     namedTables(now).every((table) => !left.includes(table)),
     "the tables are new",
   );
   deepEqual(await clustersInView(shell), []);
+  const tags = await asked(shell, `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].Tags[?Key!='STAGE']"`);
+  deepEqual(tags, [
+    { Key: "team", Value: "platform" },
+    { Key: "cost-centre", Value: "42" },
+  ]);
+  await isBounded(shell, "tidemark-prod-sync");
 };
 
 const step = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
@@ -172,6 +188,7 @@ try {
     });
   }
   await step("Deploy beside the tables of earlier deployments", () => deployAnew(shell));
+  await step("Deploy with other tools", () => deployWithOtherTools(shell));
   say("Every runbook did what docs/operations.md says");
 } finally {
   await versions.done();

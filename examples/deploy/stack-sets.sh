@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Deploys a stack into several regions of accounts of an organization. Run it in a checkout after `npm ci`, as the administrator of stack sets.
+# Lambda reads a package in its own region only, so there is a bucket for each: "$BUCKET-REGION", which the accounts may read. It needs: BUCKET, ACCOUNTS and REGIONS (each with spaces between).
+set -euo pipefail
+
+version=$(node -p 'require("./package.json").version')
+npm run package -- --s3-uri "s3://$BUCKET-{region}/tidemark/$version"
+for region in $REGIONS; do
+  aws s3 cp --recursive dist/stack "s3://$BUCKET-$region/tidemark/$version/" --region "$region"
+done
+aws cloudformation create-stack-set \
+  --stack-set-name tidemark \
+  --template-url "https://$BUCKET-$AWS_REGION.s3.$AWS_REGION.amazonaws.com/tidemark/$version/template.json" \
+  --capabilities CAPABILITY_NAMED_IAM \
+  --tags Key=team,Value=platform \
+  --parameters ParameterKey=RolePath,ParameterValue=/platform/
+# shellcheck disable=SC2086
+aws cloudformation create-stack-instances --stack-set-name tidemark --accounts $ACCOUNTS --regions $REGIONS
