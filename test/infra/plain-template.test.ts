@@ -69,7 +69,7 @@ describe("the template for other tools", () => {
       const { Code } = template.Resources[`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`]?.Properties ?? {};
       const { S3Bucket, S3Key } = Code as { readonly S3Bucket: Json; readonly S3Key: { readonly "Fn::Sub": string } };
       expect(S3Bucket).toEqual({ Ref: "CodeBucket" });
-      const file = S3Key["Fn::Sub"].replace("${CodeFolder}", "");
+      const file = S3Key["Fn::Sub"].replace(`\${CodeFolder}`, "");
       expect(file).toMatch(new RegExp(`^${name}-[0-9a-f]{16}\\.zip$`));
       expect([files.includes(file), existsSync(join(stack.folder, "dist/stack", file))]).toEqual([true, true]);
     }
@@ -79,7 +79,7 @@ describe("the template for other tools", () => {
 
   it("takes the packages from a bucket of each region where the place says so, for a set of stacks", () => {
     const { template } = made("s3://artifacts-{region}/tidemark");
-    expect(template.Resources["SyncLambdaFunction"]?.Properties["Code"]).toMatchObject({ S3Bucket: { "Fn::Sub": "artifacts-${AWS::Region}" } });
+    expect(template.Resources["SyncLambdaFunction"]?.Properties["Code"]).toMatchObject({ S3Bucket: { "Fn::Sub": `artifacts-\${AWS::Region}` } });
     expect(template.Parameters["CodeBucket"]).toBeUndefined();
   });
 

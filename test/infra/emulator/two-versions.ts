@@ -8,7 +8,7 @@ import { newestTag, olderCommit, olderTree } from "../../simulation/beside/older
 /** Where a clone has no tag, the commit that is so many before stands for the earlier version. */
 const OTHERWISE = "HEAD~100";
 const PARTS = ["dist", "infra", "serverless.yml"];
-const SOURCES = ["build.ts", "build-package.ts", "functions", "infra", "lib", "package.json", "serverless.yml", "tsconfig.json"];
+const SOURCES = [":(glob)*.ts", ":(glob)*.json", "functions", "infra", "lib", "serverless.yml"];
 const EARLIER = "earlier";
 /** The version of this checkout. */
 export const PRESENT = "present";
