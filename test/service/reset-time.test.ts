@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import { claim } from "../../lib/store/head/claim.ts";
+import { markMoving } from "../../lib/store/head/moving.ts";
+import { giveBack } from "../../lib/store/head/release.ts";
+import { putCluster } from "../../lib/store/records/clusters.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import { PERIOD_MS, workloadOf } from "../sync/world.ts";
@@ -82,6 +86,20 @@ describe("resetTime()", () => {
     expect(damaged.replicas()).toEqual([9, 9]);
     expect((await damaged.world.head()).nowMs).toBe(damaged.world.nowMs);
     expect(await damaged.changes()).toMatchObject([{ verb: "reset-time", by: "ada" }]);
+  });
+
+  it("decides a move that was given up: it can no longer take the namespaces away under the windows that are written", async () => {
+    const damaged = await anHourAhead();
+    const { world } = damaged;
+    const { tables, partition } = world;
+    const dueMs = Number.MAX_SAFE_INTEGER;
+    const claimed = await claim(tables, { partition, dueMs, clockMs: world.nowMs, leaseUntilMs: world.nowMs + 1 });
+    if (claimed.kind !== "claimed") throw new Error(`it is ${claimed.kind}`);
+    const { epoch, writeNumber } = claimed.head;
+    await giveBack(tables, await markMoving(tables, { partition, epoch, writeNumber }, { clusterVersion: world.record.version, epoch: epoch + 1 }));
+    await openService(damaged.context()).resetTime(damaged.path);
+    const moved = { ...world.record, partitions: [{ name: partitionName("other") }], version: world.record.version + 1 };
+    expect(await putCluster(tables, moved, world.record.version)).toEqual({ kind: "conflict" });
   });
 
   it("settles an open intent of an hour ahead as unknown, once its PUT is out of time", async () => {
