@@ -5,6 +5,7 @@ import { newestTag, olderCommit } from "../simulation/beside/older-tree.ts";
 export const ROOT = join(import.meta.dirname, "../..");
 /** Below the root, so that the line at the end is the same on every machine. */
 const FUZZ = "test/cluster/wire/fuzz.ts";
+const PROMISED = "test/mutation/promised.ts";
 
 export interface NightlyOptions {
   readonly seeds: number;
@@ -43,5 +44,6 @@ export const PARTS: Readonly<Record<string, (options: NightlyOptions) => Part>> 
     const binaries = controlPlaneBinaries();
     return binaries.kind === "missing" ? { missing: binaries.message } : npm("chaos", "--", "--minutes", String(minutes));
   },
+  promised: () => ({ command: process.execPath, args: [PROMISED] }),
   mutation: () => npm("mutation"),
 };
