@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -66,5 +66,34 @@ describe.skipIf(!promtool)(`the rules of Prometheus${promtool ? "" : " (not run:
       .map(({ expr }, at) => ({ record: `panel:${at}`, expr: expr.replaceAll(/\$\w+/g, ".*") }));
     writeFileSync(join(folder, "panels.yaml"), JSON.stringify({ groups: [{ name: "panels", rules: records }] }));
     expect((await run("promtool", ["check", "rules", "panels.yaml"], { cwd: folder })).stdout).toContain(`${records.length} rules found`);
+  });
+});
+
+describe("examples/monitoring/cloudwatch-cluster.sh", () => {
+  /** The arguments that it gives to the AWS command line. */
+  const given = (cluster: string): readonly string[] => {
+    const folder = mkdtempSync(join(tmpdir(), "tidemark-aws-"));
+    writeFileSync(join(folder, "aws"), '#!/bin/sh\nprintf "%s\\0" "$@"\n', { mode: 0o755 });
+    const env = { PATH: `${folder}${delimiter}${process.env["PATH"]}`, AWS_REGION: "eu-central-1" };
+    const { status, stdout, stderr } = spawnSync("bash", [join(FOLDER, "cloudwatch-cluster.sh"), "tidemark-prod", cluster], {
+      env,
+      encoding: "utf8",
+    });
+    rmSync(folder, { recursive: true, force: true });
+    expect([status, stderr]).toEqual([0, ""]);
+    return stdout.split("\0");
+  };
+
+  it("puts a screen of the cluster, whose questions name metrics that syncs send", () => {
+    const words = given("eu-1");
+    expect(words.slice(0, 4)).toEqual(["cloudwatch", "put-dashboard", "--dashboard-name", "tidemark-prod-eu-1"]);
+    const body = z.object({ widgets: z.array(z.object({ x: z.number(), y: z.number(), properties: z.object({ query: z.string() }) })) });
+    const { widgets } = body.parse(JSON.parse(words[5] ?? ""));
+    expect(new Set(widgets.map(({ x, y }) => `${x} ${y}`)).size).toBe(6);
+    const page = readFileSync(join(FOLDER, "../../docs/monitoring.md"), "utf8");
+    for (const { properties } of widgets) {
+      expect(properties.query).toMatch(/^SOURCE '\/aws\/lambda\/tidemark-prod-sync' \| filter cluster = 'eu-1' \| /);
+      for (const [metric] of properties.query.matchAll(/\b[A-Z][a-z]+[A-Z][A-Za-z]+\b/g)) expect(page).toContain(`\`${metric}\``);
+    }
   });
 });
