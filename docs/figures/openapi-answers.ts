@@ -100,6 +100,7 @@ const status = z.looseObject({
   partitions: count,
   syncs: z.looseObject({ planned: count, done: count, late: count }),
   paused: z.looseObject({ clusters: z.array(open), autoscalers: z.array(open), more: count }),
+  overrides: z.looseObject({ active: z.array(open), more: count }).exactOptional(),
   deadLetters: z.looseObject({ syncs: count, plans: count.exactOptional() }).exactOptional(),
   problems: z.array(z.looseObject({ kind: text, message: text, next: text })),
   errors: z.array(z.looseObject({ cluster: text, state, error: text })),

@@ -1,7 +1,10 @@
 import type { EffectiveBounds } from "../model/bounds.ts";
+import type { Decision } from "../model/decision.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Evaluation } from "../model/records.ts";
 import { parseSelector } from "../model/selector-text.ts";
+import type { BoundsInForce } from "../model/windows.ts";
+import type { DecideInput } from "../policy/decide.ts";
 import type { Verdict } from "./decide.ts";
 import { failedReadOf } from "./failed-read.ts";
 import type { After } from "./windows-after.ts";
@@ -67,9 +70,8 @@ const circumstancesOf = (verdict: Verdict): Pick<Evaluation, "waiting" | "withou
 const inForceOf = (verdict: Verdict): Pick<Evaluation, "bounds" | "generation"> => {
   if (verdict.kind === "unevaluated") return {};
   const { input, autoscaler, decision } = verdict;
-  const { bounds } = decision;
   return {
-    bounds: bounds ? boundsInForce(bounds) : { min: input.spec.minReplicas, max: input.spec.maxReplicas },
+    bounds: boundsOf(decision, input),
     generation: autoscaler.record.generation,
   };
 };
@@ -79,7 +81,11 @@ const readyOf = (verdict: Verdict): Pick<Evaluation, "ready"> => {
   return ready === undefined ? {} : { ready };
 };
 
-const boundsInForce = ({ min, max, paused, holds }: EffectiveBounds): NonNullable<Evaluation["bounds"]> => ({
+/** The bounds that held: those of the manifest where nothing else set any. */
+export const boundsOf = ({ bounds }: Pick<Decision, "bounds">, { spec }: Pick<DecideInput, "spec">): BoundsInForce =>
+  bounds ? boundsInForce(bounds) : { min: spec.minReplicas, max: spec.maxReplicas };
+
+const boundsInForce = ({ min, max, paused, holds }: EffectiveBounds): BoundsInForce => ({
   min: min.replicas,
   max: max.replicas,
   ...(min.source.kind !== "manifest" && { minBy: min.source }),
@@ -102,4 +108,10 @@ const outcomeOf = (verdict: Verdict): Pick<Evaluation, "kind" | "failed" | "from
   if (verdict.kind === "scale") return { kind: "scale", failed: false, from: verdict.decision.from, to: verdict.decision.to };
   const { decision } = verdict;
   return { kind: "hold", failed: decision.kind === "hold" && decision.failed, ...(decision.from !== undefined && { from: decision.from }) };
+};
+
+/** True where a limit at the maxReplicas in force, of the manifest, a schedule or an override, cuts what is wanted, and the workload has as many. */
+export const isAtMax = ({ bounds, from, steps }: Pick<Evaluation, "bounds" | "from" | "steps">): boolean => {
+  if (!bounds || from === undefined || from < bounds.max) return false;
+  return steps.some(({ before, after, limit }) => limit !== undefined && after === bounds.max && before > after);
 };

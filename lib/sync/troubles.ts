@@ -11,6 +11,7 @@ import {
   type Troubles,
   troubleKey,
 } from "../store/head/troubles.ts";
+import { boundsOf, isAtMax } from "./evaluation.ts";
 import { isUnreachable } from "./completed-report.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
@@ -83,12 +84,10 @@ const namespaceOver = (namespace: string): Troubled => ({ kind: "overShare", key
 
 const kindOf = (verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>, isRefused: boolean): TroubleKind | undefined => {
   if (isRefused) return "refused";
-  const { decision, autoscaler } = verdict;
+  const { decision, input } = verdict;
   if (!hasWorkload(verdict)) return undefined;
   if (hasFailed(verdict) || decision.metrics.some(({ kind }) => kind === "failed")) return "unmeasured";
-  const { maxReplicas } = autoscaler.spec;
-  const isCut = decision.steps.some(({ before, after, limit }) => limit && before > after && after === maxReplicas);
-  return isCut && decision.from !== undefined && decision.from >= maxReplicas ? "atMax" : undefined;
+  return isAtMax({ ...decision, bounds: boundsOf(decision, input) }) ? "atMax" : undefined;
 };
 
 /** The label that names the owner of an autoscaler whose kind has no `spec.owner`, as an HPA. */

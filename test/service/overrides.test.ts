@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
+import { statusSheet } from "../../lib/cli/output/status-sheet.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
 import { boundsThen } from "../../lib/service/views/bounds-of.ts";
 import { openService } from "../../lib/service/open.ts";
@@ -206,5 +207,27 @@ describe("an override", () => {
     });
     await set({ fleet: true, max: 9, reason: "ada's" }, openService({ ...world.context, tables: { ...world.tables, client } }));
     expect((await toArray(ada.overrides({}))).map(({ reason }) => reason).toSorted()).toEqual(["ada's", "bob's"]);
+  });
+});
+
+describe("status()", () => {
+  it("lists active overrides of places, and none that is ahead or has expired", async () => {
+    expect((await ada.status()).overrides).toBeUndefined();
+    await set({ fleet: true, max: 20, force: true });
+    await set({ ...SHOP, hold: true });
+    await set({ cluster: "eu-1", min: 3, fromMs: NOON + HOUR_MS / 2 });
+    await set({ ...WEB, min: 3 });
+    const { overrides } = await ada.status();
+    expect(overrides).toMatchObject({
+      active: [
+        { scope: "fleet", max: 20 },
+        { scope: "namespace", namespace: "shop", hold: true },
+      ],
+      more: 0,
+    });
+    const sheet = statusSheet(await ada.status(), plain).written();
+    expect(sheet).toContain("the fleet: max 20, forced, until 2026-03-01T13:00:00.000Z (in 60m), by ada: TV spot (f-");
+    world.set(NOON + HOUR_MS);
+    expect((await ada.status()).overrides).toBeUndefined();
   });
 });

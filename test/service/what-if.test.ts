@@ -33,6 +33,7 @@ const sentences = (
   steps: readonly StepOutcome[] = [],
   windows: WindowsView = NO_WINDOWS,
   spec?: AutoscalerSpec,
+  bounds?: Evaluation["bounds"],
 ): readonly string[] => {
   const evaluation: Evaluation = {
     uid: autoscalerUid("u"),
@@ -45,6 +46,7 @@ const sentences = (
     metrics,
     steps,
     events: [],
+    ...(bounds && { bounds }),
   };
   return whatIf({ evaluation, settings: DEFAULT_SETTINGS, windows, ...(spec && { spec }) });
 };
@@ -228,4 +230,21 @@ describe("otherwise() on watermarks", () => {
       "lag is at 12, between its marks 5..10, widened by 50 % above and 10 % below: above them it would ask for more than 9, below them for fewer",
     ],
   ])("says where the value is: %s", (_, spec, value, sentence) => expect(at(spec, value, 9)).toBe(sentence));
+});
+
+describe("otherwise() under a schedule or an override", () => {
+  it("speaks of the bounds in force, and not of the manifest's", () => {
+    const raised = { min: 1, max: 200 };
+    expect(sentences([], [limited("ScaleUpLimit", 300, 40)], NO_WINDOWS, SPEC, raised)).toEqual([
+      "Scaling up is limited to 40 in this sync, 300 was wanted",
+      "The count can grow to 200 at most: maxReplicas is 200",
+    ]);
+    expect(sentences([], [limited("TooManyReplicas", 300, 200)], NO_WINDOWS, SPEC, raised)).toEqual([
+      "maxReplicas is 200, 300 was wanted: a higher maxReplicas would allow more",
+    ]);
+    expect(sentences([], [limited("ScaleUpLimit", 30, 8)], NO_WINDOWS, SPEC, { min: 1, max: 10 })).toEqual([
+      "Scaling up is limited to 8 in this sync, 30 was wanted",
+      "The count can grow to 10 at most: maxReplicas is 10",
+    ]);
+  });
 });

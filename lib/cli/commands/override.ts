@@ -6,7 +6,7 @@ import { type Choice, type ChoiceOptions, choiceOfEdit, chosenForEdit } from "..
 import { forEachResource } from "../each-resource.ts";
 import type { Printer, Session } from "../io.ts";
 import { untilText } from "../output/age-text.ts";
-import { boundByText, setText } from "../output/bounds-lines.ts";
+import { boundByText, placeText, setText } from "../output/bounds-lines.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import type { Paint } from "../output/paint.ts";
 import { Table } from "../output/text-table.ts";
@@ -146,10 +146,6 @@ const whatText = (before: BoundsView, after: BoundsView): string =>
           : [`${field} ${boundByText(after[field].by)}`],
     ),
   ].join(", ") || "-";
-
-/** For example `autoscaler "eu-1/shop/web"`. */
-const placeText = ({ scope, cluster, namespace, name }: OverrideView): string =>
-  scope === "fleet" ? "the fleet" : `${scope} "${[cluster, namespace, name].filter((part) => part !== undefined).join("/")}"`;
 
 const timesText = ({ state, from, until }: OverrideView, nowMs: number): string => {
   const begin = state === "ahead" ? `from ${from} ` : "";

@@ -1,4 +1,4 @@
-import type { BoundSourceView, BoundsView, OverrideSetView } from "../../service/views/override-view.ts";
+import type { BoundSourceView, BoundsView, OverrideSetView, OverrideView } from "../../service/views/override-view.ts";
 import { untilText } from "./age-text.ts";
 import { aligned } from "./text-table.ts";
 import type { Printed } from "../../report/printed.ts";
@@ -38,4 +38,15 @@ export const setText = ({ hold, min, max, minFactor }: OverrideSetView): string 
     ...(minFactor === undefined ? [] : [`min x ${minFactor}`]),
     ...(max === undefined ? [] : [`max ${max}`]),
   ].join(", ");
+};
+
+/** For example `autoscaler "eu-1/shop/web"`. */
+export const placeText = ({ scope, cluster, namespace, name }: OverrideView): string =>
+  scope === "fleet" ? "the fleet" : `${scope} "${[cluster, namespace, name].filter((part) => part !== undefined).join("/")}"`;
+
+/** An override on one line: `the fleet: max 20, forced, until … (in 40m), by ann: incident 4711 (f-3f9c21d07e)`. */
+export const overrideText = (override: OverrideView, nowMs: number): string => {
+  const { id, by, reason, force, until } = override;
+  const end = until === undefined ? "without an end" : `until ${until} (${untilText(Date.parse(until), nowMs)})`;
+  return `${placeText(override)}: ${setText(override)}${force ? ", forced" : ""}, ${end}, by ${by}: ${reason} (${id})`;
 };

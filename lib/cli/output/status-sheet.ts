@@ -1,5 +1,6 @@
 import type { Printed, Word } from "../../report/printed.ts";
 import type { DeadLetters, StatusView } from "../../service/views/status.ts";
+import { overrideText } from "./bounds-lines.ts";
 import { frozenText, pausedText } from "./describe-sheet.ts";
 import type { Paint } from "./paint.ts";
 import { type SheetRow, sheet } from "./sheet.ts";
@@ -17,6 +18,7 @@ export const statusSheet = (view: StatusView, paint: Paint): Printed =>
     ["Syncs", syncsText(view)],
     ["Dead letters", deadLettersText(view.deadLetters)],
     ...pauseRows(view),
+    ...overrideRows(view),
     ...problemRows("Problems", view.problems, (words) => paint("bad", words)),
     ...problemRows("Worth a look", view.notices ?? [], (words) => paint("warn", words)),
     ...errorRows(view),
@@ -46,6 +48,12 @@ const pauseRows = ({ paused: { clusters, autoscalers, more } }: StatusView): rea
     ...(more > 0 ? [`and ${more} more autoscalers`] : []),
   ];
   return lines.length === 0 ? [["Paused", "nothing"]] : [{ heading: "Paused", lines }];
+};
+
+const overrideRows = ({ at, overrides }: StatusView): readonly SheetRow[] => {
+  if (!overrides) return [];
+  const lines = overrides.active.map((override) => overrideText(override, Date.parse(at)));
+  return [{ heading: "Overrides", lines: [...lines, ...(overrides.more > 0 ? [`and ${overrides.more} more: tidemark override list`] : [])] }];
 };
 
 const problemRows = (heading: string, problems: StatusView["problems"], painted: (words: string) => Word): readonly SheetRow[] => {

@@ -25,7 +25,7 @@ export const whatIf = (seen: WhatIfInput): readonly string[] => {
     ...failures(seen),
     ...inactive(seen),
     ...leadingMetric(seen),
-    ...seen.evaluation.steps.flatMap((step) => limitSentence(step, seen)),
+    ...seen.evaluation.steps.flatMap((step) => limitSentence(step, seen.windows, boundsOf(seen))),
   ];
   return sentences.length > 0 ? sentences.map(withReadableSelectors) : ["No metric was measured, and no limit applied"];
 };
@@ -68,22 +68,36 @@ const failures = ({ evaluation: { metrics, because }, spec }: WhatIfInput): read
     : [`The count cannot fall while a metric cannot be read: ${names}`];
 };
 
-const limitSentence = (step: StepOutcome, { windows, spec }: WhatIfInput): readonly string[] => {
+/** The bounds that the rules had, which are never narrower than the manifest's, and those that held. */
+interface WhatIfBounds {
+  readonly rules: { readonly min: number; readonly max: number };
+  readonly held: { readonly min: number; readonly max: number };
+}
+
+/** A journal of an earlier release has no bounds: those of the manifest held. */
+const boundsOf = ({ evaluation: { bounds }, spec }: WhatIfInput): WhatIfBounds | undefined => {
+  const own = spec && { min: spec.minReplicas, max: spec.maxReplicas };
+  const held = bounds ?? own;
+  if (!held) return undefined;
+  return { held, rules: own ? { min: Math.min(own.min, held.min), max: Math.max(own.max, held.max) } : held };
+};
+
+const limitSentence = (step: StepOutcome, windows: WindowsView, bounds: WhatIfBounds | undefined): readonly string[] => {
   const { before, after, limit } = step;
   // Reported above when it stopped everything without moving the count.
   if (!limit || before === after) return [];
   const until = limit.untilMs === undefined ? "" : ` until ${timeText(limit.untilMs)}`;
-  switch (reasonOf(step, spec)) {
+  switch (reasonOf(step, bounds)) {
     case "TooManyReplicas":
-      return [`maxReplicas is ${spec?.maxReplicas ?? limit.value}, ${before} was wanted: a higher maxReplicas would allow more`];
+      return [`maxReplicas is ${bounds?.rules.max ?? limit.value}, ${before} was wanted: a higher maxReplicas would allow more`];
     case "TooFewReplicas":
-      return [`minReplicas is ${spec?.minReplicas ?? limit.value}, ${before} was wanted: a lower minReplicas would allow fewer`];
+      return [`minReplicas is ${bounds?.rules.min ?? limit.value}, ${before} was wanted: a lower minReplicas would allow fewer`];
     case "ScaleUpLimit":
-      return [`Scaling up is limited to ${after} in this sync, ${before} was wanted${nextRoom("scaleUp", windows)}`, ...beyondBounds(before, spec)];
+      return [`Scaling up is limited to ${after} in this sync, ${before} was wanted${nextRoom("scaleUp", windows)}`, ...beyondBounds(before, bounds)];
     case "ScaleDownLimit":
       return [
         `Scaling down is limited to ${after} in this sync, ${before} was wanted${nextRoom("scaleDown", windows)}`,
-        ...beyondBounds(before, spec),
+        ...beyondBounds(before, bounds),
       ];
     case "ScaleUpStabilized":
     case "ScaleDownStabilized":
@@ -93,17 +107,18 @@ const limitSentence = (step: StepOutcome, { windows, spec }: WhatIfInput): reado
   }
 };
 
-/** The limit that really stood in the way: some rules report their rate also where it allows all that the bound does. */
-const reasonOf = ({ after, limit }: StepOutcome, spec: AutoscalerSpec | undefined): string => {
-  if (limit?.reason === "ScaleUpLimit" && spec && after >= spec.maxReplicas) return "TooManyReplicas";
-  return limit?.reason === "ScaleDownLimit" && spec && after <= spec.minReplicas ? "TooFewReplicas" : (limit?.reason ?? "");
+/** The limit that really was in the way: some rules report their rate also where it allows all that the bound does. */
+const reasonOf = ({ after, limit }: StepOutcome, bounds: WhatIfBounds | undefined): string => {
+  if (limit?.reason === "ScaleUpLimit" && bounds && after >= bounds.rules.max) return "TooManyReplicas";
+  return limit?.reason === "ScaleDownLimit" && bounds && after <= bounds.rules.min ? "TooFewReplicas" : (limit?.reason ?? "");
 };
 
-/** Where the wait for the rate ends. */
-const beyondBounds = (wanted: number, spec: AutoscalerSpec | undefined): readonly string[] => {
-  if (!spec) return [];
-  if (wanted > spec.maxReplicas) return [`The count can grow to ${spec.maxReplicas} at most: maxReplicas is ${spec.maxReplicas}`];
-  return wanted < spec.minReplicas ? [`The count can fall to ${spec.minReplicas} at least: minReplicas is ${spec.minReplicas}`] : [];
+/** Where the wait for the rate ends: at the bounds that held, of a schedule or an override too. */
+const beyondBounds = (wanted: number, bounds: WhatIfBounds | undefined): readonly string[] => {
+  if (!bounds) return [];
+  const { min, max } = bounds.held;
+  if (wanted > max) return [`The count can grow to ${max} at most: maxReplicas is ${max}`];
+  return wanted < min ? [`The count can fall to ${min} at least: minReplicas is ${min}`] : [];
 };
 
 const nextRoom = (direction: Direction, { rates }: WindowsView): string => {

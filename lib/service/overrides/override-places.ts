@@ -78,11 +78,11 @@ export const unknownOverride = (id: string): TidemarkError =>
     },
   );
 
-const ofFleet = ({ overrides = [] }: { readonly overrides?: readonly Override[] }): readonly LocatedOverride[] =>
+export const ofFleet = ({ overrides = [] }: { readonly overrides?: readonly Override[] }): readonly LocatedOverride[] =>
   overrides.map((override) => ({ place: { scope: "fleet" }, override }));
 
 /** Those of all of the cluster are for every caller that sees some part of it, because they meet that part. */
-const ofCluster = (context: QueryContext, { name, overrides = [] }: ClusterRecord): readonly LocatedOverride[] =>
+export const ofCluster = (context: QueryContext, { name, overrides = [] }: ClusterRecord): readonly LocatedOverride[] =>
   overrides
     .filter(({ namespace: inside }) => inside === undefined || sees(context, name, inside))
     .map((override) => ({

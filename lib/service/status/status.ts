@@ -1,13 +1,16 @@
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
+import { isActive } from "../../model/override.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { eachDone } from "../../store/table/all-done.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
+import { ofCluster, ofFleet } from "../overrides/override-places.ts";
 import { toArray } from "../to-array.ts";
 import { frozenView } from "../views/autoscaler-of.ts";
 import type { ClusterView } from "../views/autoscaler-view.ts";
 import { type ClusterReading, clusterReading, type Heads, headsOf } from "../views/cluster-of.ts";
+import { overrideView } from "../views/override-view.ts";
 import { pauseView } from "../views/pause-view.ts";
 import type { DeadLetters, StatusProblem, StatusView } from "../views/status.ts";
 import { timeText } from "../views/time-text.ts";
@@ -17,6 +20,7 @@ import { type SyncCounts, syncCounts } from "./sync-counts.ts";
 const CLUSTERS_AT_ONCE = 16;
 /** One screen. The counts are of all. */
 const PAUSES_SHOWN = 10;
+const OVERRIDES_SHOWN = 10;
 const ERRORS_SHOWN = 5;
 
 /** What was read of one cluster. */
@@ -53,11 +57,24 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
     partitions: looked.reduce((sum, { reading }) => sum + reading.partitions.length, 0),
     syncs: totalOf(looked.map(({ cluster, reading }) => syncCounts(cluster, reading, nowMs))),
     paused: pausedOf(looked),
+    ...overridesNow(context, fleet, { records, nowMs }),
     ...deadLettersOf(deadLetters),
     problems,
     notices: looked.flatMap(({ cluster, reading }) => (sees(context, cluster.name) ? clusterNotices(cluster, reading, nowMs) : [])),
     errors: errorsOf(looked.map(({ reading }) => reading.view)),
   };
+};
+
+/** Overrides of places. Those of single autoscalers are in their own items, of which a status reads none. */
+const overridesNow = (
+  context: QueryContext,
+  fleet: FleetRecord,
+  { records, nowMs }: { readonly records: readonly ClusterRecord[]; readonly nowMs: number },
+): Pick<StatusView, "overrides"> => {
+  const active = [...ofFleet(fleet), ...records.flatMap((record) => ofCluster(context, record))]
+    .filter(({ override }) => isActive(override, nowMs))
+    .map(({ place, override }) => overrideView(place, override, nowMs));
+  return active.length === 0 ? {} : { overrides: { active: active.slice(0, OVERRIDES_SHOWN), more: Math.max(0, active.length - OVERRIDES_SHOWN) } };
 };
 
 const deadLettersOf = (deadLetters: DeadLetters | undefined): Pick<StatusView, "deadLetters"> => (deadLetters ? { deadLetters } : {});

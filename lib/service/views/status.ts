@@ -1,5 +1,6 @@
 import type { FrozenView, PauseView } from "./autoscaler-view.ts";
 import type { ClusterState } from "./cluster-state.ts";
+import type { OverrideView } from "./override-view.ts";
 
 /** Whether everything works, in one document. The fields are documented in docs/cli.md; fields are added, never renamed. */
 export interface StatusView {
@@ -19,6 +20,8 @@ export interface StatusView {
     /** Pauses of autoscalers that are not listed. */
     readonly more: number;
   };
+  /** Overrides of the fleet, of clusters and of namespaces that are active now. Absent where there are none, and in answers of earlier releases. */
+  readonly overrides?: { readonly active: readonly OverrideView[]; readonly more: number };
   /** Messages in the two dead-letter queues; absent when it is not known. */
   readonly deadLetters?: DeadLetters;
   /** The most severe first. */

@@ -5,6 +5,7 @@ import { askDialect } from "../../policy/dialects.ts";
 import { countsOf, type EvaluatedCounts, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
+import { isAtMax } from "../evaluation.ts";
 import type { LoadedSpec } from "../load-specs.ts";
 import { metricReadings } from "../metric-readings.ts";
 import type { RuleFailures } from "../rule-failures.ts";
@@ -109,7 +110,7 @@ const problemTimes = (source: RowSource): ProblemTimes | undefined => {
       "unmeasured",
       evaluation.metrics.some(({ kind }) => kind === "failed"),
     ),
-    ...began("atMax", isAtMax(source)),
+    ...began("atMax", isAtMax(evaluation)),
   };
   return Object.keys(since).length > 0 ? since : undefined;
 };
@@ -123,13 +124,6 @@ const isRefused = ({ evaluation, before, ended }: RowSource): boolean => {
 
 const wantsAnother = ({ kind, from, steps, withoutHold }: Evaluation): boolean =>
   kind === "scale" || withoutHold?.to !== undefined || (steps.at(-1)?.after ?? from) !== from;
-
-/** True where a limit at maxReplicas cuts what it wants, and it has as many. */
-const isAtMax = ({ autoscaler, evaluation: { from, steps } }: RowSource): boolean => {
-  if (autoscaler.kind !== "ready" || from === undefined) return false;
-  const { maxReplicas } = autoscaler.spec;
-  return from >= maxReplicas && steps.some(({ before, after, limit }) => limit !== undefined && after === maxReplicas && before > after);
-};
 
 /** True where a reader of tables sees the same. The targets move in every sync, and are told once a minute. */
 export const isSameRow = (one: BareRow, other: SummaryRow | undefined): boolean =>
