@@ -16,7 +16,7 @@ import { listSpecs } from "./specs/list-specs.ts";
 import { fairGate } from "./transport/fair-gate.ts";
 import { sameCluster } from "./transport/same-cluster.ts";
 import { OF_THE_MACHINE, type Surroundings } from "./transport/surroundings.ts";
-import { apiTransport, type Transport } from "./transport/transport.ts";
+import { apiTransport, type OnDated, type Transport } from "./transport/transport.ts";
 
 export interface ConnectOptions {
   /** The real wall clock in milliseconds, also where the clock of the sync is virtual: tokens and connections age in real time. */
@@ -34,6 +34,8 @@ export interface ConnectOptions {
     readonly get: (cluster: string) => EksDescription | undefined;
     readonly set: (cluster: string, description: EksDescription) => void;
   };
+  /** Gets the `Date` of each answer of the API server, where its clock is the one to compare with. */
+  readonly onDated?: OnDated;
   /** Called once for each client and kind of problem: what could not be read, and what follows. */
   readonly notice?: (message: string) => void;
 }
@@ -51,8 +53,8 @@ export const connect = async (record: Connectable, options: ConnectOptions): Pro
 export const clientFor = (record: Identified, access: Access, options: ConnectOptions): ClusterClient => {
   const { name: cluster, kubeSystemUid } = record;
   const elapsed = options.elapsed ?? (() => performance.now());
-  const { clock, surroundings = OF_THE_MACHINE } = options;
-  const calls = apiTransport({ cluster, access, clock, elapsed, surroundings });
+  const { clock, surroundings = OF_THE_MACHINE, onDated } = options;
+  const calls = apiTransport({ cluster, access, clock, elapsed, surroundings, ...(onDated && { onDated }) });
   const identified = kubeSystemUid === undefined ? calls : sameCluster(calls, { cluster, uid: kubeSystemUid, clock, elapsed });
   const transport = gated(identified, surroundings.after);
   const session: ApiSession = {
@@ -72,6 +74,7 @@ export const clientFor = (record: Identified, access: Access, options: ConnectOp
     recommend: (recommender, request, timeoutMs) => askRecommender(options.trusted ?? NOTHING_TRUSTED, recommender, request, timeoutMs),
     getFromService: (request, limits) => getFromService(session, request, limits),
     writeBack: objectWriter(session, options.clock),
+    look: async (timeoutMs) => void (await transport.getOnce({ path: "/version", resource: "version" }, timeoutMs)),
     close: transport.close,
   };
 };

@@ -29,6 +29,8 @@ export interface ClusterClient {
   getFromService?(request: ServiceRequest, limits: { readonly timeoutMs: number; readonly maxBytes: number }): Promise<ServiceAnswer>;
   /** Writes statuses and Events back to the objects of autoscalers. A failure is only counted. Absent in a stand-in whose objects have no status. */
   writeBack?(updates: readonly ObjectUpdate[], limits: WriteBackLimits): Promise<WriteBackCounts>;
+  /** One call that reads nothing: its answer shows the clock of the API server to `onDated`. Never rejects. */
+  look?(timeoutMs: number): Promise<void>;
   close(): void;
 }
 

@@ -1,21 +1,27 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
 import { startQueues } from "../../lib/local/run/run-queues.ts";
 import { localTables, startStack } from "../../lib/local/run/stack.ts";
 import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import { clusterName } from "../../lib/model/ids.ts";
+import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import type { ClusterRecord } from "../../lib/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import type { SyncReport } from "../../lib/report/sync-report.ts";
+import { readHead } from "../../lib/store/head/head.ts";
 import type { LogLine } from "../../lib/report/log-lines.ts";
-import { putConnection } from "../../lib/store/records/clusters.ts";
+import { putCluster, putConnection } from "../../lib/store/records/clusters.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 import { WHOLE, watch } from "../cluster/stand-in/watched.ts";
+import { CONTEXT, sqsEvent } from "../sync/stand-in-fleet.ts";
 import { runCluster, workload } from "./cluster/running-cluster.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
+  vi.restoreAllMocks();
   for (const close of closing.splice(0).reverse()) await close();
 });
 
@@ -64,7 +70,7 @@ it("a stack uses the kubeconfig of its start alone, whatever the tables name, an
     line: (line: LogLine) => void lines.push(line),
   };
   const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;
-  const stack = startStack({ clock: Date.now, syncClient: client, scheduleClient: client, queues, connection, reporter });
+  const stack = startStack({ clock: Date.now, comparesClock: false, syncClient: client, scheduleClient: client, queues, connection, reporter });
   closing.push(stack.close);
   const record = { name: clusterName("local"), version: 1 } as Parameters<typeof stack.connect>[0];
   await expect(stack.connect(record)).rejects.toMatchObject({ code: "cluster.access.none" });
@@ -87,4 +93,61 @@ it("a stack uses the kubeconfig of its start alone, whatever the tables name, an
       fields: { outcome: "not seen" },
     },
   ]);
+});
+
+const PERIOD_MS = 15_000;
+
+it("a run on a real cluster compares its clock with the API server: a clock that is an hour ahead syncs nothing, leaves no trace, and goes on once it is right", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "tidemark-clock-"));
+  closing.push(() => rmSync(dir, { recursive: true, force: true }));
+  const cluster = await runCluster({ workloads: [workload()] });
+  closing.push(cluster.remove);
+  const queues = await startQueues(join(dir, "queue.jsonl"), Date.now);
+  closing.push(queues.close);
+  const engine = await startTables(join(dir, "tables"));
+  closing.push(engine.close);
+  const client = engine.client();
+  closing.push(() => client.destroy());
+  await ensureTables(client, tableDefinitions(TABLE_NAMES));
+  const reports: SyncReport[] = [];
+  const reporter = {
+    sync: (report: SyncReport) => void reports.push(report),
+    failed: (error: unknown) => expect.fail(String(error)),
+    planned: () => {},
+    problems: () => {},
+    problemsNotCounted: () => {},
+    line: () => {},
+  };
+  const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;
+  const stack = startStack({
+    clock: () => Date.now(),
+    comparesClock: true,
+    syncClient: client,
+    scheduleClient: client,
+    queues,
+    connection,
+    reporter,
+  });
+  closing.push(stack.close);
+  const tables = localTables(client, Date.now);
+  const name = clusterName("real");
+  const partitions = [{ name: WHOLE_CLUSTER }];
+  const record: ClusterRecord = { name, syncPeriodMs: PERIOD_MS, partitions, settings: DEFAULT_SETTINGS, version: 1 };
+  await putConnection(tables, { cluster: name, connection, version: 1 }, undefined);
+  await putCluster(tables, record, undefined);
+  await stack.connect(record);
+  const partition = { cluster: name, partition: WHOLE_CLUSTER };
+  const synced = async (): Promise<SyncReport | undefined> => {
+    await stack.sync(sqsEvent({ ...partition, dueMs: Date.now(), periodMs: PERIOD_MS }), CONTEXT);
+    return reports.at(-1);
+  };
+  const real = Date.now;
+  vi.spyOn(Date, "now").mockImplementation(() => real() + 3_600_000);
+  expect(await synced()).toMatchObject({ kind: "dropped", why: "clock", wrongByMs: expect.closeTo(3_600_000, -5) });
+  expect(await readHead(tables, partition)).toBeUndefined();
+  vi.restoreAllMocks();
+  expect(await synced()).toMatchObject({ kind: "completed" });
+  // A step while it runs is seen without another answer.
+  vi.spyOn(Date, "now").mockImplementation(() => real() + 3_600_000);
+  expect(await synced()).toMatchObject({ kind: "dropped", why: "clock" });
 });

@@ -44,12 +44,28 @@ export interface TransportOptions {
   readonly elapsed: () => number;
   /** Time and connections, where they are not those of the machine. */
   readonly surroundings?: Surroundings;
+  /** Gets the `Date` header of each answer, and the own clock before and after the call. */
+  readonly onDated?: OnDated;
 }
 
+export type OnDated = (answer: { readonly date: string; readonly sentMs: number; readonly receivedMs: number }) => void;
+
+const dated =
+  (send: Send, clock: () => number, onDated: OnDated): Send =>
+  async (...call) => {
+    const sentMs = clock();
+    const outcome = await send(...call);
+    const { date } = outcome.kind === "answered" ? outcome.headers : {};
+    if (date !== undefined) onDated({ date, sentMs, receivedMs: clock() });
+    return outcome;
+  };
+
 /** A transport without connections. The first call opens one. */
-export const apiTransport = ({ cluster, access, clock, elapsed, surroundings }: TransportOptions): Transport => {
+export const apiTransport = ({ cluster, access, clock, elapsed, surroundings, onDated }: TransportOptions): Transport => {
   const pool = connectionPool(access, clock, surroundings);
-  const http: HttpSession = { cluster, access, pool, send: sender(access, pool, elapsed), formats: formats() };
+  const plain = sender(access, pool, elapsed);
+  const send = onDated ? dated(plain, clock, onDated) : plain;
+  const http: HttpSession = { cluster, access, pool, send, formats: formats() };
   return {
     get: (request, budget) => {
       pool.dropIdle(READ_SOCKET_IDLE_MS);

@@ -78,6 +78,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   counter.watch(syncClient);
   const stack = startStack({
     clock: clock.now,
+    comparesClock: setup.identity.kind !== "simulated",
     syncClient,
     scheduleClient,
     queues,

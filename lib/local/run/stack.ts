@@ -8,12 +8,14 @@ import { kubeconfigFileAccess } from "../../cluster/access/kubeconfig-file.ts";
 import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
 import type { Trusted } from "../../cluster/access/trusted.ts";
 import { clusterClients } from "../../cluster/clients.ts";
+import type { ClusterClient } from "../../cluster/port.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
 import type { Connection } from "../../model/records.ts";
 import { noticeLine } from "../../report/not-seen-line.ts";
 import type { Reporter } from "../../report/reporter.ts";
 import { insertByStatement } from "../../store/history/insert.ts";
+import { serverClockOf } from "../../store/table/server-clock.ts";
 import type { Tables as StoreTables } from "../../store/table/tables.ts";
 import { sourcesWhenAsked } from "../../sync/ask-sources.ts";
 import { openStored } from "../../sync/connected.ts";
@@ -31,6 +33,8 @@ export interface StackOptions {
   readonly syncClient: DynamoDBClient;
   readonly scheduleClient: DynamoDBClient;
   readonly queues: Queues;
+  /** True on a real cluster: its API server then says whether the clock of this machine is right. */
+  readonly comparesClock: boolean;
   /** The cluster of the start. No other kubeconfig is used, whatever the tables say: a kubeconfig names programs that are run. */
   readonly connection: Connection;
   readonly reporter: Reporter;
@@ -45,25 +49,33 @@ export interface Stack {
   readonly close: () => Promise<void>;
 }
 
-export const startStack = ({ clock, syncClient, scheduleClient, queues, connection, reporter }: StackOptions): Stack => {
+export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, queues, connection, reporter }: StackOptions): Stack => {
   const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
-  const tables = localTables(syncClient, clock);
+  // Tokens and connections age in real time, which is that of a run on a real cluster.
+  const wallClock = comparesClock ? clock : Date.now;
+  const serverClock = serverClockOf(wallClock, () => performance.now());
+  let newest: ClusterClient | undefined;
+  const compared: Partial<StoreTables> = comparesClock
+    ? { serverClock: serverClock.difference, askServerClock: async () => newest?.look?.(LOOK_MS) }
+    : {};
+  const tables = { ...localTables(syncClient, clock), ...compared };
   const notice = (message: string): void => reporter.line(noticeLine(message));
-  const clients = clusterClients({ clock: Date.now, trusted: trustedOf(connection), notice }, openStored(tables));
+  const clients = clusterClients({ clock: wallClock, trusted: trustedOf(connection), notice, onDated: serverClock.onAnswer }, openStored(tables));
+  const connect: SyncPorts["connect"] = async (cluster) => (newest = await clients.clientFor(cluster));
   const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
   const ports = {
     tables,
     insert: insertByStatement(tables),
-    connect: clients.clientFor,
+    connect,
     rules: RULES,
     timing: DEFAULT_TIMING,
     cache: warmCache(),
     sources: sourcesWhenAsked({ clock: Date.now, ownAddresses: true }),
   };
   return {
-    schedule: scheduleHandler({ tables: localTables(scheduleClient, clock), queue, reporter }),
+    schedule: scheduleHandler({ tables: { ...localTables(scheduleClient, clock), ...compared }, queue, reporter }),
     sync: syncHandler({ ports, reporter }),
-    connect: clients.clientFor,
+    connect,
     close: async () => {
       await clients.closeAll();
       sqs.destroy();
@@ -93,5 +105,8 @@ export const localTables = (client: DynamoDBClient, clock: () => number): StoreT
   random: Math.random,
   token: randomUUID,
 });
+
+/** How long the API server may take to show its clock. */
+const LOOK_MS = 2_000;
 
 const realWait = async (ms: number): Promise<void> => wait(ms);

@@ -93,12 +93,13 @@ export const claim = async (tables: Tables, wanted: Omit<Claim, "token">): Promi
 };
 
 /**
- * By how much the own clock is wrong, before anything is written: a lease by a clock that is an hour ahead would stop the partition for an hour. It reads the head where there was no
- * answer yet, or where the last answer showed an error that may have been corrected since.
+ * By how much the own clock is wrong, before anything is written: a lease by a clock that is an hour ahead would stop the partition for an hour. Where there was no answer yet, or
+ * the last one showed an error that may have been corrected since, it asks for another: by reading the head, whose answer has the time of the service.
  */
 const wrongBefore = async (tables: Tables, partition: PartitionRef): Promise<number | undefined> => {
   if (!tables.serverClock) return undefined;
-  if (tables.serverClock() === undefined || clockWrongBy(tables) !== undefined) await readHead(tables, partition);
+  if (tables.serverClock() === undefined || clockWrongBy(tables) !== undefined)
+    await (tables.askServerClock ? tables.askServerClock() : readHead(tables, partition));
   return clockWrongBy(tables);
 };
 

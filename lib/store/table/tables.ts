@@ -17,10 +17,12 @@ export interface Tables {
   /** No call is repeated after this time of the own clock. */
   readonly untilMs?: number;
   /**
-   * How far `clock` differs from the clock of the service now, by its last answer and every step since. Absent where there is nothing to compare: the embedded run has a virtual
-   * clock, and its tables answer with the clock of the machine.
+   * How far `clock` differs from the clock of the service now, by its last answer and every step since. Absent where there is nothing to compare: a simulated cluster has a virtual clock.
+   * The embedded tables answer with the clock of the machine, so a run on a real cluster compares with the API server.
    */
   readonly serverClock?: () => ClockDifference | undefined;
+  /** Asks for a newer answer, where it is not the service of the tables whose clock counts. Where none comes, the difference stays as it was. */
+  readonly askServerClock?: () => Promise<void>;
   /** Which tables these are (table-ids.ts). Absent where there is nothing that could be restored without its clusters: the embedded run of a simulated cluster. */
   readonly ids?: () => Promise<TableIds>;
 }
