@@ -7,6 +7,8 @@ import type { CallBudget } from "./transport/budget.ts";
 import { ANSWER_TOO_LARGE } from "./transport/failure.ts";
 import type { ApiRequest } from "./transport/send.ts";
 import type { JsonObject, Transport } from "./transport/transport.ts";
+import type { UnchangedItems } from "./unchanged-items.ts";
+import type { KnownItems } from "./wire/kept-parts.ts";
 import type { WireKind } from "./wire/message.ts";
 
 export interface ListOf<Item> {
@@ -16,6 +18,8 @@ export interface ListOf<Item> {
   readonly protobuf?: WireKind;
   /** Converts one raw object, or leaves it out. It must keep nothing: the page that it is of may turn out to be broken. */
   readonly read: (raw: JsonObject) => Item | undefined;
+  /** Keeps what `read` has made of each object for the next LIST (unchanged-items.ts). `isSame` is true where `read` would make the same of the same bytes now; otherwise they are read again. */
+  readonly unchanged?: { readonly begin: () => UnchangedItems; readonly isSame: (item: Item) => boolean };
   /** Gets the items of each whole page, and how many objects it had. Then the LIST itself collects nothing. */
   readonly onPage?: (items: readonly Item[], objects: number) => void;
   /** Called at the beginning and when the LIST starts again: it must drop what `onPage` has collected. */
@@ -89,18 +93,23 @@ const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
     for (const item of page) items.push(item);
   };
   const { onPage = collect } = what;
+  const unchanged = what.unchanged?.begin();
   const sizes = pageSizes(transport, [what.path, fieldsOf(what)].join("?"));
+  const ended = (): Listed<Item> => {
+    sizes.end();
+    unchanged?.end();
+    return { kind: "listed", items, complete: true, remaining: 0, passedOver };
+  };
   let at: PageAt = { token: undefined, limit: Math.min(sizes.most(), what.firstLimit ?? PAGE_LIMIT), shrunk: false };
   for (let page = 0; page < MAX_PAGES; page++) {
-    const { answer, limit } = await readFitting(transport, what, { ...at, tooLarge: sizes.tooLarge }, budget);
+    const { answer, limit } = await readFitting(transport, what, { ...at, tooLarge: sizes.tooLarge, unchanged }, budget);
     if (answer.kind === "failed") return answer;
     passedOver.push(...answer.passedOver);
     onPage(answer.items, answer.objects);
     what.weigh?.(answer.weights);
     sizes.read(answer);
     const { next, remaining } = answer;
-    if (next === undefined) sizes.end();
-    if (next === undefined) return { kind: "listed", items, complete: true, remaining: 0, passedOver };
+    if (next === undefined) return ended();
     if (what.enough?.(remaining)) return { kind: "listed", items, complete: false, remaining, passedOver };
     const shrunk = at.shrunk || limit < at.limit;
     at = { token: next, limit: Math.min(sizes.most(), nextLimit({ limit, shrunk }, answer)), shrunk };
@@ -112,7 +121,7 @@ const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
 const readFitting = async <Item>(
   transport: Pick<Transport, "get">,
   what: ListOf<Item>,
-  at: PageAt & { readonly tooLarge: (objects: number) => void },
+  at: PageAt & { readonly tooLarge: (objects: number) => void; readonly unchanged: UnchangedItems | undefined },
   budget: CallBudget,
 ): Promise<{ readonly answer: PageAnswer<Item>; readonly limit: number }> => {
   for (let { limit } = at; ; limit = Math.floor(limit / SHRINK_BY)) {
@@ -157,27 +166,34 @@ interface Page<Item> {
 type PageAnswer<Item> = Page<Item> | Extract<Listed<never>, { kind: "failed" }>;
 
 /** Reads one page. Its objects are converted while it is decoded, so that they are not held all at once; of JSON they are. */
-const readPage = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, at: PageAt, budget: CallBudget): Promise<PageAnswer<Item>> => {
+const readPage = async <Item>(
+  transport: Pick<Transport, "get">,
+  what: ListOf<Item>,
+  at: PageAt & { readonly unchanged: UnchangedItems | undefined },
+  budget: CallBudget,
+): Promise<PageAnswer<Item>> => {
   const items: Item[] = [];
   const passedOver: PassedOver[] = [];
   const weights = new Map<string, number>();
   let objects = 0;
-  const count = (raw: JsonObject, bytes: number): void => {
+  const count = (namespace: string, bytes: number): void => {
     objects++;
-    if (!what.weigh) return;
-    const namespace = asText(asObject(raw["metadata"])["namespace"]);
-    weights.set(namespace, (weights.get(namespace) ?? 0) + bytes);
+    if (what.weigh) weights.set(namespace, (weights.get(namespace) ?? 0) + bytes);
   };
+  let newest: { readonly made: Item; readonly namespace: string } | undefined;
   const onItem = (raw: JsonObject, bytes: number): void => {
-    count(raw, bytes);
-    const item = what.read(raw);
-    if (item !== undefined) items.push(item);
+    const namespace = asText(asObject(raw["metadata"])["namespace"]);
+    count(namespace, bytes);
+    const made = what.read(raw);
+    if (made !== undefined) items.push(made);
+    newest = made === undefined ? undefined : { made, namespace };
   };
   const onPassedOver = (raw: JsonObject, bytes: number): void => {
-    count(raw, bytes);
+    count(asText(asObject(raw["metadata"])["namespace"]), bytes);
     passedOver.push(nameOf(raw));
   };
-  const answer = await transport.get({ ...requestOf(what, at), onItem, onPassedOver }, budget);
+  const known = at.unchanged && knownItems(at.unchanged, { what, count, items, newest: () => newest });
+  const answer = await transport.get({ ...requestOf(what, at), onItem, onPassedOver, ...(known && { unchanged: known }) }, budget);
   if (answer.kind === "failed") return answer;
   const raws = answer.streamed ? [] : objectsOf(answer.body);
   // Fails to a failed read: an answer without its items would look like an empty cluster.
@@ -185,6 +201,36 @@ const readPage = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
   for (const raw of raws) onItem(raw, 0);
   return { kind: "page", items, objects, passedOver, bytes: answer.bytes, weights, ...restOf(answer.body) };
 };
+
+/** The items of the last LIST for the decoder. */
+const knownItems = <Item>(
+  unchanged: UnchangedItems,
+  {
+    what,
+    count,
+    items,
+    newest,
+  }: {
+    readonly what: ListOf<Item>;
+    readonly count: (namespace: string, bytes: number) => void;
+    readonly items: Item[];
+    readonly newest: () => { readonly made: Item; readonly namespace: string } | undefined;
+  },
+): KnownItems => ({
+  give: (hash, bytes) => {
+    const known = unchanged.find(hash);
+    const made = known?.made as Item;
+    if (!known || !what.unchanged?.isSame(made)) return undefined;
+    unchanged.keep(hash, known, bytes);
+    count(known.namespace, bytes);
+    items.push(made);
+    return known.parts;
+  },
+  keep: (hash, bytes, parts) => {
+    const made = newest();
+    if (made) unchanged.keep(hash, { ...made, parts }, bytes);
+  },
+});
 
 /** Asks for the name of one object whose page cannot be read, and for the token of the one behind it. */
 const readName = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, at: PageAt, budget: CallBudget): Promise<PageAnswer<Item>> => {
@@ -217,7 +263,7 @@ const objectsOf = ({ items, kind }: JsonObject): readonly JsonObject[] | undefin
   return items === null && typeof kind === "string" && kind.endsWith("List") ? [] : undefined;
 };
 
-const requestOf = (what: Omit<ListOf<unknown>, "onPage" | "read">, at: PageAt): ApiRequest => ({
+const requestOf = (what: Omit<ListOf<unknown>, "onPage" | "read" | "unchanged">, at: PageAt): ApiRequest => ({
   path: what.path,
   resource: what.resource,
   query: pageQuery(what, at),

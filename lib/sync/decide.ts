@@ -164,7 +164,7 @@ const decidedOf = (
     ...(isBeside(beside, observed) && { beside: true as const }),
     ...waiting,
   };
-  const rivalHolds = rivalsOf(autoscaler, { ...beside, stack: observed.otherStack });
+  const rivalHolds = rivalsOf(autoscaler, beside, observed.otherStack);
   return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalHolds, ...forbidden]);
 };
 
@@ -254,13 +254,15 @@ const windowsOf = (loaded: Loaded, uid: AutoscalerUid): Windows => {
   return entry ? windowsNow(entry, loaded.head.evaluatedMs) : NEW_WINDOWS;
 };
 
+const NOTHING_NEWER: { readonly forbidden: readonly Because[] } = { forbidden: [] };
+
 /** What a newer spec that is not stored yet says: that it waits, and why the decision by the stored one must not be made. */
 const newerOf = (
   { objects }: Loaded,
   { autoscaler: { record, spec }, input, decision }: Pick<Evaluated, "autoscaler" | "input" | "decision">,
 ): { readonly waiting?: Pick<Evaluated, "waiting">; readonly forbidden: readonly Because[] } => {
   const waiting = objects?.waiting.get(record.uid);
-  if (!waiting) return { forbidden: [] };
+  if (!waiting) return NOTHING_NEWER;
   const because = heldByNewer(waiting, { ...input, spec, decision });
   return { waiting: { waiting: waiting.because }, forbidden: because ? [because] : [] };
 };
@@ -269,7 +271,7 @@ const newerOf = (
  * Fails to a hold: beside a rival, seen or possible, two controllers would fight over the count. A dry run writes nothing, so it fights with no other controller and is not
  * held because of one.
  */
-const rivalsOf = ({ spec }: ReadySpec, { rivals, unknown, stack }: Beside & { readonly stack: Observed["otherStack"] }): readonly Because[] => {
+const rivalsOf = ({ spec }: ReadySpec, { rivals, unknown }: Beside, stack: Observed["otherStack"]): readonly Because[] => {
   if (spec.dryRun) return [];
   if (rivals.length > 0) return [rivalControllers(rivals)];
   if (stack) return [otherStack(stack)];

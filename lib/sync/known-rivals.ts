@@ -117,7 +117,7 @@ const KEPT_MAX = 10;
 
 const knownAfter = (before: KnownRivals | undefined, looks: readonly RivalLook[], connection: number): KnownRivals | undefined => {
   // Most LISTs are not repeated in each sync.
-  if (looks.length === 0) return before;
+  if (!looks.some(isAnswered)) return before;
   const answered = looks.filter((look) => look.outcome === "answered").map(({ kind, rivals }) => ({ kind, rivals: rivals.slice(0, KEPT_MAX) }));
   if (answered.every(({ kind, rivals }) => isKnown(before, kind, rivals))) return before;
   const shown = answered.map(({ kind: of, rivals }): KnownRivals["looks"][number] => [
@@ -126,6 +126,8 @@ const knownAfter = (before: KnownRivals | undefined, looks: readonly RivalLook[]
   ]);
   return { connection, looks: [...new Map([...(before?.looks ?? []), ...shown])] };
 };
+
+const isAnswered = ({ outcome }: RivalLook): boolean => outcome === "answered";
 
 /** True in almost every sync, so that nothing is made anew. */
 const isKnown = (before: KnownRivals | undefined, of: string, rivals: readonly Rival[]): boolean => {

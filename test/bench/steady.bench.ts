@@ -22,6 +22,8 @@ const SYNCS_A_MINUTE = 60_000 / PERIOD_MS;
 interface Sample {
   readonly userMs: number;
   readonly pages: number;
+  readonly calls: number;
+  readonly bytes: number;
 }
 
 interface Player {
@@ -39,7 +41,8 @@ const oneSync = async ({ name, cluster, ports, sync }: Subject, dueMs: number): 
   const { user } = process.cpuUsage(cpu);
   if (report.kind !== "completed") throw new Error(`a sync of ${name} was ${JSON.stringify(report)}`);
   if (report.events.length > 0) throw new Error(`a sync of ${name} scaled, so that it was not steady`);
-  return { userMs: user / 1_000, pages: report.pagesWritten + report.journalPages };
+  const { pagesWritten, journalPages, calls, bytes } = report;
+  return { userMs: user / 1_000, pages: pagesWritten + journalPages, calls, bytes };
 };
 
 export const run = async (): Promise<void> => {
@@ -87,7 +90,7 @@ const play = async (players: readonly Player[]): Promise<void> => {
 const KINDS = { "within a minute": (pages: number) => pages === 0, "first of a minute": (pages: number) => pages > 0 } as const;
 
 const print = (players: readonly Player[]): void => {
-  const table = new Table({ head: ["checkout", "sync", "number", "CPU ms"], style: { head: [], border: [] } });
+  const table = new Table({ head: ["checkout", "sync", "number", "CPU ms", "calls", "KB read"], style: { head: [], border: [] } });
   const minutes = new Map<string, number>();
   for (const { subject, samples } of players) {
     let minuteMs = 0;
@@ -95,7 +98,14 @@ const print = (players: readonly Player[]): void => {
       const rows = samples.filter(({ pages }) => isOfKind(pages));
       const userMs = median(rows.map((sample) => sample.userMs));
       minuteMs += rows.length === 0 ? 0 : (userMs * rows.length) / MINUTES;
-      table.push([subject.name, kind, String(rows.length), userMs.toFixed(1)]);
+      table.push([
+        subject.name,
+        kind,
+        String(rows.length),
+        userMs.toFixed(1),
+        String(median(rows.map(({ calls }) => calls))),
+        (median(rows.map(({ bytes }) => bytes)) / 1_000).toFixed(0),
+      ]);
     }
     minutes.set(subject.name, minuteMs);
   }

@@ -1,3 +1,4 @@
+import { type KeptLists, keptLists } from "../unchanged-items.ts";
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "../request-limits.ts";
 import { type HeavyNamespaces, heavyNamespaces } from "./heavy-namespaces.ts";
 import { type OtherStacks, otherStacks } from "./other-stacks.ts";
@@ -13,6 +14,7 @@ export interface Memory {
   readonly refuseList: (path: string, message: string) => void;
   readonly rivals: RivalMemory;
   readonly heavy: HeavyNamespaces;
+  readonly unchanged: KeptLists;
   readonly otherStacks: OtherStacks;
   /** For each API group, the version that was served last; "" where the group was not installed. */
   readonly rivalVersions: Map<string, string>;
@@ -45,6 +47,7 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
     },
     rivals: rivalMemory(clock),
     heavy: heavyNamespaces(),
+    unchanged: keptLists(),
     otherStacks: otherStacks(clock),
     rivalVersions: new Map(),
     metricVersions: new Map(),

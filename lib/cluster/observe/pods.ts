@@ -26,6 +26,7 @@ export const observePods = (observing: Observing, namespaces: ReadonlySet<Namesp
     resource: "pods",
     protobuf: POD_LIST,
     convert: readPod,
+    lasting: true,
   }));
 
 type PodMetricsAsking = Extract<Asking<MetricQuery>, { readonly way: "list" }>;
@@ -69,6 +70,8 @@ interface PodList<Item> {
   readonly protobuf: WireKind;
   readonly paged?: boolean;
   readonly convert: (raw: JsonObject) => Item | undefined;
+  /** An object stays the same for many syncs. Those of metrics-server are new each time. */
+  readonly lasting?: true;
 }
 
 type Labelled = { readonly labels: Readonly<Record<string, string>> };
@@ -165,7 +168,7 @@ const listInto = <Item>(
   namespaces: ReadonlySet<string>,
   { gathered, shown }: Gathering<Item>,
 ): Promise<Listed<Placed<Item>>> => {
-  const { path, resource, protobuf, paged, convert } = podList;
+  const { path, resource, protobuf, paged, convert, lasting } = podList;
   return listScope<Placed<Item>>(
     observing,
     of,
@@ -174,6 +177,12 @@ const listInto = <Item>(
       resource,
       protobuf,
       ...(paged !== undefined && { paged }),
+      ...(lasting && {
+        unchanged: {
+          begin: () => observing.memory.unchanged.begin(path),
+          isSame: ({ namespace, item }) => namespaces.has(namespace) === (item !== undefined),
+        },
+      }),
       begin: () => {
         gathered.clear();
         shown.begin();

@@ -117,12 +117,18 @@ type Outcome = { readonly readings: ReadonlyMap<string, ScaleReading> } & (
   | { readonly kind: "failed"; readonly failure: ApiFailure }
 );
 
+/** A scale with the namespace and the name of its workload. */
+interface ListedScale {
+  readonly name: string;
+  readonly scale: ScaleReading;
+}
+
 const listWanted = async (observing: Observing, { kind, scope, wanted }: Part): Promise<Outcome> => {
   const keys = new Map(wanted.map((target) => [`${target.namespace}/${target.target.name}`, targetKey(target)]));
   const readings = new Map<string, ScaleReading>();
   const path = listPath(kind, scope.namespace);
   let seen = 0;
-  const listed = await listScope<readonly [string, ScaleReading]>(
+  const listed = await listScope<ListedScale>(
     observing,
     { whole: listPath(kind), scope },
     {
@@ -137,12 +143,13 @@ const listWanted = async (observing: Observing, { kind, scope, wanted }: Part): 
       },
       read: (raw) => {
         const metadata = asObject(raw["metadata"]);
-        const key = keys.get(`${metadata["namespace"]}/${metadata["name"]}`);
-        return key === undefined ? undefined : [key, readWorkloadScale(raw)];
+        const name = `${metadata["namespace"]}/${metadata["name"]}`;
+        return keys.has(name) ? { name, scale: readWorkloadScale(raw) } : undefined;
       },
+      unchanged: { begin: () => observing.memory.unchanged.begin(path), isSame: ({ name }) => keys.has(name) },
       onPage: (scales, objects) => {
         seen += objects;
-        for (const [key, scale] of scales) readings.set(key, scale);
+        for (const { name, scale } of scales) readings.set(keys.get(name) ?? "", scale);
       },
       enough: (remaining) => readings.size === keys.size || !listWins(keys.size - readings.size, remaining),
     },

@@ -3,6 +3,7 @@ import type { ApiFailure } from "../../model/observation.ts";
 import type { Access, Credentials } from "../access/access.ts";
 import { MAX_ANSWER_BYTES } from "../request-limits.ts";
 import { PROTOBUF } from "../wire/answer.ts";
+import type { KnownItems } from "../wire/kept-parts.ts";
 import type { Message, WireKind } from "../wire/message.ts";
 import { type Exchange, exchange, type Outgoing } from "./exchange.ts";
 import type { JsonObject } from "./failure.ts";
@@ -20,6 +21,8 @@ export interface ApiRequest {
   readonly fields?: Message;
   /** Gets the items of a list one by one, as they are decoded, each with its bytes in the answer. The answer then says `streamed`. */
   readonly onItem?: (item: JsonObject, bytes: number) => void;
+  /** Knows the items of the last answer, so that one that did not change is not decoded again. */
+  readonly unchanged?: KnownItems;
   /** Gets the metadata of an item of a list that is too large to be read, and its bytes. Without it such an item breaks the answer. */
   readonly onPassedOver?: (named: JsonObject, bytes: number) => void;
   /** The metadata alone of the objects of a list, as JSON. */

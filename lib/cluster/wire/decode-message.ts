@@ -1,3 +1,4 @@
+import { hash as sha256 } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Reader } from "protobufjs/minimal.js";
 import type { Json } from "../../model/read/json.ts";
@@ -26,24 +27,73 @@ const FIELDS_OF_AN_ENTRY = 10;
 export const decodeMessage = async (reader: Reader, { fields }: Message, receiver: Receiver = {}): Promise<Json> => {
   const decoding: Decoding = { reader, partsLeft: MAX_ANSWER_PARTS, fieldsLeft: MAX_OBJECT_FIELDS };
   const object: Record<string, unknown> = {};
+  const itemTag = receiver.unchanged && tagOfItems(fields);
   let pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
   while (reader.pos < reader.len) {
     decoding.fieldsLeft = MAX_OBJECT_FIELDS;
-    const [from, { partsLeft }] = [reader.pos, decoding];
-    try {
-      readField(object, decoding, fields);
-    } catch (error) {
-      if (!(error instanceof ObjectTooLarge) || !receiver.onPassedOver) throw error;
-      Object.assign(decoding, { partsLeft, fieldsLeft: MAX_OBJECT_FIELDS });
-      passOver(decoding, from, receiver.onPassedOver);
-    }
-    giveAway(object, receiver, { partsOf: () => partsLeft - decoding.partsLeft, bytes: reader.pos - from });
+    const hash = itemTag === undefined ? undefined : hashOfItem(reader, itemTag);
+    if (hash === undefined || !giveKnown(decoding, hash, receiver)) readItem(object, { decoding, fields, hash }, receiver);
     if (reader.pos < pauseAt) continue;
     await setImmediate();
     pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
   }
   insideOf(reader, reader.len);
   return object;
+};
+
+/** Decodes the field at this byte, and gives it away where it is an item. */
+const readItem = (
+  object: Record<string, unknown>,
+  { decoding, fields, hash }: { readonly decoding: Decoding; readonly fields: Message["fields"]; readonly hash: ItemHash | undefined },
+  receiver: Receiver,
+): void => {
+  const { reader, partsLeft } = decoding;
+  const from = reader.pos;
+  try {
+    readField(object, decoding, fields);
+  } catch (error) {
+    if (!(error instanceof ObjectTooLarge) || !receiver.onPassedOver) throw error;
+    Object.assign(decoding, { partsLeft, fieldsLeft: MAX_OBJECT_FIELDS });
+    passOver(decoding, from, receiver.onPassedOver);
+    return;
+  }
+  giveAway(object, receiver, { parts: partsLeft - decoding.partsLeft, bytes: reader.pos - from, hash });
+};
+
+/** The tag of the items in a table of a list. A tag of more than one byte is none of a list of Kubernetes. */
+const tagOfItems = (fields: Message["fields"]): number | undefined => {
+  const number = Object.entries(fields).find(([, field]) => field?.name === ITEMS)?.[0];
+  const tag = (Number(number) << 3) | SIZED;
+  return tag < CONTINUED ? tag : undefined;
+};
+
+/** A hash of the bytes of an item, and where it ends. */
+interface ItemHash {
+  readonly hash: string;
+  readonly end: number;
+}
+
+/** The hash of the item at this byte; `undefined` where there is none, or it does not end inside the answer. Equal hashes mean equal bytes also where a tenant chooses the bytes. */
+const hashOfItem = (reader: Reader, itemTag: number): ItemHash | undefined => {
+  const { buf, pos } = reader;
+  if (buf[pos] !== itemTag) return undefined;
+  reader.pos = pos + 1;
+  const bytes = readSize(reader);
+  const end = reader.pos + bytes;
+  const start = reader.pos;
+  reader.pos = pos;
+  return end > reader.len || bytes > MAX_OBJECT_BYTES ? undefined : { hash: sha256("sha256", buf.subarray(start, end), "base64"), end };
+};
+
+/** Gives away what was made of the same bytes before. False: they must be decoded. */
+const giveKnown = (decoding: Decoding, { hash, end }: ItemHash, receiver: Receiver): boolean => {
+  const { reader } = decoding;
+  const parts = receiver.unchanged?.give(hash, end - reader.pos);
+  if (parts === undefined) return false;
+  takeParts(decoding, parts);
+  keepParts(receiver, PARTS_OF_AN_ITEM + parts);
+  reader.pos = end;
+  return true;
 };
 
 /** Reads the name alone of the item at this byte, and goes on behind it. One tenant's object must not keep the objects of all others from being read. */
@@ -64,16 +114,16 @@ const ITEMS = "items";
 const giveAway = (
   object: Record<string, unknown>,
   receiver: Receiver,
-  { partsOf, bytes }: { readonly partsOf: () => number; readonly bytes: number },
+  { parts, bytes, hash }: { readonly parts: number; readonly bytes: number; readonly hash: ItemHash | undefined },
 ): void => {
   const items = object[ITEMS] as Json[] | undefined;
   const item = receiver.onItem && items?.pop();
   if (!item) return;
-  const parts = partsOf();
   const isTooLarge = parts > MAX_ITEM_PARTS;
   if (isTooLarge && !receiver.onPassedOver) throw tooManyOfObject(MAX_ITEM_PARTS);
   keepParts(receiver, PARTS_OF_AN_ITEM + (isTooLarge ? 0 : parts));
   (isTooLarge ? receiver.onPassedOver : receiver.onItem)?.(item, bytes);
+  if (hash && !isTooLarge) receiver.unchanged?.keep(hash.hash, bytes, parts);
 };
 
 const decode = (decoding: Decoding, end: number, { fields }: Message): Json => {
@@ -86,7 +136,7 @@ const decode = (decoding: Decoding, end: number, { fields }: Message): Json => {
 const readField = (object: Record<string, unknown>, decoding: Decoding, fields: Message["fields"]): void => {
   const { reader } = decoding;
   takeFields(decoding, 1);
-  const tag = reader.tag();
+  const tag = readTag(reader);
   const field = fields[tag >>> 3];
   if (field === undefined) skip(reader, tag);
   else if ((tag & 7) !== field.wireType) throw new WireFormatError(`field "${field.name}" has wire type ${tag & 7}, not ${field.wireType}`);
@@ -99,6 +149,24 @@ const takeFields = (decoding: Decoding, fields: number): void => {
   if (decoding.fieldsLeft < 0) throw new ObjectTooLarge(`an object has more than ${MAX_OBJECT_FIELDS} fields`);
 };
 
+const CONTINUED = 0x80;
+
+/** Almost every tag and every length is one byte: a list of pods has hundreds of them for each. */
+const readTag = (reader: Reader): number => {
+  const byte = reader.buf[reader.pos] ?? CONTINUED;
+  if (byte >= CONTINUED) return reader.tag();
+  reader.pos++;
+  return byte;
+};
+
+const readSize = (reader: Reader): number => {
+  const byte = reader.buf[reader.pos] ?? CONTINUED;
+  if (byte >= CONTINUED) return reader.size();
+  reader.pos++;
+  return byte;
+};
+
+const SIZED = 2;
 const GROUP = 3;
 
 const takeParts = (decoding: Decoding, parts: number): void => {
@@ -109,7 +177,13 @@ const takeParts = (decoding: Decoding, parts: number): void => {
 /** Skips a field in one step. A group has no length and would be read through; Kubernetes has none. */
 const skip = (reader: Reader, tag: number): void => {
   if ((tag & 7) === GROUP) throw new WireFormatError(`field ${tag >>> 3} is a group`);
-  reader.skipType(tag & 7, 0, tag >>> 3);
+  if ((tag & 7) !== SIZED || tag >>> 3 === 0) {
+    reader.skipType(tag & 7, 0, tag >>> 3);
+    return;
+  }
+  const end = readSize(reader) + reader.pos;
+  if (end > reader.len) throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
+  reader.pos = end;
 };
 
 /** A field must end inside its message: a length that points into the next message would mix two objects. */
@@ -158,14 +232,13 @@ const readValue = (decoding: Decoding, type: FieldType): unknown => {
 
 /** Reads the length of a message, and returns its end. */
 const endOf = (reader: Reader): number => {
-  const bytes = reader.size();
+  const bytes = readSize(reader);
   if (bytes > MAX_OBJECT_BYTES) throw new ObjectTooLarge(`an object has ${bytes} bytes, more than ${MAX_OBJECT_BYTES}`);
   const end = bytes + reader.pos;
   if (end > reader.len) throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
   return end;
 };
 
-const CONTINUED = 0x80;
 /** Seven bytes of a varint have 49 bits, which a number holds exactly. */
 const SHORT_VARINT_BYTES = 7;
 
@@ -190,7 +263,7 @@ const singleValue = (decoding: Decoding, end: number, { fields, only }: Single):
   let value: unknown;
   while (reader.pos < end) {
     takeFields(decoding, 1);
-    const tag = reader.tag();
+    const tag = readTag(reader);
     if (fields[tag >>> 3] === undefined) skip(reader, tag);
     else if ((tag & 7) !== only.wireType) throw new WireFormatError(`field "${only.name}" has wire type ${tag & 7}, not ${only.wireType}`);
     else value = readValue(decoding, only.type);
@@ -211,7 +284,7 @@ const readEntry = (entries: Record<string, unknown>, decoding: Decoding, type: F
   let value: unknown = "";
   while (reader.pos < end) {
     takeFields(decoding, 1);
-    const tag = reader.tag();
+    const tag = readTag(reader);
     if (tag === KEY_TAG) key = readText(reader);
     else if (tag === VALUE_TAG) value = readValue(decoding, type);
     else skip(reader, tag);

@@ -9,10 +9,20 @@ export interface Receiver {
   readonly onItem?: ((item: Json, bytes: number) => void) | undefined;
   /** Gets an object with the metadata of an item that is too large to be read, and its bytes. Without it such an item breaks the answer. */
   readonly onPassedOver?: ((named: Json, bytes: number) => void) | undefined;
+  /** Knows items by their bytes, so that one that did not change is not decoded again. */
+  readonly unchanged?: KnownItems | undefined;
   /** What is made of an item is small, whatever the item holds. So only the item counts, and not its values. */
   readonly light?: boolean | undefined;
   /** Counts values that are kept of an answer. False: the memory has no room for them. */
   readonly keep?: ((parts: number) => boolean) | undefined;
+}
+
+/** Items of an earlier answer, by a hash of their bytes. */
+export interface KnownItems {
+  /** Gives away what was made of the item before, and returns the values that it counts as. `undefined`: it is not known. */
+  readonly give: (hash: string, bytes: number) => number | undefined;
+  /** `onItem` has just got the item of this hash. */
+  readonly keep: (hash: string, bytes: number, parts: number) => void;
 }
 
 /** The error for an answer with more values than one answer may have, or than all answers of a sync may have together. */

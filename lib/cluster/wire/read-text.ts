@@ -9,16 +9,17 @@ const KEPT_BYTES_MAX = 24;
 /** Texts that are kept, a power of two. A text that comes later takes the slot of an earlier one. */
 const SLOTS = 2_048;
 const HASH_FACTOR = 31;
+const LAST_BYTES = 4;
 
 const kept: string[] = new Array<string>(SLOTS).fill("");
 
 /** Reads a text of protobuf. */
 export const readText = (reader: Reader): string => {
   const { buf: bytes, pos: from } = reader;
-  const length = reader.size();
-  const start = reader.pos;
+  const length = bytes[from] ?? KEPT_BYTES_MAX + 1;
+  const start = from + 1;
   const end = start + length;
-  reader.pos = from;
+  // A length of more than one byte is one of a longer text.
   if (length > KEPT_BYTES_MAX || end > reader.len) return reader.string();
   const slot = slotOf(bytes, start, end);
   const known = kept[slot] ?? "";
@@ -42,9 +43,11 @@ export const asciiText = (bytes: Buffer, start: number, end: number): string => 
   return text;
 };
 
+/** By the length, the first byte, the middle one and the last ones, in which the names of one list differ. */
 const slotOf = (bytes: Uint8Array, start: number, end: number): number => {
-  let hash = end - start;
-  for (let at = start; at < end; at++) hash = (hash * HASH_FACTOR + (bytes[at] ?? 0)) | 0;
+  let hash = (end - start) * HASH_FACTOR + (bytes[start] ?? 0);
+  hash = (hash * HASH_FACTOR + (bytes[(start + end) >>> 1] ?? 0)) | 0;
+  for (let at = Math.max(start, end - LAST_BYTES); at < end; at++) hash = (hash * HASH_FACTOR + (bytes[at] ?? 0)) | 0;
   return hash & (SLOTS - 1);
 };
 

@@ -92,6 +92,7 @@ const NOTHING_SCALED: Omit<ScaleTotals, "epoch"> = { ups: 0, added: 0, downs: 0,
 
 /** Scales that were made are counted by the windows page; those that were refused by the summary alone. */
 const totalsOf = ({ evaluation, before, ended }: RowSource): SummaryTotals | undefined => {
+  if (!evaluation.totals && !before?.totals && ended.length === 0) return undefined;
   const { ups, added, downs, removed } = evaluation.totals ?? NOTHING_SCALED;
   const refused = ended.filter(({ outcome }) => outcome === "refused");
   const refusedUps = (before?.totals?.refusedUps ?? 0) + refused.filter(({ from, to }) => to > from).length;
@@ -101,18 +102,9 @@ const totalsOf = ({ evaluation, before, ended }: RowSource): SummaryTotals | und
 
 /** A problem that goes on keeps its time. */
 const problemTimes = (source: RowSource): ProblemTimes | undefined => {
-  const { evaluation, before, nowMs } = source;
-  const began = (kind: keyof ProblemTimes, isThere: boolean): ProblemTimes => (isThere ? { [kind]: before?.since?.[kind] ?? nowMs } : {});
-  const since: ProblemTimes = {
-    ...began("refused", isRefused(source)),
-    ...began("failing", evaluation.failed),
-    ...began(
-      "unmeasured",
-      evaluation.metrics.some(({ kind }) => kind === "failed"),
-    ),
-    ...began("atMax", isAtMax(evaluation)),
-  };
-  return Object.keys(since).length > 0 ? since : undefined;
+  const { before, nowMs } = source;
+  const present = PROBLEMS.filter((kind) => HAS_PROBLEM[kind](source));
+  return present.length === 0 ? undefined : Object.fromEntries(present.map((kind) => [kind, before?.since?.[kind] ?? nowMs]));
 };
 
 /** A scale was refused, in this sync or before one that could not decide or wants another count still. */
@@ -124,6 +116,13 @@ const isRefused = ({ evaluation, before, ended }: RowSource): boolean => {
 
 const wantsAnother = ({ kind, from, steps, withoutHold }: Evaluation): boolean =>
   kind === "scale" || withoutHold?.to !== undefined || (steps.at(-1)?.after ?? from) !== from;
+
+const HAS_PROBLEM: Readonly<Record<keyof ProblemTimes, (source: RowSource) => boolean>> = {
+  refused: isRefused,
+  failing: ({ evaluation }) => evaluation.failed,
+  unmeasured: ({ evaluation }) => evaluation.metrics.some(({ kind }) => kind === "failed"),
+  atMax: ({ evaluation }) => isAtMax(evaluation),
+};
 
 /** True where a reader of tables sees the same. The targets move in every sync, and are told once a minute. */
 export const isSameRow = (one: BareRow, other: SummaryRow | undefined): boolean =>
