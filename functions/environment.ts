@@ -9,11 +9,12 @@ const ANSWERING = ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_S
  * - `TIDEMARK_SYNC_QUEUE_URL`: the queue between `schedule` and `sync`. `api` and `connect` send the first messages of an added or divided cluster there.
  * - `TIDEMARK_SYNC_DEAD_LETTERS_URL`, `TIDEMARK_TICK_DEAD_LETTERS_URL`: the dead-letter queues, whose messages the status counts.
  * - `TIDEMARK_SYNC_FUNCTION`: the name of `sync`, which looks at clusters for `connect`.
+ * - `TIDEMARK_ALARM_OWNERS`, `TIDEMARK_OWNER_TOPICS`: owners with commas between, and in the same order the ARNs of their SNS topics; or `none`.
  * - `TIDEMARK_EXTERNAL_ID`: what `sync` gives when it assumes a role of another account, or `none`.
  * - `TIDEMARK_CLUSTER_METRICS`: `few`, `all` or `none` (lib/report/sync-metrics.ts).
  */
 export const ENVIRONMENT = {
-  schedule: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
+  schedule: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL", "TIDEMARK_ALARM_OWNERS", "TIDEMARK_OWNER_TOPICS"],
   sync: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_CLUSTER_METRICS", "TIDEMARK_EXTERNAL_ID"],
   api: [...ANSWERING, "TIDEMARK_CONNECT_URL", "TIDEMARK_SYNC_QUEUE_URL"],
   connect: [...ANSWERING, "TIDEMARK_SYNC_QUEUE_URL", "TIDEMARK_SYNC_FUNCTION"],

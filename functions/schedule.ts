@@ -9,36 +9,35 @@ import { countProblems } from "../lib/sync/count-problems.ts";
 import { schedule } from "../lib/sync/schedule.ts";
 import type { MessageQueue } from "../lib/sync/send-messages.ts";
 import { ENVIRONMENT, environmentOf } from "./environment.ts";
+import { ownersIn } from "./owners.ts";
 import { syncQueue } from "./sync-queue.ts";
 
 export interface ScheduleDependencies {
   readonly tables: Tables;
   readonly queue: MessageQueue;
   readonly reporter: Pick<Reporter, "planned" | "problems" | "problemsNotCounted">;
+  readonly owners?: Parameters<typeof countProblems>[0]["owners"];
 }
 
 const tickSchema = z.object({ scheduledTime: z.iso.datetime({ offset: true }) });
 export type TickEvent = z.input<typeof tickSchema>;
-
 export type ScheduleHandler = (event: TickEvent, context: Context) => Promise<void>;
 
 /** Handles the target input of EventBridge Scheduler. Errors are thrown, so that they are counted. The next call plans what a failed one did not, and planning twice is harmless. */
-export const scheduleHandler = ({ tables, queue, reporter }: ScheduleDependencies): ScheduleHandler => {
+export const scheduleHandler = ({ tables, queue, reporter, owners }: ScheduleDependencies): ScheduleHandler => {
   /** The minute is planned by now: a failure here must not look like one of the planning, and has an alarm of its own. */
   const problemsOf = async (items: readonly ClusterItem[]): Promise<void> => {
     try {
-      await countProblems({ tables, tell: async (found) => reporter.problems(found) }, items);
+      await countProblems({ tables, owners, tell: async (found) => reporter.problems(found) }, items);
     } catch (error) {
       reporter.problemsNotCounted(error);
     }
   };
-  const handler = middy<TickEvent, void>({ timeoutEarlyInMillis: 0 }).handler(async (event) => {
-    const { scheduledTime } = tickSchema.parse(event);
-    const { items, ...report } = await schedule({ tables, queue }, { scheduledMs: Date.parse(scheduledTime) });
+  return middy<TickEvent, void>({ timeoutEarlyInMillis: 0 }).handler(async (event) => {
+    const { items, ...report } = await schedule({ tables, queue }, { scheduledMs: Date.parse(tickSchema.parse(event).scheduledTime) });
     reporter.planned(report);
     await problemsOf(items);
-  });
-  return (event, context) => handler(event, context);
+  }) as ScheduleHandler;
 };
 
 const fromEnvironment = (): ScheduleDependencies => {
@@ -47,6 +46,7 @@ const fromEnvironment = (): ScheduleDependencies => {
     tables: tablesWithoutIds({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: "" }),
     queue: syncQueue(names.TIDEMARK_SYNC_QUEUE_URL),
     reporter: powertoolsReporter(),
+    ...ownersIn(names),
   };
 };
 

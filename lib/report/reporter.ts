@@ -78,7 +78,7 @@ export const powertoolsReporter = ({
     problemsNotCounted: (error) => {
       line({
         level: "error",
-        message: "Cannot count the problems of the fleet: no alarm of a cluster can fire; the next minute counts again",
+        message: "Cannot count the problems of the fleet, or tell an owner; the next minute counts again",
         fields: { error: error instanceof Error ? error : new Error(String(error)) },
       });
       publish(NOT_COUNTED);

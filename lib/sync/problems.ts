@@ -13,7 +13,13 @@ const LATE_PERIODS = 3;
 /** A partition that was just added is planned within this time. */
 const FIRST_SYNC_MS = 3 * MINUTE_MS;
 
-const LASTS_MS: Readonly<Record<TroubleKind, number>> = { refused: LASTING_MS, unmeasured: LASTING_MS, atMax: LASTING_MS, overShare: CLUSTER_MS };
+/** How long a trouble of autoscalers lasts before it is a problem. */
+export const LASTS_MS: Readonly<Record<TroubleKind, number>> = {
+  refused: LASTING_MS,
+  unmeasured: LASTING_MS,
+  atMax: LASTING_MS,
+  overShare: CLUSTER_MS,
+};
 
 /** What the call of the scheduler has read. */
 export interface Fleet {

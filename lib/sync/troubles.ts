@@ -16,6 +16,7 @@ import { isUnreachable } from "./completed-report.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
 import type { Seen } from "./observe.ts";
+import { LASTS_MS } from "./problems.ts";
 import type { After } from "./windows-after.ts";
 
 /** One autoscaler, or one namespace, that has a trouble in this sync. */
@@ -42,7 +43,7 @@ export const troublesAfter = (
   const byKind = Map.groupBy(counted, ({ kind }) => kind);
   const of = TROUBLE_KINDS.flatMap((kind) => {
     const all = byKind.get(kind);
-    return all ? [[kind, troubleAfter(before.of[kind], all, nowMs)] as const] : [];
+    return all ? [[kind, troubleAfter(before.of[kind], all, { nowMs, lastsMs: LASTS_MS[kind] })] as const] : [];
   });
   return {
     ...(unreachable && { unreachableMs: before.unreachableMs ?? nowMs }),
@@ -102,7 +103,11 @@ const ownerLabel = ({ manifest }: AutoscalerRecord): string | undefined => {
 };
 
 /** Those that were remembered stay remembered, so that their times stay exact. */
-const troubleAfter = (before: Trouble | undefined, troubled: readonly Troubled[], nowMs: number): Trouble => {
+const troubleAfter = (
+  before: Trouble | undefined,
+  troubled: readonly Troubled[],
+  { nowMs, lastsMs }: { readonly nowMs: number; readonly lastsMs: number },
+): Trouble => {
   const named = new Map(troubled.map((one) => [one.key, one]));
   const known = [...named.keys()].filter((key) => before?.since.has(key));
   const others = [...named.keys()].filter((key) => !before?.since.has(key));
@@ -114,7 +119,7 @@ const troubleAfter = (before: Trouble | undefined, troubled: readonly Troubled[]
     since,
     first: named.get(oldest)?.name ?? "",
     ...(count > 0 && { more: { count, sinceMs: before?.more?.sinceMs ?? sinceMinute(nowMs) } }),
-    ...ownersOf([...named.values()]),
+    ...ownersOf([...named.values()].filter(({ key }) => nowMs - (since.get(key) ?? nowMs) >= lastsMs)),
   };
 };
 

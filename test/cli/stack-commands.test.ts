@@ -70,6 +70,11 @@ describe("the file of parameters", () => {
       "reservedConcurrency: 20",
       "parameters.reservedConcurrency is 20: below maximumConcurrency, which is 50, Lambda refuses syncs; take a tenth more than 50",
     ],
+    ["alarmOwners: payments", "parameters.ownerTopics is missing beside alarmOwners: each owner has a topic, in the same order"],
+    [
+      "alarmOwners: payments,search\n  ownerTopics: arn:aws:sns:eu-west-3:1:payments",
+      "parameters.alarmOwners has 2 owners and ownerTopics 1 topics: each owner has a topic, in the same order",
+    ],
     ["logDays: &days 30\n  requestLogDays: *days", "Alias resolution is disabled"],
   ])("is refused before anything is sent: %s", async (line, words) => {
     write(line);

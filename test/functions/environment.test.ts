@@ -17,7 +17,9 @@ describe("environmentOf()", () => {
   it("names every variable that is missing or empty", () => {
     for (const name of ENVIRONMENT.schedule) vi.stubEnv(name, "");
     expect(() => environmentOf(ENVIRONMENT.schedule)).toThrow(
-      new RangeError("Cannot start: TIDEMARK_STATE_TABLE, TIDEMARK_SYNC_QUEUE_URL must be set in the environment"),
+      new RangeError(
+        "Cannot start: TIDEMARK_STATE_TABLE, TIDEMARK_SYNC_QUEUE_URL, TIDEMARK_ALARM_OWNERS, TIDEMARK_OWNER_TOPICS must be set in the environment",
+      ),
     );
   });
 });

@@ -6,6 +6,7 @@ import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
+import { OWNER_LABEL } from "../../lib/sync/troubles.ts";
 import {
   alarmsIn,
   called,
@@ -36,6 +37,10 @@ const CLUSTERS = ["dev", "eu-1", "eu-2", "slow"] as const;
 type Name = (typeof CLUSTERS)[number];
 const PERIOD_MS: Readonly<Record<Name, number>> = { dev: MINUTE_MS, "eu-1": MINUTE_MS, "eu-2": MINUTE_MS, slow: 5 * MINUTE_MS };
 
+const PAYMENTS = "arn:aws:sns:eu-central-1:123456789012:payments";
+/** A topic that somebody has deleted. */
+const GONE = "arn:aws:sns:eu-central-1:123456789012:gone";
+
 const closing: (() => Promise<void>)[] = [];
 let stack: Stack;
 let state: DynamoDBClient;
@@ -43,6 +48,7 @@ let service: Service;
 let queues: Queues;
 let schedule: Environment;
 let sync: Environment;
+let published: readonly Readonly<Record<string, string>>[] = [];
 let aheadMs = 0;
 const reached = new Map<Name, ReachedCluster>();
 /** Partitions whose messages are lost. */
@@ -71,7 +77,17 @@ beforeAll(async () => {
     await service.addCluster({ name, connection: { kind: "secret", secretId }, syncPeriodMs: PERIOD_MS[name] });
     await service.apply([{ file: "web.json", text: hpaOf(10) }], { dryRun: false, cluster: name });
   }
-  const functions = await openFunctions({ stack, dynamodb: dynoxide.endpoint, queues, secrets, aheadMs: () => aheadMs });
+  const parameters = { AlarmOwners: "payments,search", OwnerTopics: `${PAYMENTS},${GONE}` };
+  const functions = await openFunctions({
+    stack,
+    dynamodb: dynoxide.endpoint,
+    queues,
+    secrets,
+    parameters,
+    deafTopic: GONE,
+    aheadMs: () => aheadMs,
+  });
+  ({ published } = functions);
   closing.push(functions.close);
   [schedule, sync] = [await functions.start("schedule"), await functions.start("sync")];
 });
@@ -97,8 +113,8 @@ const withoutMetrics = (name: Name): void =>
   });
 const withoutRight = (name: Name): void =>
   void clusterNamed(name).faults.add({ kind: "status", code: 403, reason: "Forbidden", message: "no right", path: SCALE_OF_WEB, method: "PUT" });
-const mostReplicas = (name: Name, maxReplicas: number): Promise<unknown> =>
-  service.apply([{ file: "web.json", text: hpaOf(maxReplicas) }], { dryRun: false, cluster: name });
+const mostReplicas = (name: Name, maxReplicas: number, owner = "payments"): Promise<unknown> =>
+  service.apply([{ file: "web.json", text: hpaOf(maxReplicas, { [OWNER_LABEL]: owner }) }], { dryRun: false, cluster: name });
 const setPeriod = (name: Name, value: AttributeValue): Promise<unknown> =>
   state.send(
     new UpdateItemCommand({
@@ -218,13 +234,21 @@ describe.skipIf(!HAS_DYNOXIDE)("a day of the fleet, which needs the table engine
     await mostReplicas("eu-2", 10);
     expect(await play(14)).toEqual([]);
     expect(await play(5)).toEqual(["AutoscalerProblems: 1 autoscaler could not scale for 15 minutes: eu-2/default (shop/web)"]);
+    expect(published.map(({ TopicArn, Subject }) => [TopicArn, Subject])).toEqual([[PAYMENTS, "tidemark-prod: 1 autoscaler needs a look"]]);
+    expect(published[0]?.["Message"]).toContain("Of payments:\n1 autoscaler could not scale for 15 minutes: eu-2/default\n");
     heal("eu-2");
     expect(await play(3)).toEqual([]);
+    expect(published).toHaveLength(1);
   }, 120_000);
 
   it("has an alarm where an autoscaler wants more than its maximum for 15 minutes", async () => {
-    await mostReplicas("eu-1", 1);
-    expect(await play(19)).toEqual(["AutoscalerProblems: 1 autoscaler wants more than its maximum for 15 minutes: eu-1/default (shop/web)"]);
+    await mostReplicas("eu-1", 1, "search");
+    const [alarm, ...others] = await play(19);
+    expect(alarm).toBe("AutoscalerProblems: 1 autoscaler wants more than its maximum for 15 minutes: eu-1/default (shop/web)");
+    // Its owner has a topic that is gone: this wakes the people of the fleet, and keeps no problem from them.
+    expect([...new Set(others)]).toEqual(["ClusterProblems: "]);
+    expect(schedule.log()).toContain('Cannot tell the owner \\"search\\"');
+    expect(published).toHaveLength(1);
     await mostReplicas("eu-1", 10);
     expect(await play(3)).toEqual([]);
   }, 120_000);

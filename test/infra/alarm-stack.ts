@@ -7,22 +7,23 @@ import type { Queues } from "../../lib/local/run/run-queues.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
-import { openAccount, type Statement } from "./lambda/account.ts";
+import { type OpenAccount, openAccount, type Statement } from "./lambda/account.ts";
 import { keyOf, type Sample, samplesIn } from "./lambda/emitted.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
 import { CLUSTER_ADDRESS, type LoadBalancer, startLoadBalancer } from "./load-balancer.ts";
-import type { Json, Resource, Stack } from "./packaged.ts";
+import { type Json, type Resource, resourcesOf, type Stack } from "./packaged.ts";
+import type { ParameterValues } from "./settle-conditions.ts";
 
 /** The packaged functions `schedule` and `sync` behind the rights of their roles, with real tables, a queue and clusters, and what their alarms look at. */
 export const TABLES = { stateTable: "tidemark-prod-state", historyTable: "tidemark-prod-history" };
 const NAMES = { StateTable: TABLES.stateTable, HistoryTable: TABLES.historyTable, SyncQueue: SYNC_QUEUE };
 const MINUTE_MS = 60_000;
 
-export const hpaOf = (maxReplicas: number): string =>
+export const hpaOf = (maxReplicas: number, labels: Readonly<Record<string, string>> = {}): string =>
   JSON.stringify({
     apiVersion: "autoscaling/v2",
     kind: "HorizontalPodAutoscaler",
-    metadata: { name: "web", namespace: "shop" },
+    metadata: { name: "web", namespace: "shop", labels },
     spec: {
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
       minReplicas: 1,
@@ -70,12 +71,14 @@ export const serviceOn = (client: DynamoDBClient, clock: () => number = Date.now
 
 export const propertiesIn = (stack: Stack, name: string): Resource["Properties"] => stack.packaged.resources[name]?.Properties ?? {};
 
-const textVariablesOf = (stack: Stack, name: string): Readonly<Record<string, string>> => {
-  const { Variables } = propertiesIn(stack, name)["Environment"] as { readonly Variables: Readonly<Record<string, Json>> };
+type Resources = Stack["packaged"]["resources"];
+const propertiesOf = (resources: Resources, name: string): Resource["Properties"] => resources[name]?.Properties ?? {};
+const textVariablesOf = (resources: Resources, name: string): Readonly<Record<string, string>> => {
+  const { Variables } = propertiesOf(resources, name)["Environment"] as { readonly Variables: Readonly<Record<string, Json>> };
   return Object.fromEntries(Object.entries(Variables).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 };
-const statementsOf = (stack: Stack, role: string): readonly Statement[] => {
-  const { Policies } = propertiesIn(stack, role) as unknown as {
+const statementsOf = (resources: Resources, role: string): readonly Statement[] => {
+  const { Policies } = propertiesOf(resources, role) as unknown as {
     readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[];
   };
   return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
@@ -86,25 +89,39 @@ export interface FunctionsOf {
   readonly dynamodb: string;
   readonly queues: Queues;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Parameters of the template. Default: those of a deployment without any. */
+  readonly parameters?: ParameterValues;
+  readonly deafTopic?: string;
   /** How far the clocks of functions and tables are ahead of the real one. */
   readonly aheadMs?: () => number;
 }
 
 export interface Functions {
   readonly start: (name: "schedule" | "sync") => Promise<Environment>;
+  readonly published: OpenAccount["published"];
   readonly close: () => Promise<void>;
 }
 
 /** An account with the roles of the stack; `start` begins an execution environment of a function in it. `close` ends them all. */
-export const openFunctions = async ({ stack, dynamodb, queues, secrets, aheadMs = () => 0 }: FunctionsOf): Promise<Functions> => {
+export const openFunctions = async ({
+  stack,
+  dynamodb,
+  queues,
+  secrets,
+  parameters,
+  deafTopic,
+  aheadMs = () => 0,
+}: FunctionsOf): Promise<Functions> => {
+  const resources = parameters ? resourcesOf(stack.packaged.text, parameters) : stack.packaged.resources;
   const account = await openAccount({
     dynamodb,
     sqs: queues.endpoint,
     eks: {},
     secrets,
     invoke: async () => undefined,
-    roles: { schedule: statementsOf(stack, "ScheduleRole"), sync: statementsOf(stack, "SyncRole") },
+    roles: { schedule: statementsOf(resources, "ScheduleRole"), sync: statementsOf(resources, "SyncRole") },
     names: NAMES,
+    ...(deafTopic !== undefined && { deafTopic }),
     clock: () => Date.now() + aheadMs(),
   });
   const started: Environment[] = [];
@@ -119,7 +136,7 @@ export const openFunctions = async ({ stack, dynamodb, queues, secrets, aheadMs 
       timeoutMs: 30_000,
       aheadMs,
       environment: {
-        ...textVariablesOf(stack, name === "sync" ? "SyncLambdaFunction" : "ScheduleLambdaFunction"),
+        ...textVariablesOf(resources, name === "sync" ? "SyncLambdaFunction" : "ScheduleLambdaFunction"),
         TIDEMARK_CLUSTER_METRICS: "none",
         TIDEMARK_STATE_TABLE: TABLES.stateTable,
         STAND_IN_ROUTE: `${CLUSTER_ADDRESS}=127.0.0.1`,
@@ -135,7 +152,7 @@ export const openFunctions = async ({ stack, dynamodb, queues, secrets, aheadMs 
     for (const environment of started) await environment.stop();
     await account.close();
   };
-  return { start, close };
+  return { start, published: account.published, close };
 };
 
 export const clusterFolder = (stack: Stack, name: string): string => join(stack.folder, `cluster-${name}`);

@@ -59,7 +59,11 @@ const statementsOf = (role: string, resources = packaged.resources): Readonly<Re
   };
   return Object.fromEntries(Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement).map((statement) => [statement.Sid, statement]));
 };
-const actionsOf = (role: string): readonly string[] => [...new Set(Object.values(statementsOf(role)).flatMap(({ Action }) => Action))].sort();
+/** With every right that a parameter gives. */
+const actionsOf = (role: string): readonly string[] => {
+  const given = { AlarmOwners: "payments", OwnerTopics: "arn:aws:sns:eu-central-1:1:payments" };
+  return [...new Set(Object.values(statementsOf(role, resourcesOf(packaged.text, given))).flatMap(({ Action }) => Action))].sort();
+};
 /** What the platform does in the role's name: the event source mapping takes messages, the runtime writes logs. */
 const LOGS = ["logs:CreateLogStream", "logs:PutLogEvents"];
 const QUEUE_CONSUMER = ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
@@ -567,6 +571,15 @@ describe("a parameter", () => {
     });
     const variables = resourcesOf(text, { ExternalId })["SyncLambdaFunction"]?.Properties["Environment"];
     expect(variables).toMatchObject({ Variables: { TIDEMARK_EXTERNAL_ID: ExternalId } });
+  });
+
+  it("alarmOwners and ownerTopics let the planning publish to those topics, and to none without them", () => {
+    expect(statementsOf("ScheduleRole")["TellOwners"]).toBeUndefined();
+    const topics = "arn:aws:sns:eu-central-1:1:payments,arn:aws:sns:eu-central-1:1:search";
+    const given = resourcesOf(packaged.text, { AlarmOwners: "payments,search", OwnerTopics: topics });
+    expect(statementsOf("ScheduleRole", given)["TellOwners"]).toMatchObject({ Action: ["sns:Publish"], Resource: topics.split(",") });
+    const { Environment } = given["ScheduleLambdaFunction"]?.Properties ?? {};
+    expect(JSON.stringify(Environment)).toContain("search");
   });
 
   it("dashboard leaves the dashboard out", () => {

@@ -92,6 +92,7 @@ const meant = (name: string, names: readonly string[]): string => {
 const PAIRS = [
   ["stateTable", "historyTable", "a stack that makes one of its tables anew would meet the numbers of old events"],
   ["subnetIds", "securityGroupIds", "sync runs in a VPC with both, and outside of one with neither"],
+  ["alarmOwners", "ownerTopics", "each owner has a topic, in the same order"],
 ] as const;
 
 /** Combinations that CloudFormation would accept, and that would not work. */
@@ -100,8 +101,14 @@ const together = (value: (name: string) => string): readonly string[] => {
     const [missing, present] = value(one) === "" ? [one, other] : [other, one];
     return value(missing) === "" && value(present) !== "" ? [`parameters.${missing} is missing beside ${present}: ${why}`] : [];
   });
+  const [owners, topics] = [value("alarmOwners"), value("ownerTopics")].map((text) => text.split(",").length);
+  const unequal =
+    owners === topics
+      ? []
+      : [`parameters.alarmOwners has ${owners} owners and ownerTopics ${topics} topics: each owner has a topic, in the same order`];
   const [reserved, most] = [value("reservedConcurrency"), value("maximumConcurrency")];
   const throttled = reserved !== "" && Number(reserved) < Number(most);
   const short = `parameters.reservedConcurrency is ${reserved}: below maximumConcurrency, which is ${most}, Lambda refuses syncs; take a tenth more than ${most}`;
+  if (halves.length === 0) halves.push(...unequal);
   return throttled ? [...halves, short] : halves;
 };

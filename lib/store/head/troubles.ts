@@ -20,7 +20,7 @@ export interface Trouble {
   readonly more?: { readonly count: number; readonly sinceMs: number };
   /** One that has it the longest, as NAMESPACE/NAME or NAMESPACE. */
   readonly first: string;
-  /** How many each owner has. Absent where no autoscaler among them has an owner. */
+  /** How many each owner has that last long enough to be a problem. Absent where none of these has an owner. */
   readonly owners?: Readonly<Record<string, number>>;
 }
 

@@ -43,6 +43,8 @@ export const runBlock = async ({ folder, environment, region }: Shell, block: st
   const options = { cwd: folder, env: environment, maxBuffer: OUTPUT_BYTES_MAX, timeout: RUN_TIMEOUT_MS };
   try {
     const running = promisify(execFile)("bash", ["-c", script], options);
+    // A block that reads nothing may have ended by now.
+    running.child.stdin?.on("error", () => undefined);
     // The instant that a restore asks for. Every table of the emulator is older.
     running.child.stdin?.end(`${new Date(Date.now() - 60_000).toISOString()}\n`);
     return (await running).stdout;

@@ -23,6 +23,8 @@ export interface Account {
   readonly roles: Readonly<Record<string, readonly Statement[]>>;
   /** Name that a logical id of the template got: "StateTable" is "tidemark-prod-state". */
   readonly names: Readonly<Record<string, string>>;
+  /** A topic that was deleted. */
+  readonly deafTopic?: string;
   /** The clock in the date of each answer. Default: that of this machine. */
   readonly clock?: () => number;
 }
@@ -32,6 +34,14 @@ export interface Call {
   readonly action: string;
   readonly resource: string;
   readonly allowed: boolean;
+}
+
+export interface OpenAccount {
+  readonly endpoint: string;
+  readonly calls: readonly Call[];
+  /** Messages to topics, by the names that SNS gives their parts. */
+  readonly published: readonly Readonly<Record<string, string>>[];
+  readonly close: () => Promise<void>;
 }
 
 /** A request with what IAM would look at. */
@@ -47,36 +57,50 @@ interface Asked {
 }
 
 /**
- * An AWS endpoint on loopback that lets each call through only as the template's role for its access key allows, and keeps what was asked. It knows the five services that
+ * An AWS endpoint on loopback that lets each call through only as the template's role for its access key allows, and keeps what was asked. It knows the six services that
  * functions call; any other request is refused.
  */
-export const openAccount = async (
-  account: Account,
-): Promise<{ readonly endpoint: string; readonly calls: readonly Call[]; readonly close: () => Promise<void> }> => {
+export const openAccount = async (account: Account): Promise<OpenAccount> => {
   const calls: Call[] = [];
+  const published: Readonly<Record<string, string>>[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await text(request);
-    const asked = describedBy(request) ?? invokedBy(request) ?? askedBy(String(request.headers["x-amz-target"]), body);
+    const asked = describedBy(request) ?? invokedBy(request) ?? publishedBy(request, body) ?? askedBy(String(request.headers["x-amz-target"]), body);
     const role = /Credential=([^/]+)\//.exec(String(request.headers.authorization))?.[1] ?? "unknown";
     const allowed = asked.actions.every((action) => (account.roles[role] ?? []).some((statement) => allows(statement, action, asked, account.names)));
     calls.push(...asked.actions.map((action) => ({ role, action, resource: asked.resource, allowed })));
     if (!allowed)
       return reply(response, 400, { __type: "AccessDeniedException", message: `${role} may not ${asked.actions.join(", ")} on ${asked.resource}` });
-    if (asked.service === "eks") return reply(response, 200, { cluster: account.eks[asked.resource.replace("cluster/", "")] });
-    if (asked.service === "lambda") return reply(response, 200, await account.invoke(asked.resource, JSON.parse(body)));
-    if (asked.service === "secretsmanager") return reply(response, 200, { Name: asked.resource, SecretString: account.secrets[asked.resource] });
-    const headers = Object.fromEntries(
-      ["content-type", "x-amz-target", "authorization", "x-amz-date"].map((name) => [name, String(request.headers[name])]),
-    );
-    const forwarded = await fetch(asked.service === "dynamodb" ? account.dynamodb : account.sqs, { method: "POST", headers, body });
-    reply(response, forwarded.status, await forwarded.json());
+    const [status, answered] =
+      asked.service === "dynamodb" || asked.service === "sqs" ? await forwarded(account, asked, request, body) : await ownAnswer(asked, body);
+    reply(response, status, answered);
+  };
+  const ownAnswer = async ({ service, resource }: Asked, body: string): Promise<readonly [number, unknown]> => {
+    if (service === "eks") return [200, { cluster: account.eks[resource.replace("cluster/", "")] }];
+    if (service === "lambda") return [200, await account.invoke(resource, JSON.parse(body))];
+    if (service === "secretsmanager") return [200, { Name: resource, SecretString: account.secrets[resource] }];
+    if (resource === account.deafTopic) return [404, { message: "there is no such topic" }];
+    published.push(Object.fromEntries(new URLSearchParams(body)));
+    return [200, {}];
   };
   const { clock } = account;
   const server = createServer((request, response) => {
     if (clock) response.setHeader("date", new Date(clock()).toUTCString());
     answer(request, response).catch((error: unknown) => reply(response, 500, { __type: "InternalFailure", message: String(error) }));
   });
-  return { endpoint: await listenOnLoopback(server), calls, close: () => closeServer(server) };
+  return { endpoint: await listenOnLoopback(server), calls, published, close: () => closeServer(server) };
+};
+
+const forwarded = async (
+  { dynamodb, sqs }: Account,
+  { service }: Asked,
+  { headers: given }: IncomingMessage,
+  body: string,
+): Promise<readonly [number, unknown]> => {
+  const names = ["content-type", "x-amz-target", "authorization", "x-amz-date"];
+  const headers = Object.fromEntries(names.map((name) => [name, String(given[name])]));
+  const answer = await fetch(service === "dynamodb" ? dynamodb : sqs, { method: "POST", headers, body });
+  return [answer.status, await answer.json()];
 };
 
 const reply = (response: ServerResponse, status: number, body: unknown): void => {
@@ -94,6 +118,13 @@ const describedBy = ({ method, url = "" }: IncomingMessage): Asked | undefined =
 const invokedBy = ({ method, url = "" }: IncomingMessage): Asked | undefined => {
   const name = /^\/2015-03-31\/functions\/([\w-]+)\/invocations$/.exec(url)?.[1];
   return method === "POST" && name !== undefined ? { service: "lambda", actions: ["lambda:InvokeFunction"], resource: name } : undefined;
+};
+
+/** SNS is asked by a form. */
+const publishedBy = ({ headers }: IncomingMessage, body: string): Asked | undefined => {
+  if (!headers["content-type"]?.startsWith("application/x-www-form-urlencoded")) return undefined;
+  const form = new URLSearchParams(body);
+  return { service: "sns", actions: [`sns:${form.get("Action")}`], resource: form.get("TopicArn") ?? "" };
 };
 
 interface Keyed {
@@ -183,6 +214,7 @@ const holds = (condition: Json, { leadingKeys = [], attributes = [], returnValue
 /** True when a resource of the template, or one of its list, covers a name: an ARN by GetAtt, or a pattern by Sub whose last part may end in a star. */
 const covers = (pattern: Json, resource: string, names: Account["names"]): boolean => {
   if (Array.isArray(pattern)) return pattern.some((one: Json) => covers(one, resource, names));
+  if (typeof pattern === "string") return pattern === resource;
   const { "Fn::GetAtt": attribute, "Fn::Sub": substituted } = pattern as {
     readonly "Fn::GetAtt"?: readonly [string, string];
     readonly "Fn::Sub"?: string;
