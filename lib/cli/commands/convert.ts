@@ -1,9 +1,13 @@
-import { admitOrThrow } from "../../manifest/admit.ts";
+import { admit, admitOrThrow } from "../../manifest/admit.ts";
 import { newBudget } from "../../manifest/budget.ts";
-import { readManifests } from "../../manifest/documents.ts";
+import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
 import type { Json } from "../../fields/json.ts";
+import { importObjects } from "../../manifest/import/import-objects.ts";
+import { hasDowntime } from "../../manifest/import/schedules/downtimes.ts";
+import { type Attached, type Converted, isTimed, withoutScheduleMetrics, withSchedules } from "../../manifest/import/schedules/with-schedules.ts";
 import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { Validation } from "../../manifest/validation.ts";
+import { isObject } from "../../model/is-object.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { joined, type Printed, text } from "../../report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
@@ -16,18 +20,78 @@ export interface ConvertOptions extends FileOptions {
   readonly validate: Validation;
 }
 
-/** Prints every manifest of the files as a PodAutoscaler with the same decisions; all of them, or none. Throws `manifest.not-convertible` with the rule that a PodAutoscaler cannot express. */
+/**
+ * Prints every manifest of the files as a PodAutoscaler with the same decisions, and with the schedules that other objects of the files are for it; all of them, or none. Throws
+ * `manifest.not-convertible` with the rule, the trigger or the field that a PodAutoscaler cannot express.
+ */
 export const convert = async (printer: Printer, { output, validate, ...files }: ConvertOptions, io: Pick<CommandIo, "stdin">): Promise<void> => {
   const sources = await readSources(files, io.stdin);
   const budget = newBudget();
-  const documents = sources
-    .flatMap(({ file, text: manifests }) => readManifests(manifests, file, { budget, repeatedKeys: validate === "strict" ? "refuse" : "keep" }))
-    .map((input) => {
-      const { warnings, ...admitted } = admitOrThrow(input, { validation: validate });
-      for (const { field, message } of warnings) printer.tell(text`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}`);
-      return convertedOrThrow(admitted, input.where);
-    });
+  const inputs = sources.flatMap(({ file, text: manifests }) =>
+    readManifests(manifests, file, { budget, repeatedKeys: validate === "strict" ? "refuse" : "keep" }),
+  );
+  const rawOf = ({ document }: ManifestDocument): Json => (isObject(document) ? document : {});
+  const timed = inputs.filter((input) => isTimed(rawOf(input)));
+  const converted = inputs
+    .filter((input) => !timed.includes(input))
+    .map((input) => convertedInput(printer, input, { validate, timed: timed.map(rawOf) }));
+  const annotated = inputs.filter(
+    (input) => !timed.includes(input) && rawOf(input)["kind"] === "HorizontalPodAutoscaler" && hasDowntime(rawOf(input)),
+  );
+  const { documents, findings } = withSchedules(
+    converted,
+    [...timed, ...annotated].map((input) => ({ raw: rawOf(input), words: input.where })),
+  );
+  tellOrThrow(printer, findings);
+  for (const document of documents) mustBeAdmitted(document);
   await printer.print(printed(documents, output));
+};
+
+interface ConvertStep {
+  readonly validate: Validation;
+  readonly timed: readonly Json[];
+}
+
+/** One autoscaler, with the schedule that its own triggers and metrics are. */
+const convertedInput = (printer: Printer, input: ManifestDocument, { validate, timed }: ConvertStep): Converted => {
+  const raw = isObject(input.document) ? input.document : {};
+  if (raw["kind"] === "ScaledObject") return convertedScaledObject(printer, raw, input.where);
+  const { document, entries, details } = withoutScheduleMetrics(raw, timed);
+  tellOrThrow(
+    printer,
+    details.map((detail) => ({ words: input.where, detail })),
+  );
+  const { warnings, ...admitted } = admitOrThrow(details.length + entries.length === 0 ? input : { ...input, document }, { validation: validate });
+  for (const { field, message } of warnings) printer.tell(text`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}`);
+  return { document: convertedOrThrow(admitted, input.where), entries };
+};
+
+const convertedScaledObject = (printer: Printer, raw: Json, where: string): Converted => {
+  const { manifests, findings } = importObjects({ hpas: [], watermarks: [], scaledObjects: [raw] }, "native");
+  tellOrThrow(
+    printer,
+    findings.map((detail) => ({ words: where, detail })),
+  );
+  return { document: manifests[0] ?? {}, entries: [] };
+};
+
+/** Says what is carried over in another way. Throws `manifest.not-convertible` with everything that is not carried over. */
+const tellOrThrow = (printer: Printer, findings: Attached["findings"]): void => {
+  const faults = findings
+    .filter(({ detail }) => detail.severity === "lost")
+    .map(({ words, detail: { of, message } }) => `Cannot convert "${words}": ${of ?? ""}: ${message}`);
+  if (faults.length > 0) throw new TidemarkError("manifest.not-convertible", faults.join("\n"), { faults });
+  for (const { words, detail } of findings) printer.tell(text`note: "${words}": ${detail.of ?? ""}: ${detail.message}`);
+};
+
+/** A schedule of several sources must be one that apply takes. */
+const mustBeAdmitted = (document: Json): void => {
+  const admission = admit(document, { validation: "strict" });
+  if (admission.ok) return;
+  const faults = admission.problems.map(
+    ({ field, detail }) => `Cannot convert "${String(isObject(document["metadata"]) ? document["metadata"]["name"] : "")}": ${field}: ${detail}`,
+  );
+  throw new TidemarkError("manifest.not-convertible", faults.join("\n"), { faults });
 };
 
 const convertedOrThrow = (admitted: Parameters<typeof conversionOf>[0] & { readonly metadata: { readonly name: string } }, where: string): Json => {

@@ -4,6 +4,7 @@ import type { Json } from "../../fields/json.ts";
 import { convert } from "../native/convert.ts";
 import { cleanObject } from "./clean-object.ts";
 import type { Detail, Finding } from "./finding.ts";
+import { withEntries } from "./schedules/with-schedules.ts";
 import { importScaledObject } from "./scaled-object.ts";
 
 /** Autoscalers of a cluster as its API lists them, by kind. */
@@ -22,6 +23,8 @@ export interface Imported {
 interface Candidate {
   readonly raw: Json;
   readonly document?: Json;
+  /** Entries of the schedule that only a PodAutoscaler has. */
+  readonly schedule?: readonly Json[];
   readonly details: readonly Detail[];
 }
 
@@ -82,18 +85,15 @@ const subjectOf = (raw: Json): Pick<Finding, "kind" | "namespace" | "name"> => {
 
 /** Fails to no manifest: what `apply` would refuse, and what a PodAutoscaler cannot say. */
 const admittedAs = (candidate: Candidate, as: "same" | "native"): Candidate => {
-  const { raw, document, details } = candidate;
+  const { raw, document, schedule = [], details } = candidate;
   if (document === undefined) return candidate;
   const admission = admit(document, { validation: "strict" });
   if (!admission.ok) {
-    const refused = admission.problems.map(
-      ({ field, detail }): Detail => ({ of: field, severity: "lost", message: `Tidemark refuses it: ${detail}` }),
-    );
-    return { raw, details: [...details, ...refused] };
+    return refusedBy(admission.problems, { raw, details });
   }
-  if (as === "same") return candidate;
+  if (as === "same" && schedule.length === 0) return candidate;
   const conversion = convert(admission);
-  if (conversion.kind === "converted") return { raw, document: conversion.document, details };
+  if (conversion.kind === "converted") return scheduled({ raw, document: withEntries(conversion.document, schedule), details });
   const detail: Detail = {
     of: conversion.rule,
     severity: "lost",
@@ -101,3 +101,15 @@ const admittedAs = (candidate: Candidate, as: "same" | "native"): Candidate => {
   };
   return { raw, details: [...details, detail] };
 };
+
+/** The manifest with its schedule, as `apply` would take it. */
+const scheduled = (candidate: Candidate): Candidate => {
+  const admission = admit(candidate.document, { validation: "strict" });
+  if (admission.ok) return candidate;
+  return refusedBy(admission.problems, candidate);
+};
+
+const refusedBy = (problems: readonly { readonly field: string; readonly detail: string }[], { raw, details }: Candidate): Candidate => ({
+  raw,
+  details: [...details, ...problems.map(({ field, detail }): Detail => ({ of: field, severity: "lost", message: `Tidemark refuses it: ${detail}` }))],
+});

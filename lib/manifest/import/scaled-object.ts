@@ -7,6 +7,8 @@ import { triggerMetrics } from "./trigger-metrics.ts";
 /** A ScaledObject as an HPA, and what becomes of the rest of it. Without a document nothing of it is imported. */
 export interface ImportedScaledObject {
   readonly document?: Json;
+  /** Entries of the schedule that only a PodAutoscaler has. */
+  readonly schedule?: readonly Json[];
   readonly details: readonly Detail[];
 }
 
@@ -34,10 +36,11 @@ export const importScaledObject = (raw: Json, hpa: Json | undefined): ImportedSc
   const spec = object(raw["spec"]);
   const pause = pauseOf(raw);
   if (pause) return { details: [pause] };
-  const { metrics, details: ofTriggers } = triggerMetrics(spec, hpa && object(hpa["spec"]));
+  const most = typeof spec["maxReplicaCount"] === "number" ? spec["maxReplicaCount"] : DEFAULT_MAX;
+  const { metrics, schedule, details: ofTriggers } = triggerMetrics(spec, { hpaSpec: hpa && object(hpa["spec"]), most });
   const details = [...ofTriggers, ...fieldDetails(spec), ...pausedDirections(raw).map(directionDetail)];
   if (metrics === undefined) return { details };
-  return { document: hpaOf(raw, spec, metrics), details };
+  return { document: hpaOf(raw, spec, metrics), ...(schedule.length > 0 && { schedule }), details };
 };
 
 const annotationOf = (raw: Json, name: string): unknown => object(object(raw["metadata"])["annotations"])[name];

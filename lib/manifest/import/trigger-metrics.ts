@@ -1,6 +1,7 @@
 import { isObject } from "../../model/is-object.ts";
 import type { Json } from "../../fields/json.ts";
 import type { Detail } from "./finding.ts";
+import { kedaCron } from "./schedules/actions.ts";
 
 const object = (value: unknown): Json => (isObject(value) ? value : {});
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -8,19 +9,29 @@ const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? val
 /** The metrics of all triggers; undefined where one of them is not known. */
 export interface TriggerMetrics {
   readonly metrics: readonly unknown[] | undefined;
+  /** Entries of a schedule, of triggers `cron`. */
+  readonly schedule: readonly Json[];
   readonly details: readonly Detail[];
 }
 
-/** Each trigger as a metric of an HPA: cpu and memory by themselves, any other as the external metric that KEDA serves under the name in its HPA. */
-export const triggerMetrics = (spec: Json, hpaSpec: Json | undefined): TriggerMetrics => {
+/**
+ * Each trigger as a metric of an HPA: cpu and memory by themselves, a cron trigger beside others as an entry of a schedule, any other as the external metric that KEDA serves under the name in
+ * its HPA. Cron triggers without another one stay metrics of KEDA: a schedule has no metric that lets the count fall after its windows.
+ */
+export const triggerMetrics = (spec: Json, { hpaSpec, most }: { readonly hpaSpec: Json | undefined; readonly most: number }): TriggerMetrics => {
   const triggers = list(spec["triggers"]).map(object);
   const formula = object(object(spec["advanced"])["scalingModifiers"])["formula"] !== undefined;
-  const read = triggers.map((trigger, index) => metricOf(trigger, { index, hpaSpec, formula }));
+  const isCron = (trigger: Json): boolean => trigger["type"] === "cron" && !formula && triggers.some(({ type }) => type !== "cron");
+  const read = triggers.map((trigger, index): ReadTrigger => {
+    const cron = isCron(trigger) ? kedaCron(trigger, { index, most }) : undefined;
+    return cron && cron.entries.length > 0 ? cron : metricOf(trigger, { index, hpaSpec, formula });
+  });
+  const schedule = read.flatMap(({ entries = [] }) => entries);
   const lost = read.some(({ detail }) => detail?.severity === "lost") || triggers.length === 0;
   const details = [...read.flatMap(({ detail }) => detail ?? []), ...(triggers.length === 0 ? [NO_TRIGGER] : [])];
-  if (lost) return { metrics: undefined, details };
+  if (lost) return { metrics: undefined, schedule, details };
   const metrics = read.flatMap(({ metric }) => metric ?? []);
-  return { metrics: formula ? [...metrics, ...externalMetrics(hpaSpec)] : metrics, details };
+  return { metrics: formula ? [...metrics, ...externalMetrics(hpaSpec)] : metrics, schedule, details };
 };
 
 const NO_TRIGGER: Detail = { of: "spec.triggers", severity: "lost", message: "it has no trigger" };
@@ -33,6 +44,7 @@ interface TriggerPlace {
 }
 
 interface ReadTrigger {
+  readonly entries?: readonly Json[];
   readonly metric?: unknown;
   readonly detail?: Detail;
 }

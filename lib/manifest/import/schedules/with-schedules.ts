@@ -1,0 +1,131 @@
+import { milliOfText } from "../../../model/quantity.ts";
+import type { Json } from "../../../fields/json.ts";
+import type { Detail } from "../finding.ts";
+import { cronFederatedHpa, scheduledActions } from "./actions.ts";
+import { hasDowntime, kubeDownscaler, scalingSchedule, sleepInfo } from "./downtimes.ts";
+import { list, lost, nameOf, namespaceOf, object, type Timed } from "./timed.ts";
+
+/** An object that sets counts by time, as a file has it. */
+export interface TimedObject {
+  readonly raw: Json;
+  /** "CronFederatedHPA "web"", for people. */
+  readonly words: string;
+}
+
+const READERS: Readonly<Record<string, (raw: Json) => Timed>> = { CronFederatedHPA: cronFederatedHpa, SleepInfo: sleepInfo };
+const SCALING_SCHEDULES: ReadonlySet<string> = new Set(["ScalingSchedule", "ClusterScalingSchedule"]);
+
+/** True for an object that only sets counts by time, and is no autoscaler. */
+export const isTimed = (raw: Json): boolean => {
+  const kind = String(raw["kind"]);
+  return "ScheduledActions" in raw || kind in READERS || SCALING_SCHEDULES.has(kind) || (kind !== "HorizontalPodAutoscaler" && hasDowntime(raw));
+};
+
+/** What becomes of a timed object. A ScalingSchedule is read with the HPA whose metric names it, by `withoutScheduleMetrics`. */
+const timedOf = (raw: Json): Timed | undefined => {
+  if ("ScheduledActions" in raw) return scheduledActions(raw);
+  const read = READERS[String(raw["kind"])];
+  if (read) return read(raw);
+  return hasDowntime(raw) ? kubeDownscaler(raw) : undefined;
+};
+
+/** The schedule that an HPA gets from the ScalingSchedules that its metrics name, and the HPA without these metrics. */
+export const withoutScheduleMetrics = (
+  hpa: Json,
+  timed: readonly Json[],
+): { readonly document: Json; readonly entries: readonly Json[]; readonly used: readonly Json[]; readonly details: readonly Detail[] } => {
+  const spec = object(hpa["spec"]);
+  const read = list(spec["metrics"]).map((metric) => ({ metric, named: scheduleNamed(object(metric), hpa, timed) }));
+  const kept = read.flatMap(({ metric, named }) => (named ? [] : [metric]));
+  const found = read.flatMap(({ named }) => named ?? []);
+  if (found.length === 0) return { document: hpa, entries: [], used: [], details: [] };
+  const only =
+    kept.length === 0 ? [lost("spec.metrics", "its only metric is a schedule: it needs a metric that decides outside of its windows")] : [];
+  return {
+    document: { ...hpa, spec: { ...spec, metrics: kept } },
+    entries: found.flatMap(({ entries }) => entries),
+    used: found.map(({ raw }) => raw),
+    details: [...only, ...found.flatMap(({ details }) => details)],
+  };
+};
+
+const scheduleNamed = (metric: Json, hpa: Json, timed: readonly Json[]) => {
+  const { describedObject, target } = object(metric["object"]);
+  const { kind, name } = object(describedObject);
+  const raw = timed.find(
+    (each) => each["kind"] === kind && nameOf(each) === name && (kind === "ClusterScalingSchedule" || namespaceOf(each) === namespaceOf(hpa)),
+  );
+  if (!raw || !SCALING_SCHEDULES.has(String(kind))) return undefined;
+  const { averageValue } = object(target);
+  const perMilli = Number(milliOfText(String(averageValue)) ?? 0);
+  if (!(perMilli > 0))
+    return { raw, entries: [], details: [lost("spec.metrics", `its target must be an averageValue above 0, and is ${JSON.stringify(target)}`)] };
+  return { raw, ...scalingSchedule(raw, perMilli / 1000) };
+};
+
+/** One autoscaler as it was converted. */
+export interface Converted {
+  readonly document: Json;
+  readonly entries: readonly Json[];
+}
+
+export interface Attached {
+  readonly documents: readonly Json[];
+  /** Findings of the timed objects, each with the words for its object. */
+  readonly findings: readonly { readonly words: string; readonly detail: Detail }[];
+}
+
+/** Gives each autoscaler the entries of the timed objects that are for it. A timed object that is for none of them is lost. */
+export const withSchedules = (converted: readonly Converted[], timed: readonly TimedObject[]): Attached => {
+  const read = timed.map(({ raw, words }) => ({ words, timed: timedOf(raw) }));
+  const documents = converted.map(({ document, entries }) => {
+    const more = read.flatMap(({ timed: one }) => (one && isFor(one, document, converted.length) ? one.entries : []));
+    return withEntries(document, [...entries, ...more]);
+  });
+  const findings = read.flatMap(({ words, timed: one }) => {
+    if (!one) return [];
+    const isMet = converted.some(({ document }) => isFor(one, document, converted.length));
+    const nobody = isMet ? [] : [lost("its target", `${forText(one)} is among the files: give the manifest of its autoscaler with -f too`)];
+    return [...one.details, ...nobody].map((detail) => ({ words, detail }));
+  });
+  return { documents, findings };
+};
+
+const isFor = ({ for: whom }: Timed, document: Json, count: number): boolean => {
+  const { kind, name } = object(object(document["spec"])["scaleTargetRef"]);
+  switch (whom.kind) {
+    case "only one":
+      return count === 1;
+    case "autoscaler":
+      return whom.namespace === namespaceOf(document) && whom.name === nameOf(document);
+    case "workload":
+      return whom.namespace === namespaceOf(document) && whom.workload === kind && whom.name === name;
+    case "namespace":
+      return whom.namespace === namespaceOf(document) && !whom.except.includes(String(name));
+  }
+};
+
+const forText = ({ for: whom }: Timed): string => {
+  switch (whom.kind) {
+    case "only one":
+      return "it names no workload of a cluster, and not exactly one autoscaler";
+    case "autoscaler":
+      return `no autoscaler "${whom.namespace}/${whom.name}"`;
+    case "workload":
+      return `no autoscaler of ${whom.workload} "${whom.namespace}/${whom.name}"`;
+    case "namespace":
+      return `no autoscaler of namespace "${whom.namespace}"`;
+  }
+};
+
+/** Two entries never have the same name. */
+export const withEntries = (document: Json, entries: readonly Json[]): Json => {
+  if (entries.length === 0) return document;
+  const spec = object(document["spec"]);
+  const all = [...list(spec["schedule"]).map(object), ...entries];
+  const named = all.map((entry, index) => {
+    const before = all.slice(0, index).filter(({ name }) => name === entry["name"]).length;
+    return before === 0 ? entry : { ...entry, name: `${String(entry["name"])}-again-${before}` };
+  });
+  return { ...document, spec: { ...spec, schedule: named } };
+};
