@@ -1,25 +1,15 @@
 import type { ClusterRecord, FleetRecord } from "../model/records.ts";
 import type { Problem } from "../report/problems.ts";
 import type { HeadGlance } from "../store/head/read-heads.ts";
-import { LASTING_MS, lasting, TROUBLE_KINDS, type TroubleKind } from "../store/head/troubles.ts";
+import { CLUSTER_MS, LASTS_MS, lasting, TROUBLE_KINDS } from "../store/head/troubles.ts";
 import type { ClusterItem } from "../store/records/clusters.ts";
 import { pausedBy } from "./pause.ts";
 import { MINUTE_MS } from "./plan.ts";
 
-/** How long a whole cluster must be in trouble before it is a problem, and a namespace over its share. */
-export const CLUSTER_MS = 5 * MINUTE_MS;
 /** A partition that was not synced for longer than this many periods is late. */
 const LATE_PERIODS = 3;
 /** A partition that was just added is planned within this time. */
 const FIRST_SYNC_MS = 3 * MINUTE_MS;
-
-/** How long a trouble of autoscalers lasts before it is a problem. */
-export const LASTS_MS: Readonly<Record<TroubleKind, number>> = {
-  refused: LASTING_MS,
-  unmeasured: LASTING_MS,
-  atMax: LASTING_MS,
-  overShare: CLUSTER_MS,
-};
 
 /** What the call of the scheduler has read. */
 export interface Fleet {

@@ -2,6 +2,7 @@ import type { AutoscalerRecord } from "../model/records.ts";
 import { TENANT_OVER_SHARE } from "../report/holds.ts";
 import { SPEC_OVER_BUDGET } from "../report/object-holds.ts";
 import {
+  LASTS_MS,
   OWNERS_MAX,
   REMEMBERED_MAX,
   sinceMinute,
@@ -16,7 +17,6 @@ import { isUnreachable } from "./completed-report.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
 import type { Seen } from "./observe.ts";
-import { LASTS_MS } from "./problems.ts";
 import type { After } from "./windows-after.ts";
 
 /** One autoscaler, or one namespace, that has a trouble in this sync. */

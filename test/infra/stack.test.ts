@@ -113,6 +113,8 @@ describe("the functions", () => {
       TIDEMARK_SYNC_FUNCTION: { Ref: "SyncLambdaFunction" },
       TIDEMARK_CLUSTER_METRICS: "none",
       TIDEMARK_EXTERNAL_ID: "none",
+      TIDEMARK_ALARM_OWNERS: "none",
+      TIDEMARK_OWNER_TOPICS: "none",
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {

@@ -34,9 +34,17 @@ export interface Troubles {
 
 export const NO_TROUBLES: Troubles = { of: {} };
 
-/** How long a trouble of autoscalers must last before it wakes a person. */
-export const LASTING_MS = 15 * 60_000;
 const MINUTE_MS = 60_000;
+/** How long a whole cluster must be in trouble before it is a problem, and a namespace over its share. */
+export const CLUSTER_MS = 5 * MINUTE_MS;
+/** How long a trouble of autoscalers must last before it wakes a person. */
+export const LASTING_MS = 15 * MINUTE_MS;
+export const LASTS_MS: Readonly<Record<TroubleKind, number>> = {
+  refused: LASTING_MS,
+  unmeasured: LASTING_MS,
+  atMax: LASTING_MS,
+  overShare: CLUSTER_MS,
+};
 const KEY_CHARACTERS = 4;
 /** Autoscalers of one kind that the head remembers one by one: 200 take a kilobyte. Beyond that they are counted together. */
 export const REMEMBERED_MAX = 200;
