@@ -60,7 +60,9 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .action(async (names: readonly string[], options: SheetOptions & ChoiceOptions) => {
       const { choiceOfQuery } = await code.choice();
       const choice = choiceOfQuery("describe", names, options);
-      return run(options, showsOf(options.output), async (session, printer) => (await code.describe()).describe(session, printer, choice, options));
+      return run(options, showsOf(options.output), async (session, printer) =>
+        (await code.describe()).describe(session, { printer, io }, choice, options),
+      );
     });
   withScope(root.command("explain"))
     .description("explain why an autoscaler is at its count, and what would change it")

@@ -82,6 +82,18 @@ const EDITED: Readonly<Record<string, unknown>> = {
   },
   freeze: { changed: false, frozen: { at: "2026-03-01T12:00:00.000Z", by: "ada", reason: "r" } },
   checkCluster: { usable: false, checks: CHECKS },
+  calendars: [{ name: "c", dates: ["2026-12-25"] }],
+  sources: [
+    {
+      name: "s",
+      kind: "http",
+      url: "https://h.example",
+      clusters: ["*"],
+      namespaces: ["*"],
+      updatedAt: "2026-03-01T12:00:00.000Z",
+      updatedBy: "ada",
+    },
+  ],
 };
 
 type Method = (...args: readonly unknown[]) => unknown;

@@ -115,6 +115,20 @@ Events:
   120m   2      4    ScaleUp   applied   cpu resource utilization (percentage of request) above target
   50m    4      6    ScaleUp   refused   cpu resource utilization (percentage of request) above target; the server said: forbidden
   45s    6      9    ScaleUp   applied   cpu resource utilization (percentage of request) above target
+Last 30 minutes:
+   load  cpu of 60%; highest 0.67 times the target, which is the dashed line
+      1 ┤╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌
+        ┤                                                                    ███
+        ┤                                                                    ███
+   pods  highest 9; ○ wanted by the metrics
+      9 ┤                                                                    ███
+        ┤                                                                    ███
+        ┤                                                                    ███
+held by  ····································································sss
+  marks                                                                       ▲
+        └┬──────────────────────┬───────────────────────┬──────────────────────┬
+         11:30                  11:40                   11:50
+         s stabilization   ▲ scaled up
 `);
   });
 

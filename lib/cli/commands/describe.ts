@@ -1,8 +1,8 @@
-import { text } from "../../report/printed.ts";
+import { lines, text } from "../../report/printed.ts";
 import type { Description } from "../../service/views/autoscaler-view.ts";
 import { type Choice, chosenForQuery } from "../chosen-autoscalers.ts";
 import { forEachResource } from "../each-resource.ts";
-import type { Printer, Session } from "../io.ts";
+import type { CommandIo, Printer, Session } from "../io.ts";
 import { nothingListed } from "../listed-autoscalers.ts";
 import { describeSheet } from "../output/describe-sheet.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
@@ -10,13 +10,20 @@ import { explainSheet } from "../output/explain-sheet.ts";
 import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
 import { mustHaveKind, queryFor, type Resource } from "../selected-names.ts";
 import { pastMs } from "../time-options.ts";
+import { recentLines } from "./timeline.ts";
 
 export interface SheetOptions {
   readonly output: "text" | DocumentFormat;
 }
 
-/** Prints a sheet for each autoscaler, with an empty line between two; or one document, a `List` unless there is one name. */
-export const describe = async ({ service, nowMs }: Session, printer: Printer, choice: Choice, { output }: SheetOptions): Promise<void> => {
+/** Prints a sheet for each autoscaler, with an empty line between two; or one document, a `List` unless there is one name. The sheet of a single one ends with its last 30 minutes. */
+export const describe = async (
+  session: Session,
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "columns"> },
+  choice: Choice,
+  { output }: SheetOptions,
+): Promise<void> => {
+  const { service, nowMs } = session;
   const chosen = await chosenForQuery(service, choice);
   if (chosen.length === 0 && output === "text") printer.tell(nothingListed(choice.options));
   const views: Description[] = [];
@@ -24,6 +31,9 @@ export const describe = async ({ service, nowMs }: Session, printer: Printer, ch
     const view = mustHaveKind(await service.describe(query), kind);
     if (output === "text") await printer.print(text`${views.length > 0 ? text`\n` : ""}${describeSheet(view, nowMs, printer.paint)}`);
     views.push(view);
+    if (output !== "text" || chosen.length > 1) return;
+    const recent = await recentLines(session, query, { columns: io.columns, paint: printer.colours });
+    if (recent.length > 0) await printer.print(lines(recent));
   });
   if (output === "text") return;
   const [first] = views;

@@ -27,6 +27,8 @@ export interface TimelineOptions {
 
 const DEFAULT_MS = 2 * 3_600_000;
 const COLUMNS = 80;
+const RECENT_MS = 30 * 60_000;
+const RECENT_ROWS = 3;
 const LOAD_ROWS = 4;
 const POD_ROWS = 7;
 /** Scales and edits that are listed below a drawing, the newest of them. */
@@ -59,6 +61,19 @@ const stretchOf = (options: TimelineOptions, nowMs: number, printer: Printer): S
   if (options.since !== undefined || options.until !== undefined) throw usage("Cannot use --at together with --since or --until: give one of them");
   const [middle, half] = [pastMs("--at", at, nowMs, printer.note), lengthMs("--around", around)];
   return { sinceMs: middle - half, untilMs: Math.min(nowMs, middle + half) };
+};
+
+/** The last half hour of an autoscaler as a drawing, without the list of what happened; nothing where no sync has evaluated it then. */
+export const recentLines = async (
+  { service, nowMs }: Session,
+  query: AutoscalerQuery,
+  { columns = COLUMNS, paint }: { readonly columns: number | undefined; readonly paint: boolean },
+): Promise<readonly Word[]> => {
+  const { history, events, changes } = await readAll(service, query, { sinceMs: nowMs - RECENT_MS, untilMs: nowMs });
+  if (history.points.length === 0) return [];
+  const drawn = timelineOf(history, events, changes);
+  const sizes = { loadRows: RECENT_ROWS, podRows: RECENT_ROWS, colours: paint, clock: clockOf(drawn) };
+  return ["Last 30 minutes:", ...timelineLines(drawn, { columns, ...sizes })];
 };
 
 interface Read {
