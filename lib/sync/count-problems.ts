@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Problem, ProblemReport } from "../report/problems.ts";
-import { readHeads } from "../store/head/read-heads.ts";
+import { readGlances } from "../store/head/head.ts";
 import { type ClusterItem, getFleet } from "../store/records/clusters.ts";
 import { readTold, storeTold } from "../store/records/told-problems.ts";
 import type { Tables } from "../store/table/tables.ts";
@@ -23,7 +23,7 @@ export const countProblems = async ({ tables, tell, owners }: CountPorts, cluste
   const refs = clusters.flatMap((item) =>
     item.kind === "read" ? item.record.partitions.map(({ name }) => ({ cluster: item.record.name, partition: name })) : [],
   );
-  const [fleet, before, heads] = await Promise.all([getFleet(tables), readTold(tables), readHeads(tables, refs)]);
+  const [fleet, before, heads] = await Promise.all([getFleet(tables), readTold(tables), readGlances(tables, refs)]);
   const nowMs = tables.clock();
   const all = problemsOf({ fleet, clusters, heads, nowMs });
   const { report, told } = risenProblems(before, all, nowMs);

@@ -1,6 +1,6 @@
 import type { ClusterRecord, FleetRecord } from "../model/records.ts";
 import type { Problem } from "../report/problems.ts";
-import type { HeadGlance } from "../store/head/read-heads.ts";
+import type { HeadGlance } from "../store/head/head.ts";
 import { CLUSTER_MS, LASTS_MS, lasting, TROUBLE_KINDS } from "../store/head/troubles.ts";
 import type { ClusterItem } from "../store/records/clusters.ts";
 import { pausedBy } from "./pause.ts";

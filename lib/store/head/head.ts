@@ -86,6 +86,21 @@ export const readHeads = async (tables: Tables, refs: readonly PartitionRef[], c
   return items.map((item) => item && headOf(item));
 };
 
+/** What the function that plans looks at. */
+export type HeadGlance = Pick<Head, "nowMs" | "troubles">;
+
+/** Glances of the heads of many partitions by "CLUSTER/PARTITION"; absent before the first claim. Eventually, for half a read unit each: a minute later they are looked at again. Throws `store.unclear`. */
+export const readGlances = async (tables: Tables, refs: readonly PartitionRef[]): Promise<ReadonlyMap<string, HeadGlance>> => {
+  const options = { consistent: false, attributes: ["nowMs", "troubles"] };
+  const items = await batchGet(tables, "read the heads of partitions", refs.map(headKey), options);
+  return new Map(
+    refs.flatMap(({ cluster, partition }, at) => {
+      const item = items[at];
+      return item ? [[`${cluster}/${partition}`, { nowMs: Number(item["nowMs"]?.N ?? 0), troubles: troublesOf(item["troubles"]?.S) }] as const] : [];
+    }),
+  );
+};
+
 /** Reads the head strongly; absent before the first claim. */
 export const readHead = async (tables: Tables, ref: PartitionRef): Promise<Head | undefined> => {
   const { Item } = await repeat(tables, `read the head of "${ref.cluster}/${ref.partition}"`, () =>

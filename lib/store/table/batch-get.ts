@@ -14,16 +14,22 @@ type Item = Readonly<Record<string, AttributeValue>>;
 
 const textOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
 
+interface BatchOptions {
+  readonly consistent: boolean;
+  /** The attributes that are wanted beside the key; absent is all. Units are the same. */
+  readonly attributes?: readonly string[];
+}
+
 /** Many items of the state table by their keys, a hundred to a request, 16 requests at once. In the order of the keys; `undefined` where there is no item. */
 export const batchGet = async (
   tables: Tables,
   action: string,
   keys: readonly Key[],
-  { consistent }: { readonly consistent: boolean },
+  options: BatchOptions,
 ): Promise<readonly (Item | undefined)[]> => {
   const batches = Array.from({ length: Math.ceil(keys.length / KEYS_MAX) }, (_, at) => keys.slice(at * KEYS_MAX, (at + 1) * KEYS_MAX));
   const found = new Map<string, Item>();
-  await eachDone(batches, PARALLEL, (batch) => getBatch(tables, action, { keys: batch, consistent, found }));
+  await eachDone(batches, PARALLEL, (batch) => getBatch(tables, action, { keys: batch, options, found }));
   return keys.map((key) => found.get(textOf(key)));
 };
 
@@ -31,12 +37,14 @@ export const batchGet = async (
 const getBatch = async (
   tables: Tables,
   action: string,
-  { keys, consistent, found }: { readonly keys: readonly Key[]; readonly consistent: boolean; readonly found: Map<string, Item> },
+  { keys, options, found }: { readonly keys: readonly Key[]; readonly options: BatchOptions; readonly found: Map<string, Item> },
 ): Promise<void> => {
+  const { consistent, attributes } = options;
+  const projection = attributes && { ProjectionExpression: ["pk", "sk", ...attributes].join(", ") };
   const name = tables.stateTable;
   let left: readonly Record<string, AttributeValue>[] = keys.map(itemKey);
   for (let attempt = 1; left.length > 0; attempt++) {
-    const request = { RequestItems: { [name]: { Keys: [...left], ConsistentRead: consistent } } };
+    const request = { RequestItems: { [name]: { Keys: [...left], ConsistentRead: consistent, ...projection } } };
     const { Responses, UnprocessedKeys } = await repeat(tables, action, () => tables.client.send(new BatchGetItemCommand(request)));
     for (const item of Responses?.[name] ?? []) found.set(textOf({ pk: item["pk"]?.S ?? "", sk: item["sk"]?.S ?? "" }), item);
     left = UnprocessedKeys?.[name]?.Keys ?? [];
