@@ -52,11 +52,17 @@ async function* ofAll(context: QueryContext, filter: Pick<ChangeQuery, "cluster"
   const autoscalers = clusters.map(({ name }) => ofAutoscalers(context, name, { sinceMs, inside: filter.namespace }));
   // A change of a cluster tells its connection and all namespaces that its partitions name.
   const whole = filter.namespace === undefined ? clusters.filter(({ name }) => sees(context, name)) : [];
-  const scopes = whole.flatMap((cluster) => ofScopes(context, cluster));
+  const scopes = whole.flatMap((cluster) => ofScopes(context, cluster, sinceMs));
   const isAll = filter.namespace === undefined && filter.cluster === undefined && sees(context);
-  const fleet = isAll ? [ofScope(context, "fleet", "fleet"), ofScope(context, "access", "access"), ofScope(context, "source", "sources")] : [];
+  const fleet = isAll ? FLEET_SCOPES.map(([scope, name]) => ofScope(context, scope, name, sinceMs)) : [];
   yield* merged([...fleet, ...scopes, ...autoscalers]);
 }
+
+const FLEET_SCOPES = [
+  ["fleet", "fleet"],
+  ["access", "access"],
+  ["source", "sources"],
+] as const;
 
 /** A removed cluster is still found by its name. */
 const clustersOf = async (context: QueryContext, name: string | undefined): Promise<readonly Pick<ClusterRecord, "name" | "partitions">[]> => {
@@ -67,7 +73,7 @@ const clustersOf = async (context: QueryContext, name: string | undefined): Prom
     // The history of a removed cluster is for callers with a right on all of it.
     if (!sees(context, name)) throw error;
     const gone = { name: clusterName(name), partitions: [] };
-    for await (const _any of ofScope(context, "cluster", name)) return [gone];
+    for await (const _any of ofScope(context, "cluster", name, 0)) return [gone];
     throw error;
   }
 };
@@ -81,13 +87,13 @@ async function* ofAutoscalers(
     if ((inside === undefined || change.namespace === inside) && sees(context, cluster, change.namespace)) yield changeView(change);
 }
 
-const ofScopes = (context: QueryContext, { name, partitions }: Pick<ClusterRecord, "name" | "partitions">) => [
-  ofScope(context, "cluster", name),
-  ...partitions.map((partition) => ofScope(context, "partition", `${name}/${partition.name}`)),
+const ofScopes = (context: QueryContext, { name, partitions }: Pick<ClusterRecord, "name" | "partitions">, sinceMs: number) => [
+  ofScope(context, "cluster", name, sinceMs),
+  ...partitions.map((partition) => ofScope(context, "partition", `${name}/${partition.name}`, sinceMs)),
 ];
 
-async function* ofScope(context: QueryContext, scope: ScopeChangeRecord["scope"], name: string): AsyncGenerator<ChangeView> {
-  for await (const change of scopeChangesOf(context.tables, { scope, name })) yield scopeChangeView(change);
+async function* ofScope(context: QueryContext, scope: ScopeChangeRecord["scope"], name: string, sinceMs: number): AsyncGenerator<ChangeView> {
+  for await (const change of scopeChangesOf(context.tables, { scope, name }, sinceMs)) yield scopeChangeView(change);
 }
 
 /** Merges sorted streams into one. It holds one item of each. */

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openQueries } from "../../lib/service/open.ts";
-import type { QueryService } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
+import { viewHandler } from "../../functions/view.ts";
+import { METRICS_PATH, QUERY_PATHS } from "../../lib/api/paths.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import type { ClusterRows } from "../../lib/service/views/row-view.ts";
+import { eventOf } from "../api/world.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { demandRules } from "../sync/demand-rules.ts";
@@ -88,9 +89,25 @@ const unitsOfAnswer = (input: Input, answer: Answer): number => {
   return unitsOf(bytes, input.ConsistentRead === true);
 };
 
+/** What an answer takes: requests over HTTP, requests of the tables, how many of these in a row within one HTTP request, read units, and KiB of the compressed answer. */
+type Count = readonly [http: number, requests: number, depth: number, units: number, kib: number];
+
+interface Question {
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly status?: number;
+  readonly etag?: string;
+}
+
+interface HttpAnswer {
+  readonly items: readonly unknown[];
+  readonly text: string;
+  readonly etag: string | undefined;
+}
+
 /**
- * An environment that has read nothing yet; each call counts what a question asks of the tables. The engine gives 50 items to an answer of a query, and DynamoDB a megabyte, so that a request that only
- * goes on is not counted, but for its units.
+ * An environment of the function `view` that has read nothing yet; each call counts what a question asks of the tables, page by page. The engine gives 50 items to an answer of a query, and DynamoDB a
+ * megabyte, so that a request that only goes on is not counted, but for its units.
  */
 const environmentOf = ({ tables, nowMs }: Fleet) => {
   let count = { requests: 0, units: 0, done: 0, depth: 0 };
@@ -106,72 +123,131 @@ const environmentOf = ({ tables, nowMs }: Fleet) => {
     if (isFirst) count.done = Math.max(count.done, own);
     return answer;
   });
-  const service = openQueries({ tables: { ...tables, client }, clock: () => nowMs });
-  return async (ask: (service: QueryService) => Promise<unknown>): Promise<readonly number[]> => {
+  const handler = viewHandler({ tables: { ...tables, client }, clock: () => nowMs, reporter: { line: () => {} } });
+  const once = async ({ path, query = {}, status = 200, etag }: Question, page: string | undefined) => {
+    const headers = { "accept-encoding": "gzip", ...(etag !== undefined && { "if-none-match": etag }) };
+    const parameters = new URLSearchParams({ ...query, ...(page !== undefined && { page }) }).toString();
+    const result = await handler(eventOf({ path, query: parameters, headers }));
+    if (typeof result === "string" || result.statusCode !== status) throw new Error(`"${path}" has an unexpected answer: ${JSON.stringify(result)}`);
+    const bytes = Buffer.from(result.body ?? "", result.isBase64Encoded ? "base64" : "utf8");
+    const text = (result.isBase64Encoded ? gunzipSync(bytes) : bytes).toString("utf8");
+    return { text, bytes: bytes.length, etag: result.headers?.["etag"]?.toString(), json: text.startsWith("{") ? JSON.parse(text) : {} };
+  };
+  return async (question: Question): Promise<{ readonly count: Count; readonly answer: HttpAnswer }> => {
     count = { requests: 0, units: 0, done: 0, depth: 0 };
-    await ask(service);
-    return [count.requests, count.depth, Math.ceil(count.units)];
+    let [http, bytes, depth, text] = [0, 0, 0, ""];
+    let etag: string | undefined;
+    const items: unknown[] = [];
+    for (let page: string | undefined, goesOn = true; goesOn; goesOn = page !== undefined) {
+      count = { ...count, done: 0, depth: 0 };
+      const got = await once(question, page);
+      http += 1;
+      bytes += got.bytes;
+      depth = Math.max(depth, count.depth);
+      ({ text, etag } = got);
+      items.push(...((got.json as { readonly items?: readonly unknown[] }).items ?? []));
+      page = (got.json as { readonly items?: unknown; readonly next?: string }).items ? (got.json as { readonly next?: string }).next : undefined;
+    }
+    return { count: [http, count.requests, depth, Math.ceil(count.units), Math.ceil(bytes / 1_024)], answer: { items, text, etag } };
   };
 };
 
-type Ask = (service: QueryService, fleet: Fleet) => Promise<unknown>;
-const rows: Ask = (service) => toArray(service.rows({}));
-const marks = new Map<Fleet, string>();
-const marksOf = (all: readonly ClusterRows[]): string => all.flatMap(({ partitions }) => partitions.map(({ mark }) => mark ?? "")).join("");
+interface Asked {
+  readonly question: (fleet: Fleet, before: HttpAnswer | undefined) => Question;
+  /** The environment has answered this question before. */
+  readonly isWarm?: true;
+  readonly check?: (answer: HttpAnswer, fleet: Fleet) => void;
+}
 
-const ANSWERS: Readonly<Record<string, { readonly ask: Ask; readonly isWarm?: true }>> = {
-  "`get`, cold": { ask: rows },
-  "`get`, warm": { ask: rows, isWarm: true },
+const marksOf = ({ items }: HttpAnswer): string =>
+  (items as readonly ClusterRows[]).flatMap(({ partitions }) => partitions.map(({ mark }) => mark ?? "")).join("");
+const one = ({ cluster }: Fleet): { readonly name: string } => ({ name: `${cluster}/shop/checkout-worker-7` });
+const hasAllRows = ({ items }: HttpAnswer, { clusters }: Fleet): void =>
+  expect((items as readonly ClusterRows[]).reduce((sum, { rows }) => sum + rows.length, 0)).toBe(AUTOSCALERS * clusters);
+const hasAllSeries = ({ text }: HttpAnswer, { clusters }: Fleet): void =>
+  expect(text.match(/^tidemark_current_replicas\{/gm)).toHaveLength(AUTOSCALERS * clusters);
+const aDayAgo = ({ nowMs }: Fleet): string => new Date(nowMs - 86_400_000).toISOString();
+const SERIES = { path: METRICS_PATH };
+const ROWS = { path: QUERY_PATHS.rows };
+
+const ANSWERS: Readonly<Record<string, Asked>> = {
+  "`get`, cold": { question: () => ROWS, check: hasAllRows },
+  "`get`, warm": { question: () => ROWS, isWarm: true, check: hasAllRows },
   "`get -w`, nothing changed": {
-    ask: async (service, fleet) => {
-      const all = await toArray(service.rows({ known: marks.get(fleet) ?? "" }));
-      expect(all.every((cluster) => cluster.partitions.every(({ unchanged }) => unchanged))).toBe(true);
-    },
+    question: (_fleet, before) => ({ ...ROWS, query: { known: before ? marksOf(before) : "" } }),
     isWarm: true,
+    check: ({ items }) => expect((items as readonly ClusterRows[]).every(({ rows }) => rows.length === 0)).toBe(true),
   },
-  "`status`": { ask: (service) => service.status() },
-  "`cluster list`": { ask: (service) => toArray(service.clusters()) },
-  "`/metrics`, cold": { ask: (service) => service.series() },
-  "`/metrics`, warm": {
-    ask: async (service, fleet) => {
-      const families = await service.series();
-      expect(families.map(({ samples }) => samples.length)).toEqual(families.map(() => AUTOSCALERS * fleet.clusters));
-      expect(families.length).toBeGreaterThan(2);
-    },
-    isWarm: true,
+  "`get --fields state,targets`": { question: () => ({ ...ROWS, query: { fields: "state,targets" } }), check: hasAllRows },
+  "`get -l app=checkout-worker-7`": { question: () => ({ ...ROWS, query: { selector: "app=checkout-worker-7" } }) },
+  "`get -o json`": {
+    question: () => ({ path: QUERY_PATHS.autoscalers }),
+    check: ({ items }, { clusters }) => expect(items).toHaveLength(AUTOSCALERS * clusters),
   },
-  "`get NAME`, unknown, cold": { ask: (service) => expect(service.get({ name: "nothing" })).rejects.toMatchObject({ code: "service.unknown" }) },
-  "`get CLUSTER/NAMESPACE/NAME`": { ask: (service, { cluster }) => service.get({ name: `${cluster}/shop/checkout-worker-7` }) },
+  "`status`": { question: () => ({ path: QUERY_PATHS.status }) },
+  "`cluster list`": { question: () => ({ path: QUERY_PATHS.clusters }) },
+  "`cluster list NAME`": { question: ({ cluster }) => ({ path: QUERY_PATHS.cluster, query: { name: cluster } }) },
+  "`partition describe`": { question: ({ cluster }) => ({ path: QUERY_PATHS.partition, query: { name: cluster } }) },
+  "`/metrics`, cold": { question: () => SERIES, check: hasAllSeries },
+  "`/metrics`, warm": { question: () => SERIES, isWarm: true, check: hasAllSeries },
+  "`series` as JSON": { question: () => ({ path: QUERY_PATHS.series }) },
+  "`get NAME`, unknown, cold": { question: () => ({ path: QUERY_PATHS.get, query: { name: "nothing" }, status: 404 }) },
+  "`get CLUSTER/NAMESPACE/NAME`": { question: (fleet) => ({ path: QUERY_PATHS.get, query: one(fleet) }) },
+  "`describe`": { question: (fleet) => ({ path: QUERY_PATHS.describe, query: one(fleet) }) },
+  "`explain`": { question: (fleet) => ({ path: QUERY_PATHS.explain, query: one(fleet) }) },
+  "`history`, 2 h": { question: (fleet) => ({ path: QUERY_PATHS.history, query: one(fleet) }) },
+  "`shadow`, 1 day": { question: (fleet) => ({ path: QUERY_PATHS.shadow, query: one(fleet) }) },
+  "`events NAME`, 13 months": { question: (fleet) => ({ path: QUERY_PATHS.events, query: one(fleet) }) },
+  "`events --all`, 1 day": { question: (fleet) => ({ path: QUERY_PATHS.events, query: { since: aDayAgo(fleet) } }) },
+  "`changes -A`": { question: (fleet) => ({ path: QUERY_PATHS.changes, query: { since: aDayAgo(fleet) } }) },
+  "`override list`": { question: () => ({ path: QUERY_PATHS.overrides }) },
+  "`source list`": { question: () => ({ path: QUERY_PATHS.sources }) },
+  "`fleet status`": { question: () => ({ path: QUERY_PATHS.fleet }) },
+  "`access list`": { question: () => ({ path: QUERY_PATHS.access }) },
+  "`auth can-i`": { question: ({ cluster }) => ({ path: QUERY_PATHS.canI, query: { verb: "view", cluster } }) },
 };
 
-/** The budgets of the page, by answer: requests, requests in a row, and units, for each size. */
+/** The budgets of the page, by answer: for each size the five counts. */
 const BUDGETS = new Map(
   (PAGE.split("<!-- reads -->")[1]?.split("<!-- end of reads -->")[0] ?? "")
     .trim()
     .split("\n")
     .slice(2)
     .map((line) => line.split("|").map((cell) => cell.trim()))
-    .map(([, answer = "", ...cells]) => [answer, cells.slice(0, SIZES.length).map((cell) => cell.split(", ").map(Number))] as const),
+    .map(
+      ([, answer = "", ...cells]) =>
+        [answer, cells.slice(0, SIZES.length).map((cell) => cell.split(", ").map((number) => Number(number.replace(",", ""))))] as const,
+    ),
 );
 
+/** A caller waits for each request that depends on another one. */
+const DEPTH_MAX = 8;
+
 describe("the read budgets of docs/speed.md", () => {
-  it("are of each answer here, and of no other", () => {
+  it("are of each answer here, and of no other, and each route has one", () => {
     expect([...BUDGETS.keys()]).toEqual(Object.keys(ANSWERS));
+    const [fleet] = fleets.values();
+    if (!fleet) throw new Error("there is no fleet");
+    const asked = new Set(Object.values(ANSWERS).map(({ question }) => question(fleet, undefined).path));
+    expect([...asked].toSorted()).toEqual([...Object.values(QUERY_PATHS), METRICS_PATH].toSorted());
   });
 
   it.each(Object.keys(ANSWERS).flatMap((answer) => SIZES.map((clusters, at) => [answer, clusters, at] as const)))(
     "hold for %s with %i clusters of 100 autoscalers, and say no more than twice of what it takes",
     async (answer, clusters, at) => {
       const fleet = fleets.get(clusters);
+      const asked = ANSWERS[answer];
       const budget = BUDGETS.get(answer)?.[at] ?? [];
-      const { ask, isWarm } = ANSWERS[answer] ?? {};
-      if (!fleet || !ask) throw new Error("there is no such answer");
+      if (!fleet || !asked) throw new Error("there is no such answer");
       const measure = environmentOf(fleet);
-      if (isWarm) await measure(async (service) => marks.set(fleet, marksOf(await toArray(service.rows({})))));
-      const took = await measure((service) => ask(service, fleet));
-      for (const [index, value] of took.entries()) {
-        expect(value, `${answer}: ${took}`).toBeLessThanOrEqual(budget[index] ?? 0);
-        expect(budget[index], `${answer}: ${took}`).toBeLessThanOrEqual(2 * value);
+      const before = asked.isWarm ? (await measure({ path: asked.question(fleet, undefined).path })).answer : undefined;
+      const { count, answer: got } = await measure(asked.question(fleet, before));
+      asked.check?.(got, fleet);
+      if (process.env["READ_BUDGETS"]) process.stdout.write(`BUDGET ${answer} ${clusters} ${count.join(", ")}\n`);
+      expect(count[2], `${answer}: ${count}`).toBeLessThanOrEqual(DEPTH_MAX);
+      for (const [index, value] of count.entries()) {
+        expect(value, `${answer}: ${count}`).toBeLessThanOrEqual(budget[index] ?? 0);
+        expect(budget[index], `${answer}: ${count}`).toBeLessThanOrEqual(2 * value);
       }
     },
   );

@@ -36,8 +36,8 @@ describe("the changes of clusters and of the fleet", () => {
   it("are read by one query each", () => {
     expect(scopeChangesParams("history", { scope: "fleet", name: "fleet" })).toEqual({
       TableName: "history",
-      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-      ExpressionAttributeValues: { ":pk": { S: "changes#fleet#fleet" }, ":prefix": { S: "change#" } },
+      KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :last",
+      ExpressionAttributeValues: { ":pk": { S: "changes#fleet#fleet" }, ":since": { S: "change#000000000000000" }, ":last": { S: "change#~" } },
       ConsistentRead: true,
     });
   });

@@ -4,6 +4,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { Override, OverrideScope } from "../../model/override.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet } from "../../store/records/clusters.ts";
+import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/all-done.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed, findAutoscaler, findCluster, optionalNamespace } from "../find-autoscaler.ts";
 import type { NewOverride, OverrideCursor, OverrideQuery } from "./requests.ts";
@@ -107,10 +108,11 @@ export async function* overrides(context: QueryContext, query: OverrideQuery, af
   const wanted = query.name === undefined ? query : (await findAutoscaler(context, { ...query, name: query.name })).record;
   const viewOf = ({ place, override }: LocatedOverride): OverrideView => overrideView(place, override, nowMs);
   if (after?.cluster === undefined) yield* inOrder(ofFleet(await getFleet(context.tables)).map(viewOf), after);
-  for (const cluster of await clustersNamed(context, wanted.cluster)) {
-    if (after?.cluster !== undefined && cluster.name < after.cluster) continue;
-    yield* inOrder((await inCluster(context, cluster, wanted)).map(viewOf), cluster.name === after?.cluster ? after : undefined);
-  }
+  const all = await clustersNamed(context, wanted.cluster);
+  const clusters = all.filter(({ name }) => after?.cluster === undefined || name >= after.cluster);
+  const read = async (cluster: ClusterRecord) => ({ cluster, found: await inCluster(context, cluster, wanted) });
+  for await (const { cluster, found } of eachInGroups(clusters, CLUSTERS_AT_ONCE, read))
+    yield* inOrder(found.map(viewOf), cluster.name === after?.cluster ? after : undefined);
 }
 
 const inCluster = async (context: QueryContext, cluster: ClusterRecord, wanted: OverrideQuery): Promise<readonly LocatedOverride[]> => {

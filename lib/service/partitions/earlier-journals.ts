@@ -38,7 +38,7 @@ export const earlierStreams = async (
   { sinceMs }: Stretch,
 ): Promise<readonly JournalStream[]> => {
   const partitions = new Set<PartitionName>([present.ref.partition]);
-  for await (const { atMs, before } of scopeChangesOf(tables, { scope: "cluster", name: cluster.name })) {
+  for await (const { atMs, before } of scopeChangesOf(tables, { scope: "cluster", name: cluster.name }, sinceMs)) {
     const partition = atMs < sinceMs || before === undefined ? undefined : partitionIn(before, record.namespace);
     if (partition !== undefined) partitions.add(partition);
   }

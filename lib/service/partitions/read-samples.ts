@@ -2,10 +2,13 @@ import type { AutoscalerRecord, Evaluation } from "../../model/records.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
+import { eachInGroups } from "../../store/table/all-done.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 import { earlierStreams, type JournalStream, newestIn, SILENCE_MS, type Stretch } from "./earlier-journals.ts";
 
+/** Earlier journals that are looked into together. Most of them are empty. */
+const STREAMS_AT_ONCE = 32;
 /** Silences that are looked into. Each costs some queries. */
 const SILENCES_MAX = 20;
 
@@ -88,9 +91,10 @@ const readFirst = async <Sample extends Timed>(
   streams: readonly JournalStream[],
   silence: Stretch,
 ): Promise<Read<Sample> | undefined> => {
-  for (const stream of streams) {
-    const newest = await newestIn(reader.context, reader.uid, stream, silence);
-    if (newest) return readStream(reader, stream, { ...silence, untilMs: newest.atMs });
-  }
+  const looks = eachInGroups(streams, STREAMS_AT_ONCE, async (stream) => ({
+    stream,
+    newest: await newestIn(reader.context, reader.uid, stream, silence),
+  }));
+  for await (const { stream, newest } of looks) if (newest) return readStream(reader, stream, { ...silence, untilMs: newest.atMs });
   return undefined;
 };

@@ -3,11 +3,9 @@ import type { ClusterRecord } from "../../model/records.ts";
 import { readHeads } from "../../store/head/head.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
-import { eachDone } from "../../store/table/all-done.ts";
+import { CLUSTERS_AT_ONCE, eachDone } from "../../store/table/all-done.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { knownIndexes } from "./known-partitions.ts";
-
-const CLUSTERS_AT_ONCE = 16;
 
 /**
  * The names of all autoscalers of some clusters, or of one namespace in each, that the caller may look at. They are from the indexes of the partitions, two hundred items to two requests; a cluster

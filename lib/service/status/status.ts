@@ -3,7 +3,7 @@ import { isActive } from "../../model/override.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
-import { eachDone } from "../../store/table/all-done.ts";
+import { CLUSTERS_AT_ONCE, eachDone } from "../../store/table/all-done.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { ofCluster, ofFleet } from "../overrides/override-places.ts";
 import { toArray } from "../to-array.ts";
@@ -17,7 +17,6 @@ import { timeText } from "../views/time-text.ts";
 import { clusterNotices, clusterProblems, deadLetterProblems, restoredProblems, unreadableCluster } from "./status-problems.ts";
 import { type SyncCounts, syncCounts } from "./sync-counts.ts";
 
-const CLUSTERS_AT_ONCE = 16;
 /** One screen. The counts are of all. */
 const PAUSES_SHOWN = 10;
 const OVERRIDES_SHOWN = 10;

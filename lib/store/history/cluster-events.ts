@@ -1,5 +1,6 @@
 import type { EventRecord } from "../../model/event-record.ts";
 import type { ClusterName } from "../../model/ids.ts";
+import { eachInGroups } from "../table/all-done.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
 import { eventOf } from "./event-codec.ts";
@@ -10,11 +11,19 @@ import { addedMs } from "./scope-changes.ts";
 /** Scale events of a whole cluster in order of time, day by day and page by page. */
 export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<EventRecord> {
   if (isEmptyStretch(stretch)) return;
-  for (const day of daysOf(await sinceAdded(tables, cluster, stretch))) {
-    const params = dayEventsParams(tables.historyTable, cluster, day, stretch);
-    for await (const item of readAll(tables, `read the events of cluster "${cluster}"`, params)) yield eventOf(historyItemOf(item));
+  const open = async (day: string) => {
+    const items = readAll(tables, `read the events of cluster "${cluster}"`, dayEventsParams(tables.historyTable, cluster, day, stretch));
+    return { items, first: await items.next() };
+  };
+  for await (const { items, first } of eachInGroups(daysOf(await sinceAdded(tables, cluster, stretch)), DAYS_TOGETHER, open)) {
+    if (first.done) continue;
+    yield eventOf(historyItemOf(first.value));
+    for await (const item of items) yield eventOf(historyItemOf(item));
   }
 }
+
+/** Days whose first page is asked for together: most days of most clusters have no event or one page. */
+const DAYS_TOGETHER = 2;
 
 /** For so few days, reading the time when the cluster was added costs more than it saves. */
 const FEW_DAYS = 3;

@@ -1,6 +1,6 @@
 import type { EventRecord } from "../../model/event-record.ts";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
-import { eachDone } from "../table/all-done.ts";
+import { CLUSTERS_AT_ONCE, eachDone } from "../table/all-done.ts";
 import type { Tables } from "../table/tables.ts";
 import { eventsOfCluster } from "./cluster-events.ts";
 import { eventsOfAutoscaler, type Stretch } from "./events.ts";
@@ -10,9 +10,6 @@ const EVENTS_IN_MEMORY = 2_000;
 const PAGE_LEAST = 25;
 const PAGE_MOST = 500;
 const pageSizeOf = (streams: number): number => Math.min(PAGE_MOST, Math.max(PAGE_LEAST, Math.floor(EVENTS_IN_MEMORY / Math.max(1, streams))));
-
-/** Streams that are opened at once. */
-const OPENED_AT_ONCE = 16;
 
 /** A stream in order of time: the next event, and the others. */
 interface EventStream {
@@ -45,7 +42,7 @@ async function* merged<Source>(
   const order = (a: EventStream, b: EventStream): number =>
     direction * (a.next.atMs - b.next.atMs) || inOrder(a.next.cluster, b.next.cluster) || inOrder(a.next.id, b.next.id);
   const paged = { ...stretch, pageSize: pageSizeOf(sources.length) };
-  const opened = await eachDone(sources, OPENED_AT_ONCE, (source) => openStream(eventsOf(source, paged)));
+  const opened = await eachDone(sources, CLUSTERS_AT_ONCE, (source) => openStream(eventsOf(source, paged)));
   let streams = opened.flat().sort(order);
   for (let first = streams[0]; first; first = streams[0]) {
     yield first.next;

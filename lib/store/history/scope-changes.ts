@@ -9,6 +9,9 @@ import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
 import { historyItemOf } from "./item.ts";
 import type { HistoryItem, InsertHistory } from "./port.ts";
 
+/** Sorts after every time. */
+const LAST = "~";
+
 /** Partition key of the edits of one cluster, of the fleet or of one partition. No autoscaler or day has such a key. */
 const scopePk = ({ scope, name }: Pick<ScopeChangeRecord, "scope" | "name">): string => `changes#${scope}#${name}`;
 
@@ -28,17 +31,25 @@ const changeOf = (item: HistoryItem): ScopeChangeRecord => {
   throw new TidemarkError("store.unreadable", `Cannot read the change "${item.sk}": its body is not text`, { key: item.sk });
 };
 
-export const scopeChangesParams = (historyTable: string, scope: Pick<ScopeChangeRecord, "scope" | "name">): QueryCommandInput => ({
+export const scopeChangesParams = (historyTable: string, scope: Pick<ScopeChangeRecord, "scope" | "name">, sinceMs = 0): QueryCommandInput => ({
   TableName: historyTable,
-  KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-  ExpressionAttributeValues: { ":pk": { S: scopePk(scope) }, ":prefix": { S: CHANGE_SK_PREFIX } },
+  KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :last",
+  ExpressionAttributeValues: {
+    ":pk": { S: scopePk(scope) },
+    ":since": { S: `${CHANGE_SK_PREFIX}${timeText(Math.max(0, sinceMs))}` },
+    ":last": { S: `${CHANGE_SK_PREFIX}${LAST}` },
+  },
   // An edit looks for the one that came after it.
   ConsistentRead: true,
 });
 
-/** Edits of one cluster, partition or the fleet, in order of time and page by page. */
-export async function* scopeChangesOf(tables: Tables, scope: Pick<ScopeChangeRecord, "scope" | "name">): AsyncGenerator<ScopeChangeRecord> {
-  const params = scopeChangesParams(tables.historyTable, scope);
+/** Edits of one cluster, partition or the fleet since an instant, in order of time and page by page. */
+export async function* scopeChangesOf(
+  tables: Tables,
+  scope: Pick<ScopeChangeRecord, "scope" | "name">,
+  sinceMs = 0,
+): AsyncGenerator<ScopeChangeRecord> {
+  const params = scopeChangesParams(tables.historyTable, scope, sinceMs);
   for await (const item of readAll(tables, `read the changes of ${scope.scope} "${scope.name}"`, params)) yield changeOf(historyItemOf(item));
 }
 

@@ -1,5 +1,8 @@
 import limited from "p-limit";
 
+/** Clusters that are read at the same time: a hundred of them take four rounds. */
+export const CLUSTERS_AT_ONCE = 32;
+
 /**
  * Does the work for every item, at most `parallel` at once, and waits like `allDone`. Most syncs have fewer items than the bound, and then need no queue.
  */
@@ -23,3 +26,24 @@ export const allDone = async <Result>(running: readonly Promise<Result>[]): Prom
     return result.value;
   });
 };
+
+/**
+ * The results in the order of the items. So many of them are worked on together, and the next ones when these are taken. A caller that stops early waits for what was begun, so that no request is left
+ * under way.
+ */
+export async function* eachInGroups<Item, Result>(
+  items: readonly Item[],
+  together: number,
+  work: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result> {
+  for (let at = 0; at < items.length; at += together) {
+    const begun = items.slice(at, at + together).map((item) => work(item));
+    // A failure is thrown where its result is taken.
+    for (const running of begun) running.catch(() => undefined);
+    try {
+      for (const running of begun) yield await running;
+    } finally {
+      await Promise.allSettled(begun);
+    }
+  }
+}
