@@ -192,7 +192,7 @@ const startAll = async (): Promise<void> => {
   };
   // The SDK sends to the host of the URL of the queue, and that of an account is its own.
   const queueUrl = sqs.urlOf(queue).replace(sqs.endpoint, account.endpoint);
-  schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: queueUrl });
+  schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: queueUrl, TIDEMARK_ALARM_OWNERS: "none", TIDEMARK_OWNER_TOPICS: "none" });
   sync = await start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable, TIDEMARK_CLUSTER_METRICS: "few", TIDEMARK_EXTERNAL_ID: "none" });
   api = await start("api", {
     TIDEMARK_HISTORY_TABLE: TABLES.historyTable,

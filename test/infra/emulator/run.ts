@@ -58,11 +58,16 @@ const refusals = async (shell: Shell): Promise<void> => {
   );
 };
 
+const ADDRESS = `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].Parameters[?ParameterKey=='AlarmAddress'].ParameterValue"`;
+/** No deployment of a runbook takes the address of the alarms away. */
+const keepsAlarms = async (shell: Shell): Promise<void> => deepEqual(await asked(shell, ADDRESS), ["ops@example.com"]);
+
 /** The deployment uses the tables of the one before, and people see what they saw. */
 const sameData: Check = async (shell, before) => {
   const now = await deployed(shell);
   if (before) deepEqual(namedTables(now), namedTables(before), "the stack uses the tables that it used before");
   deepEqual(await clustersInView(shell), [CLUSTER], "the function view lists the cluster");
+  await keepsAlarms(shell);
   return now;
 };
 
@@ -100,6 +105,7 @@ const restored: Check = async (shell, before) => {
     deepEqual(await protectionOf(shell, table), { protected: true, timeToLive: "ttl ENABLED", recovery: "ENABLED" });
   }
   deepEqual(await clustersInView(shell), [CLUSTER], "the function view lists the cluster");
+  await keepsAlarms(shell);
   ok(await mustBeAdopted(shell), "nothing is scaled before the tables are adopted");
   return now;
 };
