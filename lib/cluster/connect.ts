@@ -68,7 +68,7 @@ export const clientFor = (record: Identified, access: Access, options: ConnectOp
   const memory = newMemory(options.clock, options.notice ?? (() => undefined));
   return {
     observe: (watched, limits) => observe(session, memory, watched, limits),
-    listSpecs: (request) => listSpecs(session, record, request),
+    listSpecs: (request) => listSpecs({ session, memory }, record, request),
     putScale: (write, timeoutMs) => putScaleWithin(session, write, timeoutMs),
     readScale: (namespace, target, timeoutMs) => readScaleWithin(session, namespace, target, timeoutMs),
     recommend: (recommender, request, timeoutMs) => askRecommender(options.trusted ?? NOTHING_TRUSTED, recommender, request, timeoutMs),

@@ -17,6 +17,8 @@ export interface SpecListing {
   readonly kind: SpecKind;
   /** Absent: the whole cluster. */
   readonly namespace?: Namespace;
+  /** The namespaces that a LIST of the whole cluster leaves out. It says nothing of their objects. */
+  readonly without?: ReadonlySet<string>;
   readonly outcome:
     | { readonly kind: "listed"; readonly objects: readonly SpecObject[]; readonly unread?: readonly UnreadObject[] }
     | { readonly kind: "failed"; readonly failure: ApiFailure };

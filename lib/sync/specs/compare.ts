@@ -83,7 +83,11 @@ const unseen = (
 
 /** Why the LIST that would have the object gave no answer. */
 const problemOf = (listings: Listings, origin: ClusterOrigin, { record }: KnownSpec): string | undefined => {
-  const listing = listings.find(({ kind, namespace }) => kind.kind === origin.kind && (namespace ?? record.namespace) === record.namespace);
+  const listing = listings.find(
+    ({ kind, namespace, without }) =>
+      // On doubt, hold: a LIST that leaves out a namespace is no answer about its objects, and least of all that they are gone.
+      kind.kind === origin.kind && (namespace ?? record.namespace) === record.namespace && without?.has(record.namespace) !== true,
+  );
   if (listing?.outcome.kind === "listed") {
     // Fails to a hold: an object that was passed over is in the cluster, and what it says is not known.
     return listing.outcome.unread?.find((object) => nameKey(object) === nameKey(record))?.message;

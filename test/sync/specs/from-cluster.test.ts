@@ -344,3 +344,37 @@ describe("a cluster with --specs table", () => {
     expect(await world.records()).toEqual([]);
   });
 });
+
+describe("a LIST that leaves out a heavy namespace", () => {
+  it("is no answer about its objects: they hold, none of them ends however often it comes, and they go on once the LIST of their namespace is read", async () => {
+    const world = await specsWorld(engine, ["web"], ["PodAutoscaler"]);
+    world.apply("web");
+    await world.next();
+    const failure = { code: 0, reason: "Timeout", message: "no answer in time" };
+    const { client } = world.cluster;
+    const leavingOut = {
+      ...client,
+      listSpecs: async (request: Parameters<typeof client.listSpecs>[0]) => {
+        const answer = await client.listSpecs(request);
+        return {
+          ...answer,
+          listings: answer.listings.flatMap((listing) => [
+            { ...listing, without: new Set(["shop"]), outcome: { kind: "listed" as const, objects: [] } },
+            { ...listing, namespace: namespace("shop"), outcome: { kind: "failed" as const, failure } },
+          ]),
+        };
+      },
+    };
+    const ports = world.cold({ connect: () => Promise.resolve(leavingOut) });
+    for (let sync = 0; sync < 4; sync++) {
+      world.nowMs += STORED_EVERY_MS;
+      await world.next(ports);
+      expect(await told(world, "web")).toMatchObject({ because: { reason: "SpecUnknown" } });
+    }
+    expect(await world.records()).toMatchObject([{ name: "web", origin: { kind: "PodAutoscaler" } }]);
+    expect((await world.records())[0]?.origin?.goneMs).toBeUndefined();
+    world.nowMs += STORED_EVERY_MS;
+    await world.next();
+    expect((await told(world, "web"))?.because.reason).not.toBe("SpecUnknown");
+  });
+});
