@@ -1,10 +1,6 @@
-import { Console } from "node:console";
 import { randomUUID } from "node:crypto";
-import { createWriteStream, renameSync, statSync, type WriteStream } from "node:fs";
-import { Metrics } from "@aws-lambda-powertools/metrics";
 import { clusterName } from "../../model/ids.ts";
 import { openMetricsText } from "../../report/open-metrics.ts";
-import { newLogger, powertoolsReporter, type Reporter } from "../../report/reporter.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
 import { insertByStatement } from "../../store/history/insert.ts";
@@ -16,13 +12,13 @@ import { type FolderIdentity, readIdentity, writeIdentity } from "../folder/iden
 import type { FolderLayout } from "../folder/layout.ts";
 import { readSavedClock, type SavedClock, saveClock } from "../folder/saved-clock.ts";
 import { breakSeal, sealFolder } from "../folder/seal.ts";
-import { isMissing, openOwn } from "../folder/whole-file.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
 import type { Closing } from "./closing.ts";
 import { ensureCluster } from "./cluster-record.ts";
 import { greetingLines } from "./greeting.ts";
 import { hpaStandIn } from "./hpa-stand-in.ts";
+import { openLogFile } from "./log-file.ts";
 import type { RunOptions } from "./options.ts";
 import { applyFiles, applyFirst, putObjects } from "./put-objects.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
@@ -156,40 +152,6 @@ const sealAtEnd = (layout: FolderLayout, closer: Closing): { readonly break: () 
       allowed = true;
     },
   };
-};
-
-interface LogFile {
-  readonly reporter: Reporter;
-  readonly close: () => Promise<void>;
-}
-
-/** Above this size a run begins a new file and keeps the previous one. */
-const MAX_BYTES = 32 * 1024 * 1024;
-
-/**
- * The functions' own lines and embedded metrics, as CloudWatch would receive them, in a file of the data folder: the terminal belongs to the view. Powertools prints to a
- * console of its own that it keeps private, so it is replaced from outside.
- */
-const openLogFile = (path: string): LogFile => {
-  if (sizeOf(path) > MAX_BYTES) renameSync(path, `${path}.1`);
-  const stream: WriteStream = createWriteStream(path, { fd: openOwn(path, "append") });
-  const console = new Console({ stdout: stream, stderr: stream });
-  const logger = newLogger({ serviceName: "tidemark", logLevel: "DEBUG" });
-  const metrics = new Metrics({ namespace: "Tidemark", serviceName: "tidemark" });
-  for (const tool of [logger, metrics]) Reflect.set(tool, "console", console);
-  return {
-    reporter: powertoolsReporter({ logger, metrics, extent: "all" }),
-    close: () => new Promise((resolve, reject) => stream.end((error: unknown) => (error ? reject(error) : resolve()))),
-  };
-};
-
-const sizeOf = (path: string): number => {
-  try {
-    return statSync(path).size;
-  } catch (error) {
-    if (isMissing(error)) return 0;
-    throw error;
-  }
 };
 
 /** The clock of a run, which continues at the time of the folder. It is saved from `beginSaving` on, because a start that is refused before that must not change the folder. */
