@@ -6,8 +6,10 @@ export type PlannedOrder = { readonly atMs: number } & Order;
 
 export type Order =
   | { readonly verb: "freeze" | "thaw" }
-  /** Bounds or a hold of a cluster, or of the fleet, that end by themselves, or when a person clears them before. */
-  | { readonly verb: "override"; readonly cluster?: string; readonly set: PlannedSet; readonly forMs: number }
+  /** Bounds or a hold of a namespace, of a cluster or of the fleet, that end by themselves, or when a person clears them before. */
+  | { readonly verb: "override"; readonly cluster?: string; readonly namespace?: string; readonly set: PlannedSet; readonly forMs: number }
+  /** Another end for what is active or ahead. */
+  | { readonly verb: "extend overrides"; readonly forMs: number }
   | { readonly verb: "clear overrides" }
   | { readonly verb: "pause cluster" | "resume cluster"; readonly cluster: string }
   | { readonly verb: "divide"; readonly cluster: string; readonly partitions: Partitions }
@@ -59,8 +61,14 @@ const overridden = (random: Random, faultsMs: number): readonly PlannedOrder[] =
   const count = random.int(2, 6);
   const set = random.pick<PlannedSet>([{ hold: true }, { min: count }, { max: count }, { min: count, max: count }]);
   const cluster = random.pick(["", "eu-1", "eu-2", "us-1"]);
-  const order = { verb: "override", ...(cluster !== "" && { cluster }), set, forMs: random.int(10_000, 60_000) } as const;
-  return forAWhile(random, faultsMs, order, { verb: "clear overrides" });
+  const forMs = random.int(10_000, 60_000);
+  const namespace = cluster !== "" && random.chance(1 / 2) ? (cluster === "us-1" ? random.pick(["shop", "pay"]) : "shop") : undefined;
+  const order = { verb: "override", ...(cluster !== "" && { cluster }), ...(namespace !== undefined && { namespace }), set, forMs } as const;
+  const [begin, end] = forAWhile(random, faultsMs, order, { verb: "clear overrides" });
+  if (!begin || !end || random.chance(1 / 2)) return [begin, end].filter((one) => one !== undefined);
+  // Before the end, or when it has passed: then the extension is refused.
+  const extendMs = begin.atMs + random.int(1, Math.max(2, end.atMs - begin.atMs - 1));
+  return [begin, { atMs: extendMs, verb: "extend overrides", forMs: random.int(5_000, 60_000) }, end];
 };
 
 /** A removal waits for the deadlines of open intents, so it begins early enough. */

@@ -135,10 +135,12 @@ interface Around {
 const performOrder = (service: Service, order: Order, { timetable, clock }: Around): Promise<unknown> => {
   switch (order.verb) {
     case "override": {
-      const { set, forMs, cluster } = order;
-      const place = cluster === undefined ? { fleet: true } : { cluster };
+      const { set, forMs, cluster, namespace } = order;
+      const place = cluster === undefined ? { fleet: true } : { cluster, ...(namespace !== undefined && { namespace }) };
       return service.setOverride({ ...set, ...place, untilMs: clock() + forMs, reason: "to see what happens" }).catch(isGone);
     }
+    case "extend overrides":
+      return extendAll(service, clock() + order.forMs);
     case "clear overrides":
       return clearAll(service);
     case "freeze":
@@ -172,6 +174,15 @@ const isReadable = (error: unknown): void => {
 /** An attempt that died may have cleared some. */
 const clearAll = async (service: Service): Promise<void> => {
   for await (const { id, state } of service.overrides({})) if (state !== "expired") await service.clearOverride({ id }).catch(isGone);
+};
+
+/** One may end, or be cleared, between the list and its extension. */
+const extendAll = async (service: Service, untilMs: number): Promise<void> => {
+  for await (const { id, state } of service.overrides({}))
+    if (state !== "expired")
+      await service
+        .extendOverride({ id, untilMs })
+        .catch((error: unknown) => (isTidemarkError(error, "service.invalid") ? undefined : isGone(error)));
 };
 
 /** What a person does for a cluster that goes. One that another editor creates meanwhile makes the removal fail, and all of it is done again. */

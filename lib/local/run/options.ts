@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { VALIDATION_WORDS, type Validation, validationOf } from "../../manifest/validation.ts";
 import { readDuration } from "../../model/duration.ts";
 import { TidemarkError } from "../../model/errors.ts";
+import { readInstant } from "../../model/instant.ts";
 import { START_WORDS } from "./names.ts";
 
 /** The options of `npm start`. */
@@ -14,6 +15,8 @@ export interface RunOptions {
   readonly manifest: readonly string[];
   readonly for?: number;
   readonly seed?: number;
+  /** Virtual time of the beginning of a new run. */
+  readonly begin?: number;
   readonly speed: number;
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -49,6 +52,7 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
     .option("--trace <file>", "play this recorded load (CSV: timestamp,value) on every deployment", once(text))
     .option("--speed <n>", `virtual seconds per second, at most (default: ${DEFAULT_SPEED})`, once(positive))
     .option("--for <duration>", "stop after so much virtual time: 90s, 1h30m, 2h", once(duration))
+    .option("--begin <time>", "virtual time at which a new run begins: 2026-03-27T06:00:00Z (default: 2026-01-05T08:00:00Z)", once(instant))
     .option("--seed <n>", "another seed, other start-up times of pods", once(wholeNumber))
     .option("--kubeconfig <file>", "scale this cluster in real time instead of a simulated one", once(text))
     .option("--context <name>", "context of the kubeconfig", once(text))
@@ -81,6 +85,7 @@ const refuseIdle = (options: WrittenOptions): void => {
   if (options.specs !== undefined)
     throw usage("Cannot use --specs with --kubeconfig: set it with tidemark cluster add CLUSTER --replace --specs cluster");
   if (options.speed !== undefined) throw usage("Cannot use --speed with --kubeconfig: a real cluster runs in real time");
+  if (options.begin !== undefined) throw usage("Cannot use --begin with --kubeconfig: a real cluster runs in real time");
   if (options.seed !== undefined) throw usage("Cannot use --seed with --kubeconfig: it decides about simulated pods only");
 };
 
@@ -102,6 +107,14 @@ const collect = (file: string, before: readonly string[] | undefined): readonly 
 const wholeNumber = (digits: string): number => {
   if (!/^\d{1,9}$/.test(digits)) throw new InvalidArgumentError("Wanted a whole number.");
   return Number(digits);
+};
+
+/** Whole seconds: due times of syncs are. */
+const instant = (text: string): number => {
+  const atMs = readInstant(text);
+  if (atMs === undefined || atMs < 0 || atMs % 1_000 !== 0)
+    throw new InvalidArgumentError("Wanted a time of RFC 3339 in whole seconds, such as 2026-03-27T06:00:00Z.");
+  return atMs;
 };
 
 const MAX_PORT = 65_535;

@@ -19,7 +19,7 @@ export interface Setup {
   readonly manifests: readonly ManifestFile[];
 }
 
-/** Virtual time of every simulated run begins here, so that the same run has the same times whenever it is made: a Monday, 08:00 UTC. */
+/** Virtual time of a simulated run begins here unless it is given, so that the same run has the same times whenever it is made: a Monday, 08:00 UTC. */
 export const VIRTUAL_START_MS = Date.UTC(2026, 0, 5, 8);
 const DEFAULT_SEED = 1;
 /** A deployment of the demonstration without an autoscaler, for examples/checkout.yaml. */
@@ -43,7 +43,7 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
   const manifests = named.length > 0 ? named : manifestFiles([], trace !== undefined);
   const demonstration = named.length === 0 && trace === undefined;
   const deployments = sorted([...deploymentsOf(manifests, options.validate), ...(demonstration ? [UNSCALED] : [])]);
-  const fresh = { kind: "simulated", seed: options.seed ?? DEFAULT_SEED, startMs: VIRTUAL_START_MS, deployments } as const;
+  const fresh = { kind: "simulated", seed: options.seed ?? DEFAULT_SEED, startMs: options.begin ?? VIRTUAL_START_MS, deployments } as const;
   return { identity: trace === undefined ? fresh : { ...fresh, trace }, resumed: false, manifests };
 };
 
@@ -55,7 +55,7 @@ const realIdentity = (file: string, named: string | undefined) => {
 };
 
 const askedOf = (
-  { seed, args }: RunOptions,
+  { seed, begin, args }: RunOptions,
   trace: string | undefined,
   targets: readonly Deployment[],
   real: ReturnType<typeof realIdentity> | undefined,
@@ -64,6 +64,7 @@ const askedOf = (
   args,
   targets,
   ...(seed !== undefined && { seed }),
+  ...(begin !== undefined && { begin }),
   ...(trace !== undefined && { trace }),
   ...(real && { kubeconfig: real.kubeconfig }),
   ...(real?.context !== undefined && { context: real.context }),
@@ -76,6 +77,7 @@ const sorted = (deployments: readonly Deployment[]): Deployment[] =>
 interface RequestedRun {
   readonly kind: FolderIdentity["kind"];
   readonly seed?: number;
+  readonly begin?: number;
   readonly trace?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -109,7 +111,9 @@ const otherCluster = (identity: RealIdentity, { kubeconfig, context }: Requested
   return context === identity.context ? undefined : `it belongs to the context "${identity.context}" of its kubeconfig, not to "${context}"`;
 };
 
-const otherSimulation = (identity: SimulatedIdentity, { seed, trace, targets }: RequestedRun): string | undefined => {
+const otherSimulation = (identity: SimulatedIdentity, { seed, begin, trace, targets }: RequestedRun): string | undefined => {
+  if (begin !== undefined && begin !== identity.startMs)
+    return `it began at ${new Date(identity.startMs).toISOString()}, not at ${new Date(begin).toISOString()}`;
   if (seed !== undefined && seed !== identity.seed) return `its seed is ${identity.seed}, not ${seed}`;
   if (trace !== undefined && trace !== identity.trace) return `it plays ${identity.trace ?? "the recorded workloads of the demonstration"}`;
   return targets.map((target) => otherTarget(identity, target)).find((differs) => differs !== undefined);

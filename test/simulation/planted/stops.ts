@@ -34,6 +34,14 @@ const unraisedVersion: PlantedBug = {
   },
 };
 
+/** Decisions by manifest and metrics only. */
+const unreadOverrides: PlantedBug = {
+  leftOut: "the overrides in a decision",
+  seed: 7,
+  caughtBy: ["nothing is written outside the bounds that hold at the instant of the decision"],
+  ports: (ports) => ({ ...ports, rules: { ...ports.rules, decide: ({ setByPeople: _unread, ...input }) => ports.rules.decide(input) } }),
+};
+
 const unseenRivals: PlantedBug = {
   leftOut: "a look for other controllers of the workload",
   seed: 2,
@@ -140,6 +148,7 @@ const forgottenWhileFrozen: PlantedBug = {
 export const STOP_BUGS: readonly PlantedBug[] = [
   unreadFleet,
   unraisedVersion,
+  unreadOverrides,
   unseenRivals,
   unknownRivals,
   refusedLooks,

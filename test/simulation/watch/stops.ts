@@ -14,14 +14,21 @@ export interface Stops {
   /** A record of the fleet or of a cluster was written. */
   readonly recordWritten: (key: string, after: Item | undefined) => void;
   /** The overrides of the fleet and of this cluster that were stored before a claim, and still are, and hold at an instant. */
-  readonly overriding: (cluster: string, claimedAt: number, nowMs: number) => readonly StoredOverride[];
+  readonly overriding: (place: OverriddenPlace, claimedAt: number, nowMs: number) => readonly StoredOverride[];
   /** What had stopped this cluster before a claim was made, and still does. */
   readonly stopping: (cluster: string, claimedAt: number) => string | undefined;
 }
 
-/** An override as the item says it, and since when it is stored. */
+interface OverriddenPlace {
+  readonly cluster: string;
+  readonly namespace: string;
+}
+
+/** An override as the item says it, and since when it is stored with this end. */
 interface StoredOverride {
   readonly id: string;
+  /** Absent for all of the fleet or of the cluster. */
+  readonly namespace: string | undefined;
   readonly since: number;
   readonly fromMs: number;
   readonly untilMs: number;
@@ -38,7 +45,9 @@ const overridesIn = (item: Item | undefined, before: readonly StoredOverride[], 
     const set = one?.["set"]?.M;
     const times = { fromMs: numberIn(one, "fromMs") ?? 0, untilMs: numberIn(one, "untilMs") ?? Infinity };
     const bounds = { hold: set?.["hold"]?.BOOL === true, min: numberIn(set, "min"), max: numberIn(set, "max") };
-    return [{ id, since: before.find((known) => known.id === id)?.since ?? since, ...times, ...bounds }];
+    // A claim from before an extension has read the earlier end.
+    const known = before.find((other) => other.id === id && other.untilMs === times.untilMs);
+    return [{ id, namespace: one?.["namespace"]?.S, since: known?.since ?? since, ...times, ...bounds }];
   });
 
 export const newStops = (): Stops => {
@@ -54,9 +63,10 @@ export const newStops = (): Stops => {
       if ((after?.["frozen"] ?? after?.["paused"]) === undefined) stopped.delete(key);
       else if (!stopped.has(key)) stopped.set(key, tick());
     },
-    overriding: (cluster, claimedAt, nowMs) =>
+    overriding: ({ cluster, namespace }, claimedAt, nowMs) =>
       ["fleet", `cluster ${cluster}`]
         .flatMap((key) => overrides.get(key) ?? [])
+        .filter((one) => one.namespace === undefined || one.namespace === namespace)
         .filter(({ since, fromMs, untilMs }) => since < claimedAt && fromMs <= nowMs && nowMs < untilMs),
     stopping: (cluster, claimedAt) => ["fleet", `cluster ${cluster}`].find((key) => (stopped.get(key) ?? Infinity) < claimedAt),
   };
@@ -71,7 +81,10 @@ export const watchSent = (ledger: Ledger, by: Invocation, write: ScaleWrite, way
   const intent = known?.intent;
   // An earlier release knows no overrides.
   const knowsOverrides = by.process.build === THIS_BUILD;
-  const overriding = known?.decided && knowsOverrides ? ledger.stops.overriding(by.message.cluster, by.claimedAt, known.decided.input.nowMs) : [];
+  const overriding =
+    known?.decided && knowsOverrides
+      ? ledger.stops.overriding({ cluster: by.message.cluster, namespace: write.namespace }, by.claimedAt, known.decided.input.nowMs)
+      : [];
   const outside = outsideOf(overriding, write.replicas);
   if (outside !== undefined)
     ledger.violate("nothing is written outside the bounds that hold at the instant of the decision", `${words}, and ${outside}`);
