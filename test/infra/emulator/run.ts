@@ -160,6 +160,7 @@ const deployAnew = async (shell: Shell): Promise<void> => {
     { Key: "cost-centre", Value: "42" },
   ]);
   await isBounded(shell, "tidemark-prod-sync");
+  await runBlock(shell, "npx tidemark stack remove --params anew.yaml --yes");
 };
 
 const step = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
