@@ -243,10 +243,10 @@ describe.skipIf(!HAS_DYNOXIDE)("a day of the fleet, which needs the table engine
 
   it("has an alarm where an autoscaler wants more than its maximum for 15 minutes", async () => {
     await mostReplicas("eu-1", 1, "search");
-    const [alarm, ...others] = await play(19);
-    expect(alarm).toBe("AutoscalerProblems: 1 autoscaler wants more than its maximum for 15 minutes: eu-1/default (shop/web)");
-    // Its owner has a topic that is gone: this wakes the people of the fleet, and keeps no problem from them.
-    expect([...new Set(others)]).toEqual(["ClusterProblems: "]);
+    const alarms = await play(19);
+    expect(alarms).toContain("AutoscalerProblems: 1 autoscaler wants more than its maximum for 15 minutes: eu-1/default (shop/web)");
+    // Its owner has a topic that is gone: this wakes the people of the fleet once, in this minute or the next, and keeps no problem from them.
+    expect(alarms.map((words) => words.split(":")[0]).toSorted()).toEqual(["AutoscalerProblems", "ClusterProblems"]);
     expect(schedule.log()).toContain('Cannot tell the owner \\"search\\"');
     expect(published).toHaveLength(1);
     await mostReplicas("eu-1", 10);
