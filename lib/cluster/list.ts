@@ -221,7 +221,6 @@ const knownItems = <Item>(
     const known = unchanged.find(hash);
     const made = known?.made as Item;
     if (!known || !what.unchanged?.isSame(made)) return undefined;
-    unchanged.keep(hash, known, bytes);
     count(known.namespace, bytes);
     items.push(made);
     return known.parts;

@@ -24,46 +24,67 @@ const BYTES_MAX = 32_000_000;
 /** A larger item is decoded each time. */
 const ITEM_BYTES_MAX = 16_000;
 
-interface KeptList {
-  readonly items: ReadonlyMap<string, MadeItem>;
+interface KeptItem {
+  readonly item: MadeItem;
   readonly bytes: number;
-  readonly forget: () => void;
+  /** The reading that has found or made it last. */
+  reading: number;
+}
+
+interface KeptList {
+  readonly items: Map<string, KeptItem>;
+  bytes: number;
 }
 
 /** The lists of all clients, the least recently read first. */
 const lists = new Set<KeptList>();
 
-const keepList = (list: KeptList): void => {
-  lists.add(list);
+const boundAll = (newest: KeptList): void => {
+  lists.delete(newest);
+  lists.add(newest);
   let bytes = [...lists].reduce((sum, one) => sum + one.bytes, 0);
   for (const one of lists) {
     if (bytes <= BYTES_MAX) return;
-    lists.delete(one);
-    one.forget();
     bytes -= one.bytes;
+    lists.delete(one);
+    one.items.clear();
+    one.bytes = 0;
+  }
+};
+
+/** Items that this reading did not have are gone, or are others now. */
+const dropOthers = (list: KeptList, reading: number): void => {
+  for (const [hash, kept] of list.items) {
+    if (kept.reading === reading) continue;
+    list.items.delete(hash);
+    list.bytes -= kept.bytes;
   }
 };
 
 export const keptLists = (): KeptLists => {
   const byPath = new Map<string, KeptList>();
+  let readings = 0;
   return {
     begin: (path) => {
-      const before = byPath.get(path);
-      const items = new Map<string, MadeItem>();
-      let bytes = 0;
-      const keep: UnchangedItems["keep"] = (hash, item, size) => {
-        if (size > ITEM_BYTES_MAX) return;
-        items.set(hash, item);
-        bytes += size;
-      };
+      const list = byPath.get(path) ?? { items: new Map<string, KeptItem>(), bytes: 0 };
+      byPath.set(path, list);
+      const reading = ++readings;
       return {
-        find: (hash) => before?.items.get(hash),
-        keep,
+        find: (hash) => {
+          const kept = list.items.get(hash);
+          if (kept) kept.reading = reading;
+          return kept?.item;
+        },
+        keep: (hash, item, bytes) => {
+          // What was made of it for another reading is replaced.
+          const more = list.items.has(hash) ? 0 : bytes;
+          if (bytes > ITEM_BYTES_MAX || list.bytes + more > BYTES_MAX) return;
+          list.items.set(hash, { item, bytes, reading });
+          list.bytes += more;
+        },
         end: () => {
-          if (before) lists.delete(before);
-          const list: KeptList = { items, bytes, forget: () => void (byPath.get(path) === list && byPath.delete(path)) };
-          byPath.set(path, list);
-          keepList(list);
+          dropOthers(list, reading);
+          boundAll(list);
         },
       };
     },
