@@ -201,6 +201,7 @@ const ANSWERS: Readonly<Record<string, Asked>> = {
   "`events --all`, 1 day": { question: (fleet) => ({ path: QUERY_PATHS.events, query: { since: aDayAgo(fleet) } }) },
   "`changes -A`": { question: (fleet) => ({ path: QUERY_PATHS.changes, query: { since: aDayAgo(fleet) } }) },
   "`override list`": { question: () => ({ path: QUERY_PATHS.overrides }) },
+  "`calendar list`": { question: () => ({ path: QUERY_PATHS.calendars }) },
   "`source list`": { question: () => ({ path: QUERY_PATHS.sources }) },
   "`fleet status`": { question: () => ({ path: QUERY_PATHS.fleet }) },
   "`access list`": { question: () => ({ path: QUERY_PATHS.access }) },
