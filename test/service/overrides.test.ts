@@ -85,7 +85,13 @@ describe("setOverride()", () => {
     expect((await set({ fleet: true, min: 3 }, bob)).warnings[0]).toMatch(
       /^it does not set minReplicas of 2 autoscalers: another override goes before it, as for "eu-1\/shop\/api", where it is 7 by the override "n-\w+" of ada: TV spot$/,
     );
-    expect((await set({ fleet: true, max: 4, force: true })).meets.map(({ after }) => after.max.replicas)).toEqual([4, 7, 7]);
+    const cap = await set({ fleet: true, max: 4, force: true });
+    expect(cap.meets.map(({ after }) => [after.min.replicas, after.max.replicas])).toEqual([
+      [3, 4],
+      [4, 4],
+      [4, 4],
+    ]);
+    expect(cap.warnings).toEqual(['minReplicas of 2 autoscalers is above the new maxReplicas and follows it, as for "eu-1/shop/api": 7 becomes 4']);
     expect(await listed({ ...SHOP })).toEqual(["fleet active", "fleet active", "namespace active"]);
     expect(await listed({ cluster: "eu-1", namespace: "lab" })).toEqual(["fleet active", "fleet active"]);
   });

@@ -24,11 +24,28 @@ export const effectiveBounds = (spec: OwnBounds, { overrides, calendars }: SetBy
   );
   const max = overridden(own.max, active, ({ set }) => set.max);
   return {
-    min,
-    max: max.replicas < min.replicas ? { replicas: min.replicas, source: { kind: "floor" } } : max,
+    ...uncrossed({ min, max }, active),
     ...(own.paused && { paused: own.paused }),
     holds: active.filter(({ set }) => set.hold).map(sourceOf),
   };
+};
+
+/**
+ * Of bounds that cross, a ceiling follows the floor. Only the ceiling of an override goes before a floor that is weaker: of the manifest, of a schedule, or of an override that comes after it.
+ * So a cap in an incident caps, and a schedule does not lift it in the morning.
+ */
+const uncrossed = ({ min, max }: { readonly min: Bound; readonly max: Bound }, active: readonly ScopedOverride[]) => {
+  if (max.replicas >= min.replicas) return { min, max };
+  return isCap(max, min, active)
+    ? { min: { replicas: max.replicas, source: max.source }, max }
+    : { min, max: { replicas: min.replicas, source: { kind: "floor" } as const } };
+};
+
+const isCap = (max: Bound, min: Bound, active: readonly ScopedOverride[]): boolean => {
+  const behind = ({ source }: Bound): ScopedOverride | undefined =>
+    source.kind === "override" ? active.find(({ id }) => id === source.id) : undefined;
+  const [cap, floor] = [behind(max), behind(min)];
+  return cap !== undefined && (!floor || floor.id === cap.id || rankOf(cap) < rankOf(floor));
 };
 
 const sourceOf = ({ id, scope, by, reason, untilMs }: ScopedOverride): Extract<BoundSource, { readonly kind: "override" }> => ({

@@ -48,7 +48,7 @@ export const effectOf = async (context: QueryContext, place: OverridePlace, over
   const crossed = seen.filter(({ before, after }) => after.max.source.kind === "floor" && before.max.source.kind !== "floor");
   const [first] = crossed;
   if (place.scope === "autoscaler" && first) throw crossedBounds(first);
-  const warnings = [...metNobody(seen, place), ...hidden(seen, override), ...follows(crossed), ...withoutEnd(override)];
+  const warnings = [...metNobody(seen, place), ...hidden(seen, override), ...follows(crossed), ...capped(seen, override), ...withoutEnd(override)];
   return { meets: seen.map(meetingOf), more, warnings };
 };
 
@@ -118,6 +118,18 @@ const follows = (crossed: readonly Seen[]): readonly string[] => {
   if (!first) return [];
   return [
     `maxReplicas of ${countText(crossed)} is below the new minReplicas and follows it, as for ${pathOf(first)}: ${first.before.max.replicas} becomes ${first.after.min.replicas}`,
+  ];
+};
+
+/** A cap goes before the floor of manifest and schedule, so that it holds in the morning too. */
+const capped = (seen: readonly Seen[], { id }: Override): readonly string[] => {
+  const under = seen.filter(
+    ({ before, after: { min } }) => min.replicas < before.min.replicas && min.source.kind === "override" && min.source.id === id,
+  );
+  const [first] = under;
+  if (!first || first.after.min.replicas !== first.after.max.replicas) return [];
+  return [
+    `minReplicas of ${countText(under)} is above the new maxReplicas and follows it, as for ${pathOf(first)}: ${first.before.min.replicas} becomes ${first.after.min.replicas}`,
   ];
 };
 

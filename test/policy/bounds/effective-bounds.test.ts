@@ -107,6 +107,16 @@ describe("bounds by overrides", () => {
     expect(boundsAt(now, [], overrides)).toBe("2-10");
   });
 
+  it("cap a floor that is weaker, of manifest or schedule or of an override that comes after, and no stronger one", () => {
+    const day = [entry({ minReplicas: 15 })];
+    expect(boundsAt(now, day, [override("fleet", { max: 12 })])).toBe("12-12");
+    expect(boundsAt(now, [], [override("fleet", { max: 1 })])).toBe("1-1");
+    const floor = override("namespace", { min: 30 }, { id: "floor" });
+    expect(boundsAt(now, day, [floor, override("fleet", { max: 12 }, { id: "cap", force: true })])).toBe("12-12");
+    expect(boundsAt(now, day, [floor, override("fleet", { max: 12 }, { id: "cap" })])).toBe("30-30");
+    expect(boundsAt(now, day, [override("fleet", { max: 20, minFactorMilli: 2_000 })])).toBe("20-20");
+  });
+
   it("multiply the own minimum of each autoscaler, rounded up", () => {
     expect(boundsAt(now, [], [override("namespace", { minFactorMilli: 1_250 })])).toBe("3-20");
     expect(boundsAt(now, [entry({ minReplicas: 7 })], [override("namespace", { minFactorMilli: 1_500 })])).toBe("11-20");
