@@ -20,6 +20,8 @@ export const startEmulator = async (say: (line: string) => void): Promise<Emulat
   const programs = await pythonPrograms(EMULATOR_PACKAGES, say);
   const port = String(await freePort());
   const child = spawn(join(programs, "python3"), [join(import.meta.dirname, "launch.py"), "-H", "127.0.0.1", "-p", port], { stdio: "ignore" });
+  // Also where the check fails before it can stop the emulator.
+  process.once("exit", () => child.kill("SIGKILL"));
   const endpoint = `http://127.0.0.1:${port}`;
   await answering(child, `${endpoint}/moto-api/`);
   return {
