@@ -77,6 +77,7 @@ const grant = async ({ admin, namespace }: Scene, name: string, rules: readonly 
 const pointsOf = ({ apiGroups: [group = ""], resources }: Rule): readonly string[] => {
   if (group.endsWith(".metrics.k8s.io")) return [`warning ${group}`];
   if (group === "metrics.k8s.io") return ["warning metrics.k8s.io"];
+  if (resources.includes("namespaces")) return ["warning identity"];
   const names = resources.map((resource) => `${resource.split("/")[0]}${group === "" ? "" : `.${group}`}`);
   return names.map((name) => `${name === "pods" ? "failed" : "warning"} ${name}`);
 };
