@@ -160,7 +160,6 @@ describe("the metrics", () => {
       kind: "completed",
       epoch: 1,
       events: [],
-      outside: [],
       unreadable: [],
       ruleFailures: [],
       changed: [],

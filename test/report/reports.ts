@@ -15,7 +15,6 @@ export const completed = (parts: Partial<CompletedSync> = {}): CompletedSync => 
   failed: 0,
   unreachable: false,
   events: [],
-  outside: [],
   openIntents: 0,
   unreadable: [],
   ruleFailures: [],

@@ -40,6 +40,4 @@ export interface Decided {
   readonly input: DecideInput;
   readonly decision: Decision;
   readonly atMs: number;
-  /** How many scales of ours its workload has had; undefined while one is open. */
-  readonly intents?: number | undefined;
 }

@@ -6,7 +6,7 @@ import type { Paint, Style } from "./paint.ts";
 
 export const EVENT_HEADERS = ["AGE", "CLUSTER", "NAMESPACE", "NAME", "REFERENCE", "FROM", "TO", "REASON", "OUTCOME", "MESSAGE"] as const;
 
-const OUTCOME_STYLES: Readonly<Record<EventView["outcome"], Style>> = { applied: "good", refused: "bad", unknown: "warn", outside: "warn" };
+const OUTCOME_STYLES: Readonly<Record<EventView["outcome"], Style>> = { applied: "good", refused: "bad", unknown: "warn" };
 
 export const eventRow = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [
   ageText(nowMs - Date.parse(event.at)),

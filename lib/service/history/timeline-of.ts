@@ -6,7 +6,6 @@ import type { HistoryMetric, HistoryView } from "../views/history-view.ts";
 /** What is drawn of a history, with the scales and edits of the same time. */
 export const timelineOf = (history: HistoryView, events: readonly EventView[], changes: readonly ChangeView[]): Timeline => {
   const points = history.points.map(({ at, ...point }) => ({ ...point, atMs: Date.parse(at) }));
-  // A change outside Tidemark that is an event has its mark by that event.
   const known = events.filter(({ outcome }) => outcome !== "refused").map(({ at, to }) => ({ atMs: Date.parse(at), to }));
   return {
     sinceMs: Date.parse(history.since),
@@ -24,7 +23,6 @@ export const timelineOf = (history: HistoryView, events: readonly EventView[], c
 const eventMark = ({ at, from, to, outcome }: EventView): TimelineMark => {
   const atMs = Date.parse(at);
   if (outcome === "refused") return { atMs, kind: "refused" };
-  if (outcome === "outside") return { atMs, kind: "by hand" };
   return { atMs, kind: to > from ? "up" : "down" };
 };
 

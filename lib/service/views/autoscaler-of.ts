@@ -1,8 +1,7 @@
 import type { StepOutcome } from "../../model/decision.ts";
-import type { EventRecord } from "../../model/event-record.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
 import { originIn } from "../../model/origin.ts";
-import type { AutoscalerRecord, Evaluation, FleetRecord, WithoutHold } from "../../model/records.ts";
+import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, WithoutHold } from "../../model/records.ts";
 import type { Status } from "../../model/windows.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
 import { countsOf, heldBy } from "../../report/evaluation-state.ts";
@@ -132,7 +131,7 @@ export const stepView = ({ step, before, after, limit }: StepOutcome): StepView 
 
 export const stepViews = (steps: Evaluation["steps"]): readonly StepView[] => steps.map(stepView);
 
-export const eventView = (event: EventRecord): EventView => ({
+export const eventView = (event: ScaleEventRecord): EventView => ({
   id: event.id,
   at: timeText(event.atMs),
   settledAt: timeText(event.settledMs),

@@ -1,5 +1,5 @@
-import type { EventRecord } from "../../model/event-record.ts";
 import type { ClusterName } from "../../model/ids.ts";
+import type { ScaleEventRecord } from "../../model/records.ts";
 import { eachInGroups } from "../table/all-done.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
@@ -9,7 +9,7 @@ import { historyItemOf } from "./item.ts";
 import { addedMs } from "./scope-changes.ts";
 
 /** Scale events of a whole cluster in order of time, day by day and page by page. */
-export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<EventRecord> {
+export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
   if (isEmptyStretch(stretch)) return;
   const open = async (day: string) => {
     const items = readAll(tables, `read the events of cluster "${cluster}"`, dayEventsParams(tables.historyTable, cluster, day, stretch));

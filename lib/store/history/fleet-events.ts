@@ -1,5 +1,5 @@
-import type { EventRecord } from "../../model/event-record.ts";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
+import type { ScaleEventRecord } from "../../model/records.ts";
 import { CLUSTERS_AT_ONCE, eachDone } from "../table/all-done.ts";
 import type { Tables } from "../table/tables.ts";
 import { eventsOfCluster } from "./cluster-events.ts";
@@ -13,11 +13,11 @@ const pageSizeOf = (streams: number): number => Math.min(PAGE_MOST, Math.max(PAG
 
 /** A stream in order of time: the next event, and the others. */
 interface EventStream {
-  readonly rest: AsyncGenerator<EventRecord>;
-  readonly next: EventRecord;
+  readonly rest: AsyncGenerator<ScaleEventRecord>;
+  readonly next: ScaleEventRecord;
 }
 
-const openStream = async (rest: AsyncGenerator<EventRecord>): Promise<readonly EventStream[]> => {
+const openStream = async (rest: AsyncGenerator<ScaleEventRecord>): Promise<readonly EventStream[]> => {
   const { value, done } = await rest.next();
   return done ? [] : [{ rest, next: value }];
 };
@@ -26,18 +26,18 @@ const openStream = async (rest: AsyncGenerator<EventRecord>): Promise<readonly E
 const inOrder = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /** Scale events of many clusters in order of time. Events of one instant are in order of cluster, then id. */
-export const eventsOfFleet = (tables: Tables, clusters: readonly ClusterName[], stretch: Stretch): AsyncGenerator<EventRecord> =>
+export const eventsOfFleet = (tables: Tables, clusters: readonly ClusterName[], stretch: Stretch): AsyncGenerator<ScaleEventRecord> =>
   merged(clusters, stretch, (cluster, paged) => eventsOfCluster(tables, cluster, paged));
 
 /** Scale events of some autoscalers by name, in the same order. */
-export const eventsOfAutoscalers = (tables: Tables, refs: readonly AutoscalerRef[], stretch: Stretch): AsyncGenerator<EventRecord> =>
+export const eventsOfAutoscalers = (tables: Tables, refs: readonly AutoscalerRef[], stretch: Stretch): AsyncGenerator<ScaleEventRecord> =>
   merged(refs, stretch, (ref, paged) => eventsOfAutoscaler(tables, ref, paged));
 
 async function* merged<Source>(
   sources: readonly Source[],
   stretch: Stretch,
-  eventsOf: (source: Source, paged: Stretch) => AsyncGenerator<EventRecord>,
-): AsyncGenerator<EventRecord> {
+  eventsOf: (source: Source, paged: Stretch) => AsyncGenerator<ScaleEventRecord>,
+): AsyncGenerator<ScaleEventRecord> {
   const direction = stretch.newestFirst ? -1 : 1;
   const order = (a: EventStream, b: EventStream): number =>
     direction * (a.next.atMs - b.next.atMs) || inOrder(a.next.cluster, b.next.cluster) || inOrder(a.next.id, b.next.id);

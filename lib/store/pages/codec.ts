@@ -1,7 +1,7 @@
 import { type AutoscalerUid, autoscalerUid } from "../../model/ids.ts";
 import type { ScaleTotals, StoredWindows } from "../../model/records.ts";
 import type { KnownRivals } from "../../model/rival-state.ts";
-import type { Condition, MetricStatus, RecommendationRun, ScaleChange, SeenCount, Status } from "../../model/windows.ts";
+import type { Condition, MetricStatus, RecommendationRun, ScaleChange } from "../../model/windows.ts";
 import { compress, decompress } from "../table/compressed.ts";
 
 /**
@@ -16,8 +16,6 @@ type Look = readonly [kind: string, rivals: readonly (readonly [kind: string, na
 type StoredCondition = readonly [type: string, status: Condition["status"], reason: string, message: string, transitionMs: number];
 type Totals = readonly [ups: number, added: number, downs: number, removed: number, epoch: number];
 type PackedRivals = readonly [connection: number, looks: readonly Look[]];
-/** The last two: the count that the sync left, and of which workload (SeenCount). */
-type Replicas = readonly [current: number, desired: number, seen?: number, of?: string, sinceMs?: number];
 type PackedWindows = readonly [
   uid: string,
   open: 0 | 1,
@@ -26,7 +24,7 @@ type PackedWindows = readonly [
   downs: readonly Change[],
   selector: string | null,
   conditions: readonly StoredCondition[],
-  replicas: Replicas,
+  replicas: readonly [current: number, desired: number],
   lastScaleMs: number | null,
   metrics: readonly MetricStatus[] | null,
 ];
@@ -77,14 +75,7 @@ const packRivals = ({ connection, looks }: KnownRivals): PackedRivals => [
   looks.map(([of, rivals]) => [of, rivals.map(({ kind, name, uid = "" }) => [kind, name, uid])]),
 ];
 
-const packReplicas = ({ status, seen }: { readonly status: Status; readonly seen: SeenCount | undefined }): Replicas => {
-  const packed = [status.currentReplicas, status.desiredReplicas] as const;
-  if (!seen) return packed;
-  const { replicas, of, sinceMs } = seen;
-  return sinceMs === undefined ? [...packed, replicas, of] : [...packed, replicas, of, sinceMs];
-};
-
-const packWindows = ({ uid, open, windows: { memory, status }, seen }: StoredWindows): PackedWindows => [
+const packWindows = ({ uid, open, windows: { memory, status } }: StoredWindows): PackedWindows => [
   uid,
   open ? 1 : 0,
   memory.recommendations?.map(packRun) ?? null,
@@ -92,7 +83,7 @@ const packWindows = ({ uid, open, windows: { memory, status }, seen }: StoredWin
   memory.scaleDowns.map(packChange),
   fitting(memory.selector),
   status.conditions.map(packCondition),
-  packReplicas({ status, seen }),
+  [status.currentReplicas, status.desiredReplicas],
   status.lastScaleMs ?? null,
   shown(status.currentMetrics),
 ];
@@ -119,19 +110,15 @@ const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run):
   ...(windowMs !== undefined && { windowMs }),
 });
 
-const unpackSeen = (replicas: number | undefined, of = "", sinceMs?: number): { readonly seen?: SeenCount } =>
-  replicas === undefined ? {} : { seen: { replicas, of, ...(sinceMs !== undefined && { sinceMs }) } };
-
 const unpackTotals = ([ups, added, downs, removed, epoch]: Totals): ScaleTotals => ({ ups, added, downs, removed, epoch });
 
-const PARTS = { entry: 12, run: 5, change: 5, condition: 5, replicas: 5, totals: 5 } as const;
+const PARTS = { entry: 12, run: 5, change: 5, condition: 5, totals: 5 } as const;
 
 const unpack = (entry: Entry): StoredWindows => {
-  const [, , runs, ups, downs, , conditions, replicas, , , , totals] = knownParts(entry, PARTS.entry);
+  const [, , runs, ups, downs, , conditions, , , , , totals] = knownParts(entry, PARTS.entry);
   for (const run of runs ?? []) knownParts(run, PARTS.run);
   for (const change of [...ups, ...downs]) knownParts(change, PARTS.change);
   for (const condition of conditions) knownParts(condition, PARTS.condition);
-  knownParts(replicas, PARTS.replicas);
   if (totals) knownParts(totals, PARTS.totals);
   return unpacked(entry);
 };
@@ -149,7 +136,7 @@ const unpacked = ([
   downs,
   selector,
   conditions,
-  [current, desired, seen, of, sinceMs],
+  [current, desired],
   lastScaleMs,
   metrics,
   rivals,
@@ -157,7 +144,6 @@ const unpacked = ([
 ]: Entry): StoredWindows => ({
   uid: autoscalerUid(uid),
   open: open === 1,
-  ...unpackSeen(seen, of, sinceMs),
   ...(rivals && { rivals: unpackRivals(rivals) }),
   windows: {
     memory: {

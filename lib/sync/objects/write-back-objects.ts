@@ -13,7 +13,6 @@ import { evaluationOf } from "../evaluation.ts";
 import type { Loaded } from "../load.ts";
 import type { SyncMessage } from "../message.ts";
 import type { Seen } from "../observe.ts";
-import type { Outside } from "../outside-changes.ts";
 import type { Settled } from "../settle.ts";
 import { STATUS_RIVAL_MS } from "../specs/holds-of-objects.ts";
 import type { SyncPorts } from "../sync-ports.ts";
@@ -31,7 +30,6 @@ interface Done {
   readonly seen: Pick<Seen, "client">;
   readonly verdicts: readonly Verdict[];
   readonly settled: Settled;
-  readonly outside: Outside;
   readonly after: After;
   readonly softUntilMs: number;
 }
@@ -81,7 +79,7 @@ const updatesOf = (message: SyncMessage, done: Done): readonly ObjectUpdate[] =>
 
 const ofVerdict = (
   message: SyncMessage,
-  { loaded, outside, after }: Done,
+  { loaded, after }: Done,
   verdict: Verdict,
   scales: ReadonlyMap<string, readonly ScaleEventRecord[]>,
 ): readonly Ranked[] => {
@@ -109,13 +107,11 @@ const ofVerdict = (
           },
         ]
       : []),
-    ...[...[...events, ...outside.events.filter(({ uid }) => uid === record.uid)].map(scaleObjectEvent), ...ofConditions]
-      .slice(0, EVENTS_OF_ONE_MAX)
-      .map((event) => ({
-        rank: EVENT_RANK,
-        turn: placeOf(about.uid, roundOf("others", message)),
-        update: { kind: "event", about, event } as const,
-      })),
+    ...[...events.map(scaleObjectEvent), ...ofConditions].slice(0, EVENTS_OF_ONE_MAX).map((event) => ({
+      rank: EVENT_RANK,
+      turn: placeOf(about.uid, roundOf("others", message)),
+      update: { kind: "event", about, event } as const,
+    })),
   ];
 };
 
