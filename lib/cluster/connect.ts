@@ -1,4 +1,5 @@
 import { TidemarkError } from "../model/errors.ts";
+import { proxyName } from "../model/metric-source.ts";
 import type { ClusterRecord, ConnectionRecord } from "../model/records.ts";
 import type { Access } from "./access/access.ts";
 import type { EksDescription } from "./access/eks-description.ts";
@@ -8,10 +9,10 @@ import { fieldManagerOf } from "./field-manager.ts";
 import { objectWriter } from "./objects/write-back.ts";
 import { newMemory } from "./observe/memory.ts";
 import { observe } from "./observe/observe.ts";
-import type { ClusterClient } from "./port.ts";
+import { segment } from "./paths.ts";
+import type { ClusterClient, ServiceAnswer, ServiceRequest } from "./port.ts";
 import { askRecommender } from "./recommender.ts";
 import { type ApiSession, putScaleWithin, readScaleWithin } from "./scale.ts";
-import { getFromService } from "./service-proxy.ts";
 import { listSpecs } from "./specs/list-specs.ts";
 import { fairGate } from "./transport/fair-gate.ts";
 import { sameCluster } from "./transport/same-cluster.ts";
@@ -117,4 +118,24 @@ const noFiles = (cluster: string): TidemarkError =>
     "cluster.access.kubeconfig",
     `Cannot connect cluster "${cluster}": a kubeconfig file is read in the embedded run alone; put it into a secret, or connect the cluster as EKS`,
     { cluster },
+  );
+
+/**
+ * Sends one GET to a service of the cluster through its API server: with the connection and the credentials that the cluster has, without an ingress. The API server sends the request to a pod
+ * of the service and removes our credentials from it. The right is `get` of `services/proxy` for this one service (`tidemark cluster rbac --source`).
+ */
+const getFromService = (
+  { transport }: ApiSession,
+  { service, path, parameters, headers }: ServiceRequest,
+  limits: { readonly timeoutMs: number; readonly maxBytes: number },
+): Promise<ServiceAnswer> =>
+  transport.getOnce(
+    {
+      path: `/api/v1/namespaces/${segment(service.namespace)}/services/${segment(proxyName(service))}/proxy${service.path}${path}`,
+      resource: "services/proxy",
+      query: parameters,
+      maxBytes: limits.maxBytes,
+      ...(headers && { headers }),
+    },
+    limits.timeoutMs,
   );

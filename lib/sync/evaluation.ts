@@ -1,12 +1,11 @@
 import type { EffectiveBounds } from "../model/bounds.ts";
-import type { Decision } from "../model/decision.ts";
-import type { Observation } from "../model/observation.ts";
+import type { Decision, FailedRead } from "../model/decision.ts";
+import type { Answer, ApiFailure, Observation } from "../model/observation.ts";
 import type { Evaluation } from "../model/records.ts";
 import { parseSelector } from "../model/selector-text.ts";
 import type { BoundsInForce } from "../model/windows.ts";
 import type { DecideInput } from "../policy/decide.ts";
 import type { Verdict } from "./decide.ts";
-import { failedReadOf } from "./failed-read.ts";
 import type { After } from "./windows-after.ts";
 
 /** What a sync found and decided for one autoscaler, as the journal stores it and the status of its object says it. It is made once for both. */
@@ -115,3 +114,17 @@ export const isAtMax = ({ bounds, from, steps }: Pick<Evaluation, "bounds" | "fr
   if (!bounds || from === undefined || from < bounds.max) return false;
   return steps.some(({ before, after, limit }) => limit !== undefined && after === bounds.max && before > after);
 };
+
+/** The failed read behind a failed decision, by its code, so that the state of a cluster does not depend on words. The scale comes first: without it no metric counts. */
+const failedReadOf = ({ scale, answers, recommender }: Observation, decision: Decision): FailedRead | undefined => {
+  if (decision.kind !== "hold" || !decision.failed) return undefined;
+  if (scale.kind === "failed") return { of: "scale", code: scale.failure.code };
+  const all: readonly (Answer<unknown> | undefined)[] = [...answers.values(), recommender];
+  const failures = all.flatMap((answer) => (answer?.kind === "failed" ? [answer.failure] : []));
+  const own = failures.find((failure) => isNamedBy(decision, failure));
+  return own && { of: "metric", code: own.code };
+};
+
+/** True for a failure that this decision reports. The answers are shared by all autoscalers of a namespace, so another one's failure may be among them. */
+const isNamedBy = ({ because, metrics }: Decision, { message }: ApiFailure): boolean =>
+  because.message.includes(message) || metrics.some((metric) => metric.kind === "failed" && metric.message.includes(message));

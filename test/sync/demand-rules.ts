@@ -3,8 +3,8 @@ import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 import type { RecommendationRun, Windows } from "../../lib/model/windows.ts";
 import type { DecideInput } from "../../lib/policy/decide.ts";
-import { withChange } from "../../lib/sync/late-windows.ts";
 import type { Rules } from "../../lib/sync/rules.ts";
+import { withChange } from "../../lib/sync/windows-after.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 
 /**

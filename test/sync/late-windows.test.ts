@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Intent } from "../../lib/model/records.ts";
 import { NEW_WINDOWS, type RecommendationRun } from "../../lib/model/windows.ts";
 import { recorded } from "../../lib/policy/shared/recommendations.ts";
-import { withChange, withRecommendation } from "../../lib/sync/late-windows.ts";
+import { withChange, withRecommendation } from "../../lib/sync/windows-after.ts";
 import { intent } from "../store/records.ts";
 
 const AT_MS = 1_000_000;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ScaleRead, ScaleReading } from "../../lib/model/observation.ts";
 import type { Intent } from "../../lib/model/records.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { afterConflictMs, landedBefore, mayWriteAgain } from "../../lib/sync/write-again.ts";
+import { afterConflictMs, landedBefore, mayWriteAgain } from "../../lib/sync/act.ts";
 import { scaleRead } from "../observation.ts";
 
 const intent = { from: 5, to: 9, targetUid: "u", resourceVersion: "1" } as unknown as Intent;

@@ -5,6 +5,7 @@ import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, Evaluation, ScaleEventRecord } from "../../model/records.ts";
 import { SPEC_KINDS } from "../../model/spec-kinds.ts";
 import { type Moved, movedOf } from "../../report/objects/moved.ts";
+import type { StatusContext } from "../../report/objects/object-conditions.ts";
 import { conditionObjectEvents, scaleObjectEvent } from "../../report/objects/object-events.ts";
 import { objectStatus } from "../../report/objects/object-status.ts";
 import { connected } from "../connected.ts";
@@ -17,7 +18,6 @@ import type { Settled } from "../settle.ts";
 import { STATUS_RIVAL_MS } from "../specs/holds-of-objects.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { After } from "../windows-after.ts";
-import { scaleContext } from "./scale-context.ts";
 import { isTurn, placeOf, roundOf } from "./turns.ts";
 
 /** The most that one sync writes back: requests, Events of one object, and time. A request costs the API server 3 to 9 ms of CPU (npm run bench -- write-back). */
@@ -131,4 +131,32 @@ const updatedObjectOf = (
   if (object.statusBy && nowMs - object.statusBy.atMs <= STATUS_RIVAL_MS) return undefined;
   const { namespace, name, uid, resourceVersion } = object;
   return { about: { of, namespace, name, uid, resourceVersion }, object };
+};
+
+interface Outcome {
+  readonly evaluation: Pick<Evaluation, "because" | "withoutHold">;
+  /** The scale events that this sync has settled for the autoscaler. */
+  readonly events: readonly ScaleEventRecord[];
+  /** The time of the sync. An event that was decided earlier is of an earlier sync. */
+  readonly nowMs: number;
+}
+
+/** What the status of an object tells of scales: how many were decided, those of a dry run included, and the condition that was set last (watermark.md 1.5, 2.10). */
+export const scaleContext = (verdict: Verdict, { evaluation, events, nowMs }: Outcome): Pick<StatusContext, "scales" | "lastCondition"> => {
+  const { because, withoutHold } = evaluation;
+  const made = events.filter(({ outcome }) => outcome !== "refused").length;
+  const inDryRun = (withoutHold?.because ?? because).reason === DRY_RUN ? 1 : 0;
+  const lastCondition = lastConditionOf(
+    verdict,
+    events.find(({ atMs }) => atMs >= nowMs),
+  );
+  return { scales: made + inDryRun, ...(lastCondition && { lastCondition }) };
+};
+
+const DRY_RUN = "DryRun";
+
+/** A write sets AbleToScale after all that the rules have set. */
+const lastConditionOf = (verdict: Verdict, written: ScaleEventRecord | undefined): StatusContext["lastCondition"] => {
+  const ofRules = verdict.kind === "unevaluated" ? undefined : verdict.decision.lastCondition;
+  return ofRules && written ? { type: "AbleToScale", status: written.outcome === "refused" ? "False" : "True" } : ofRules;
 };
