@@ -22,6 +22,8 @@ export interface NativeMetric {
   readonly source: NativeSource;
   /** Percent of the request or limit (resources only), Average amount for each pod, or Total value. */
   readonly measure: "Percent" | "Average" | "Total";
+  /** The metric is a part of formulas only, and asks for no count of its own. */
+  readonly input?: true;
   readonly band: Band;
   /** True when the metric may raise the count, but never lower it. */
   readonly scaleUpOnly: boolean;

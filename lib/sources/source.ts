@@ -59,9 +59,10 @@ export interface SourceRule extends ServerRule {
 
 /**
  * `each`: one GET for each question, within the share of its namespace. `list`: one LIST that answers all namespaces. `registered`: one request to a source outside the cluster, which an
- * administrator registered (lib/model/metric-source.ts).
+ * administrator registered (lib/model/metric-source.ts). `none`: nothing is asked, since the value is calculated from the answers to others.
  */
 export type Asking<Query> =
+  | { readonly way: "none" }
   | { readonly way: "each"; request(query: Query, namespace: string): MetricRequest; read(item: Json, milli: bigint): MetricValue }
   | { readonly way: "list"; readonly query: Query; readonly request: MetricRequest; read(item: Json): PodMetrics }
   | {
@@ -135,7 +136,12 @@ export type Samples = PodSamples | readonly bigint[];
 export interface SampleContext extends Pick<AskedAbout, "namespace"> {
   readonly podSelector: Selector;
   readonly answers: Answers;
+  /** The values of the other metrics of the same autoscaler, for a formula. */
+  readonly inputs?: Inputs;
 }
+
+/** The value of another metric by its name, or why it is missing. */
+export type Inputs = (name: string) => number | Failure;
 
 /** A metric that could not be evaluated, in the words that its event gives. Nothing shrinks on it. */
 export interface Failure {

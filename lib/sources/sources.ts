@@ -2,6 +2,7 @@ import type { MetricQuery } from "../model/query.ts";
 import type { HpaSource } from "../model/spec-hpa.ts";
 import type { NativeSource } from "../model/spec-native.ts";
 import { EXTERNAL } from "./external.ts";
+import { FORMULA } from "./formula.ts";
 import { HTTP } from "./http.ts";
 import { NAMESPACE } from "./namespace.ts";
 import { OBJECT } from "./object.ts";
@@ -20,6 +21,7 @@ export const SOURCES = {
   namespace: NAMESPACE,
   prometheus: PROMETHEUS,
   http: HTTP,
+  formula: FORMULA,
 } as const;
 
 export type SourceName = keyof typeof SOURCES;

@@ -19,7 +19,16 @@ const filled = ({ type, fields = {}, choices, least = 1 }: FieldDescription): un
 /** Fields whose texts begin with a slash. */
 const PLACES: ReadonlySet<string> = new Set(["path", "pointer"]);
 
-const specWith = (name: SourceName) => native({ metrics: [{ [name]: filled(sourceNamed(name).field.about), target: 10 }] });
+/** A metric of the source that may not be missing: a formula is calculated from another one. */
+const specWith = (name: SourceName) =>
+  name === "formula"
+    ? native({
+        metrics: [
+          { external: { metric: "load" }, input: true },
+          { formula: { expression: "max(load, 1)" }, target: 10 },
+        ],
+      })
+    : native({ metrics: [{ [name]: filled(sourceNamed(name).field.about), target: 10 }] });
 
 const answer: fc.Arbitrary<Answer<Samples> | undefined> = fc.constantFrom(undefined, NO_METRICS, { kind: "answered" as const, items: [] });
 

@@ -73,7 +73,13 @@ const storedOf = (spec: SpecRead): Json =>
     dryRun: spec.dryRun || undefined,
     schedule: spec.schedule && spec.schedule.length > 0 ? storedSchedule(spec.schedule) : undefined,
     metrics: spec.metrics.map((metric) =>
-      inOrder(METRIC_FIELDS, { ...metric, name: nameOf(metric), measure: measureOf(metric), scaleUpOnly: metric.scaleUpOnly || undefined }),
+      inOrder(METRIC_FIELDS, {
+        ...metric,
+        name: nameOf(metric),
+        measure: measureOf(metric),
+        input: metric.input || undefined,
+        scaleUpOnly: metric.scaleUpOnly || undefined,
+      }),
     ),
   });
 

@@ -14,6 +14,7 @@ export const METRIC_FIELDS = {
     "Percent of request or limit (resources), Average per pod, or the Total value. By default Percent for resources, Average for pods, Total for the others.",
     ["Percent", "Average", "Total"],
   ),
+  input: flag("The metric is a part of formulas, and asks for no count of its own: it has neither target nor watermarks.", { default: false }),
   target: amount("The wanted value; whole percents with Percent. Either this or watermarks.", { least: 0.001 }),
   tolerance: group("The band around the target in which the count stays, as a share of it; without it the cluster's tolerance counts.", {
     up: amount("Above the target.", { least: 0, most: MOST_TOLERANCE }),

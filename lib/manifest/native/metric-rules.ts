@@ -6,7 +6,7 @@ import { type AnySource, SOURCE_NAMES, SOURCES, type SourceName, sourceNamed } f
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { isObject } from "../../model/is-object.ts";
 import { measureOf, sourcesOf } from "./read-metric.ts";
-import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members } from "./schema-conditions.ts";
+import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifNot, ifThen, isSet, members } from "./schema-conditions.ts";
 import { segmentProblems } from "./segment-problems.ts";
 import type { MetricRead } from "./spec-fields.ts";
 
@@ -74,10 +74,29 @@ const MEASURE_RULES: readonly Rule<MetricRead>[] = [
   ),
 );
 
+const IS_INPUT = equals("input", true);
+const OF_PROPOSALS = ["target", "watermarks", "tolerance"] as const;
+
+/** An input of formulas asks for no count. A field about its count would have no effect. */
+const nothingProposed: Rule<MetricRead> = {
+  says: "with input: true, write no target, watermarks, tolerance, scaleUpOnly or onMissing: write them for the formula",
+  schema: ifThen(IS_INPUT, allOf(areAbsent(...OF_PROPOSALS), { not: equals("scaleUpOnly", true) }, areNoActions())),
+  problems: ({ input, onMissing, scaleUpOnly, ...metric }, { path }) => {
+    if (!input) return [];
+    const written = [
+      ...OF_PROPOSALS.filter((name) => metric[name]),
+      ...(scaleUpOnly ? ["scaleUpOnly"] : []),
+      ...(onMissing.action === "hold" ? [] : ["onMissing"]),
+    ];
+    return written.map((name) => forbidden(`${path}.${name}`, "may not be set with input: true", "write it for the formula"));
+  },
+};
+
 const targetOrWatermarks: Rule<MetricRead> = {
   says: "write either target or watermarks",
-  schema: exactlyOneSet("target", "watermarks"),
-  problems: ({ target, watermarks }, { path }) => {
+  schema: ifNot(IS_INPUT, exactlyOneSet("target", "watermarks")),
+  problems: ({ input, target, watermarks }, { path }) => {
+    if (input) return [];
     if (!target && !watermarks) return [required(`${path}.target`, "", "write target, or watermarks with low and high")];
     return target && watermarks ? [forbidden(`${path}.target`, "may not be set together with watermarks", "keep target or watermarks")] : [];
   },
@@ -134,6 +153,11 @@ const activationWithoutPods: Rule<MetricRead> = {
       : [],
 };
 
+/** Only what is written is compared: the default of onMissing is to hold. */
+function areNoActions() {
+  return { not: allOf(isSet("onMissing"), members({ onMissing: anyOf(equals("action", "scaleUpOnly"), equals("action", "fallback")) })) };
+}
+
 /** Rules of every metric. */
 export const SOURCE_RULES: readonly Rule<MetricRead>[] = [oneSource];
 
@@ -142,6 +166,7 @@ export const METRIC_RULES: readonly Rule<MetricRead>[] = [
   names,
   ...OWN_RULES,
   ...MEASURE_RULES,
+  nothingProposed,
   targetOrWatermarks,
   toleranceOfTarget,
   wholePercents,

@@ -27,6 +27,7 @@ export const metricOf = (read: MetricRead): NativeMetric => ({
   name: nameOf(read),
   source: sourceOf(read),
   measure: measureOf(read),
+  ...(read.input && { input: true as const }),
   band: bandOf(read),
   scaleUpOnly: read.scaleUpOnly,
   onMissing: onMissingOf(read.onMissing),

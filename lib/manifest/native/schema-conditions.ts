@@ -7,7 +7,7 @@ export const areAbsent = (...names: readonly string[]): Json => ({
   properties: Object.fromEntries(names.map((name) => [name, { type: "null" }])),
 });
 
-export const equals = (name: string, value: string): Json => ({ required: [name], properties: { [name]: { const: value } } });
+export const equals = (name: string, value: string | boolean): Json => ({ required: [name], properties: { [name]: { const: value } } });
 
 export const anyOf = (...cases: readonly Json[]): Json => ({ anyOf: cases });
 

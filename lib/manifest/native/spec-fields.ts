@@ -131,5 +131,5 @@ export type RulesRead = SpecRead["scaleUp"];
 
 /** The value of an unreadable metric. */
 function emptyMetric(): ReadOf<typeof METRIC_FIELDS> {
-  return { scaleUpOnly: false, onMissing: { action: "hold" } };
+  return { input: false, scaleUpOnly: false, onMissing: { action: "hold" } };
 }

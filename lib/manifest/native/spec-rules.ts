@@ -4,10 +4,12 @@ import type { Json } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
 import { fieldsOf } from "./explain-field.ts";
 import type { Rule } from "./paired-rule.ts";
-import { nameOf } from "./read-metric.ts";
+import { readExpression } from "../../sources/read-expression.ts";
+import { sourceNamed } from "../../sources/sources.ts";
+import { nameOf, sourcesOf } from "./read-metric.ts";
 import { allOf, anyOf, areAbsent, equals, ifNot, ifThen, isSet, members } from "./schema-conditions.ts";
 import { segmentProblems } from "./segment-problems.ts";
-import { GOVERNING, MOST_REPLICAS, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
+import { GOVERNING, MOST_REPLICAS, type MetricRead, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
 
 const OF_NATIVE = ["metrics", "combine", "scaleUp", "scaleDown", "flapBudget", "idle"] as const;
 const REPLICAS = { minimum: 1, maximum: MOST_REPLICAS };
@@ -111,6 +113,8 @@ const NAME_IN_CEL = [
   ...["resource", "containerResource"].map((source) => `has(metric.${source}) ? metric.${source}.name`),
   ...["pods", "object", "external"].map((source) => `has(metric.${source}) ? metric.${source}.metric`),
   "has(metric.__namespace__) ? metric.__namespace__.metric",
+  ...["prometheus", "http"].map((source) => `has(metric.${source}) ? metric.${source}.source`),
+  "has(metric.formula) ? 'formula'",
   "''",
 ].join(" : ");
 
@@ -126,6 +130,54 @@ const uniqueNames: Rule<SpecRead> = {
         : [],
     );
   },
+};
+
+/** Each name of a formula is a metric whose value needs no pods: the average of some pods is no value of the workload. A formula of formulas could name itself. */
+const namesOfFormulas: Rule<SpecRead> = {
+  problems: ({ metrics }) => metrics.flatMap((metric, index) => namesIn(metric, `spec.metrics[${index}].formula.expression`, metrics)),
+};
+
+const namesIn = ({ formula }: MetricRead, path: string, metrics: readonly MetricRead[]): readonly Problem[] => {
+  const reading = formula?.expression ? readExpression(formula.expression) : undefined;
+  if (reading?.kind !== "expression") return [];
+  const known = metrics.filter(isForFormulas).map(nameOf);
+  return [...reading.names].flatMap(([name, at]) => {
+    if (known.includes(name)) return [];
+    const is = metrics.some((metric) => nameOf(metric) === name) ? "is a formula, or a metric of pods" : "is the name of no other metric";
+    const fix =
+      known.length > 0
+        ? `write one of ${known.join(", ")}; a metric gets another name by its field name`
+        : "add a metric with this name that is neither a formula nor of pods";
+    return [invalid(path, `cannot be read at character ${at}: "${name}" ${is}`, fix)];
+  });
+};
+
+const isForFormulas = (metric: MetricRead): boolean =>
+  sourcesOf(metric).some((source) => source !== "formula" && sourceNamed(source).samplesOf === "whole");
+
+const usedInputs: Rule<SpecRead> = {
+  problems: ({ metrics }) => {
+    const named = new Set(metrics.flatMap(({ formula }) => namesOfFormula(formula?.expression ?? "")));
+    return metrics.flatMap((metric, index) =>
+      metric.input && !named.has(nameOf(metric))
+        ? [invalid(`spec.metrics[${index}].input`, `no formula names "${nameOf(metric)}"`, "name it in a formula, or give it a target instead")]
+        : [],
+    );
+  },
+};
+
+const namesOfFormula = (expression: string): readonly string[] => {
+  const reading = readExpression(expression);
+  return reading.kind === "expression" ? [...reading.names.keys()] : [];
+};
+
+const somethingProposes: Rule<SpecRead> = {
+  says: "at least one metric must be without input: true",
+  cel: "!has(self.metrics) || self.metrics.exists(metric, !has(metric.input) || !metric.input)",
+  problems: ({ metrics }) =>
+    metrics.length > 0 && metrics.every(({ input }) => input)
+      ? [required("spec.metrics", "every metric is an input", "add a formula, or leave input out of one metric")]
+      : [],
 };
 
 const idleBelowMinimum: Rule<SpecRead> = {
@@ -152,6 +204,9 @@ export const SPEC_RULES: readonly Rule<SpecRead>[] = [
   targetNames,
   outsideMetricForZero,
   uniqueNames,
+  namesOfFormulas,
+  usedInputs,
+  somethingProposes,
   idleBelowMinimum,
   activationForIdle,
 ];

@@ -15,7 +15,7 @@ export const nativeWarnings = (read: SpecRead, syncPeriodSeconds: number): reado
   ...(read.scaleUp.selectPolicy === "Disabled" && read.scaleDown.selectPolicy === "Disabled"
     ? [{ field: "spec.scaleDown.selectPolicy", message: "both directions are disabled: no metric ever moves the count", fix: "allow one of them" }]
     : []),
-  ...(read.metrics.length > 0 && read.metrics.every(({ scaleUpOnly }) => scaleUpOnly)
+  ...(read.metrics.some(({ input }) => !input) && read.metrics.every(({ scaleUpOnly, input }) => scaleUpOnly || input)
     ? [{ field: "spec.metrics", message: "every metric is scaleUpOnly: the count never shrinks", fix: "leave scaleUpOnly out of one metric" }]
     : []),
   ...read.metrics.flatMap((metric, index) => metricWarnings(metric, `spec.metrics[${index}]`, read, syncPeriodSeconds)),

@@ -5,7 +5,8 @@ import { combinedOf, takesPart } from "./steps/combine.ts";
 import { isAbsenceOf } from "./steps/sentences.ts";
 
 export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
-  targets: ({ metrics }) => metrics.map((metric) => ({ type: metric.source.type, name: metric.name, target: levelsText(metric) })),
+  targets: ({ metrics }) =>
+    metrics.filter(({ input }) => !input).map((metric) => ({ type: metric.source.type, name: metric.name, target: levelsText(metric) })),
   cpuPercent: ({ metrics }) => metrics.map(cpuPercentOf).find((percent) => percent !== undefined),
   behavior: () => undefined,
   publishesBands: false,

@@ -38,6 +38,12 @@ export const CONTRADICTIONS: readonly Row[] = [
     [`${M}.tolerance: may not be set together with watermarks`],
   ],
   [
+    "an input with a target",
+    metric({ input: true }),
+    [`${M}.input: no formula names "lag"`, "spec.metrics: every metric is an input", `${M}.target: may not be set with input: true`],
+  ],
+  ["only inputs", metric({ input: true, target: undefined }), [`${M}.input: no formula names "lag"`, "spec.metrics: every metric is an input"]],
+  [
     "crossed watermarks",
     metric({ target: undefined, watermarks: { low: 3, high: 2 } }),
     [`${M}.watermarks.low: must be less than or equal to high: the watermarks are crossed`],

@@ -2,6 +2,7 @@ import type { Container, Pod } from "../../../model/observation.ts";
 import { decimalText } from "../../../model/quantity.ts";
 import type { HpaMetric, MetricTarget } from "../../../model/spec-hpa.ts";
 import type { NativeMetric } from "../../../model/spec-native.ts";
+import { failure, type Inputs } from "../../../sources/source.ts";
 import { sourceOf } from "../../../sources/sources.ts";
 import { MAX_I32, MAX_I64 } from "../../shared/arithmetic.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
@@ -73,6 +74,7 @@ const asHpaMetric = ({ source, measure }: Leveled, levelMilli: bigint): HpaMetri
       return { ...source, target };
     case "Prometheus":
     case "Http":
+    case "Formula":
       return undefined;
   }
 };
@@ -125,9 +127,26 @@ export const levelsText = (metric: Pick<NativeMetric, "band" | "measure">): stri
 const levelText = ({ measure }: Pick<NativeMetric, "measure">, levelMilli: bigint): string =>
   decimalText(levelMilli) + (measure === "Percent" ? "%" : "");
 
+/** The whole values of the metrics that formulas name. */
+export const inputsOf =
+  (metrics: readonly NativeMetric[], context: MetricContext): Inputs =>
+  (name) => {
+    const metric = metrics.find((candidate) => candidate.name === name);
+    if (metric === undefined || metric.source.type === "Formula") return failure(`the formula names "${name}", which is no metric that it may name`);
+    const measured = measureWholly(metric, context);
+    if (measured.kind === "failed") return failure(`its input ${name} is missing: ${measured.message}`);
+    // On doubt, a missing metric: a sum that left 64 bits is no value.
+    return measured.usageMilli >= MAX_I64 ? failure(`its input ${name} leaves the range of numbers`) : Number(measured.usageMilli) / MILLI;
+  };
+
+const MILLI = 1000;
+
+const measureWholly = (metric: NativeMetric, context: MetricContext): Measurement =>
+  measureAt({ source: metric.source, measure: "Total" }, 1000n, { ...context, currentReplicas: 0 });
+
 /** The whole value, whatever the metric is measured by: without replicas there is no pod to share it. */
 export const wholeMilli = (metric: NativeMetric, context: MetricContext): bigint | undefined => {
-  const measured = measureAt({ source: metric.source, measure: "Total" }, 1000n, { ...context, currentReplicas: 0 });
+  const measured = measureWholly(metric, context);
   return measured.kind === "measured" ? measured.usageMilli : undefined;
 };
 

@@ -4,12 +4,12 @@ import { measureNative, type MetricReading } from "../metrics/measure.ts";
 import { isMissingType, missing, missingType } from "./sentences.ts";
 import { contextOf, type NativeStep } from "./sync.ts";
 
-/** Every metric on its own, in order; since when one is missing is remembered under its name, and forgotten with it. */
+/** Every metric on its own, in order, but for the inputs of formulas; since when one is missing is remembered under its name, and forgotten with it. */
 export const measure: NativeStep = (sync) => {
   const { spec, nowMs } = sync.input;
   const context = contextOf(sync);
   // Only an idle workload gets here without replicas: no pod can be measured, and activation alone wakes it. Else it would be warned of at every sync.
-  const measuring = sync.current > 0 ? spec.metrics : spec.metrics.filter(({ activationMilli }) => activationMilli !== undefined);
+  const measuring = spec.metrics.filter(({ input, activationMilli }) => !input && (sync.current > 0 || activationMilli !== undefined));
   const readings = measuring.map((metric) => measureNative(metric, context));
   const absent = readings.filter((reading) => reading.kind === "missing");
   return {

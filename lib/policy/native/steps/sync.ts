@@ -6,7 +6,7 @@ import type { RecommendationRun } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import type { MetricContext } from "../../shared/metrics/measurement.ts";
 import { startedWith, type StepState } from "../../shared/steps.ts";
-import type { MetricReading } from "../metrics/measure.ts";
+import { inputsOf, type MetricReading } from "../metrics/measure.ts";
 
 export type NativeInput = RulesInput<NativeSpec>;
 
@@ -60,7 +60,13 @@ export const moveOf = ({ input: { spec }, count, current }: Pick<NativeSync, "in
   return direction && { direction, up: direction === "scaleUp", rules: spec[direction] };
 };
 
-export const contextOf = ({ input, current, selector, pods }: NativeSync): MetricContext => ({
+export const contextOf = (sync: NativeSync): MetricContext => {
+  const context = contextWithoutInputs(sync);
+  const { metrics } = sync.input.spec;
+  return metrics.some(({ source }) => source.type === "Formula") ? { ...context, inputs: inputsOf(metrics, context) } : context;
+};
+
+const contextWithoutInputs = ({ input, current, selector, pods }: NativeSync): MetricContext => ({
   namespace: input.namespace,
   currentReplicas: current,
   // A value is shared by the pods that were asked for: a status that lags behind would propose the old count again.

@@ -1,0 +1,77 @@
+import { group, type ReadOf, words } from "../fields/field-types.ts";
+import type { Problem } from "../fields/problem.ts";
+import { isObject } from "../model/is-object.ts";
+import type { MetricQuery } from "../model/query.ts";
+import { type Expression, formulaValue } from "./expression.ts";
+import { EXPRESSION_LIMITS, readExpression } from "./read-expression.ts";
+import { failure, type MetricSource, NOT_ASKED, type SourceRule } from "./source.ts";
+
+declare module "../model/spec-native.ts" {
+  interface NativeSources {
+    readonly Formula: { readonly expression: string; readonly root: Expression };
+  }
+}
+
+export interface FormulaSpec {
+  readonly type: "Formula";
+  readonly expression: string;
+  readonly root: Expression;
+}
+
+const FIELDS = {
+  expression: words("A calculation with the names of other metrics: queue + 2 * max(rate, 10). Docs: docs/sources.md.", { required: true }),
+};
+
+const FIX = "docs/sources.md has the operators and the functions";
+
+const readable: SourceRule = {
+  says: `formula.expression has at most ${EXPRESSION_LIMITS.characters} characters`,
+  cel: `!has(self.formula) || size(self.formula.expression) <= ${EXPRESSION_LIMITS.characters}`,
+  problems: ({ formula }, path): readonly Problem[] => {
+    const expression = isObject(formula) ? formula["expression"] : undefined;
+    const reading = typeof expression === "string" && expression !== "" ? readExpression(expression) : undefined;
+    if (reading?.kind !== "refused") return [];
+    return [
+      {
+        field: `${path}.formula.expression`,
+        type: "FieldValueInvalid",
+        detail: `cannot be read at character ${reading.at}: ${reading.message}`,
+        fix: FIX,
+      },
+    ];
+  },
+};
+
+/** A formula that cannot be read is refused with its manifest. On doubt, a missing metric: no number is finite here. */
+const NO_NUMBER: Expression = { kind: "number", value: Number.NaN };
+
+const rootOf = (expression: string): Expression => {
+  const reading = readExpression(expression);
+  return reading.kind === "expression" ? reading.root : NO_NUMBER;
+};
+
+const MILLI = 1_000;
+
+/** A calculation with the values of other metrics of the same autoscaler. It asks nothing itself. */
+export const FORMULA: MetricSource<ReadOf<typeof FIELDS>, FormulaSpec, MetricQuery, readonly bigint[]> = {
+  type: "Formula",
+  field: group("A calculation with the values of other metrics of this manifest.", FIELDS),
+  rules: [readable],
+  measures: ["Total", "Average"],
+  samplesOf: "whole",
+  specOf: ({ expression = "" }) => ({ type: "Formula", expression, root: rootOf(expression) }),
+  defaultName: () => "formula",
+  nameOf: ({ expression }) => `formula ${expression}`,
+  queryOf: () => undefined,
+  asking: { way: "none" },
+  samples: ({ root }, { inputs }) => {
+    if (!inputs) return failure(NOT_ASKED);
+    const value = formulaValue(root, inputs);
+    if (typeof value !== "number") return value;
+    const milli = value * MILLI;
+    if (!(Math.abs(milli) <= Number.MAX_SAFE_INTEGER * MILLI)) return failure("the formula gives no number, or one that is too large");
+    // Away from zero, so that a small positive value stays positive, as values of a Prometheus do.
+    return [BigInt(milli < 0 ? Math.floor(milli) : Math.ceil(milli))];
+  },
+  statusOf: ({ expression }, current) => ({ type: "Formula", formula: { expression, current } }),
+};

@@ -1,0 +1,293 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { admit } from "../../lib/manifest/admit.ts";
+import { formulaValue } from "../../lib/sources/expression.ts";
+import { EXPRESSION_LIMITS, readExpression } from "../../lib/sources/read-expression.ts";
+import { failure, type Inputs } from "../../lib/sources/source.ts";
+import { refused } from "../manifest/manifests.ts";
+import { manifest, native, sync } from "../policy/native/world.ts";
+
+type Values = Readonly<Record<string, number | undefined>>;
+const VALUES: Values = { a: 4, b: 6, c: 0.5, zero: 0, gone: undefined };
+
+const inputs =
+  (values: Values): Inputs =>
+  (name) =>
+    values[name] ?? failure(`${name} is missing`);
+
+const calculated = (text: string, values = VALUES): number | string => {
+  const reading = readExpression(text);
+  if (reading.kind === "refused") return `${reading.at}: ${reading.message}`;
+  const value = formulaValue(reading.root, inputs(values));
+  return typeof value === "number" ? value : value.message;
+};
+
+describe("a formula", () => {
+  it.each<readonly [string, number]>([
+    ["a + b * 2", 16],
+    ["(a + b) * 2", 20],
+    ["a - b - 1", -3],
+    ["7 % a / 2", 1.5],
+    ["-a ^ 2", -16],
+    ["2 ^ 3 ^ 2", 512],
+    ["2 ** -1", 0.5],
+    ["1.5e1 + .5", 15.5],
+    ["a > b ? a : b", 6],
+    ["a > 5 ? 1 : b > 5 ? 2 : 3", 2],
+    ["a > 1 && !(b < 1) || c > 9 ? 1 : 0", 1],
+    ["a > 1 and not (b < 1) or c > 9 ? 1 : 0", 1],
+    ["min(a, b) + max([a, b])", 10],
+    ["sum(a, b, c) + mean(a, b)", 15.5],
+    ["median([9, a, b])", 6],
+    ["median(a, b)", 5],
+    ["abs(-3) + ceil(c) + floor(c) + round(2.5) + round(-2.5)", 4],
+    ["count([a, b, c], # > 1)", 2],
+    ["count([a, b, c], { # > 1 }) >= 2 ? 5 : 1", 5],
+    ["any([a, b], # > 5) ? 1 : 0", 1],
+    ["all([a, b], # > 5) ? 1 : 0", 0],
+    ["count([a, b], # > a) * 2", 2],
+    ["gone ?? 8", 8],
+    ["gone ?? gone ?? 8", 8],
+    ["a + gone ?? 1", 5],
+    ["(a + gone) ?? 1", 1],
+    ["a ?? gone", 4],
+    ["sum([gone ?? 0, b ?? 0])", 6],
+    ["zero > 0 ? a / zero : 0", 0],
+  ])("gives %s as %d", (text, value) => {
+    expect(calculated(text)).toBe(value);
+  });
+
+  it.each([
+    ["gone", "gone is missing"],
+    ["a > 1 ? a : gone", "gone is missing"],
+    ["a > 1 || gone > 1 ? 1 : 0", "gone is missing"],
+    ["a * gone", "gone is missing"],
+    ["gone ?? gone", "gone is missing"],
+    ["max([a, gone])", "gone is missing"],
+    ["count([a, gone], # > 1)", "gone is missing"],
+    ["a / zero", '"/" at character 3 of the formula gives no finite number'],
+    ["zero / zero > 1 ? 9 : 0", '"/" at character 6 of the formula gives no finite number'],
+    ["(a / zero) ?? 1", '"/" at character 4 of the formula gives no finite number'],
+    ["a % zero", '"%" at character 3 of the formula gives no finite number'],
+    ["10 ^ 400", '"^" at character 4 of the formula gives no finite number'],
+    ["(0 - a) ^ c", '"^" at character 9 of the formula gives no finite number'],
+  ])("of %s is missing", (text, why) => {
+    expect(calculated(text)).toBe(why);
+  });
+
+  it.each([
+    ["", "1: the end is not expected here"],
+    ["a +", "4: the end is not expected here"],
+    ["a b", '3: "b" is not expected here'],
+    ["a; b", '2: ";" is no part of a formula'],
+    ["a.b", '2: "." is no part of a formula'],
+    ['"text"', '1: "\\"" is no part of a formula'],
+    ["a > b", "1: a number is needed here, and this is a comparison"],
+    ["a + (b > 1)", "5: a number is needed here, and this is a comparison"],
+    ["a && b ? 1 : 0", "1: a comparison is needed here, and this is a number"],
+    ["a ? 1 : 2", "1: a comparison is needed here, and this is a number"],
+    ["a < b < c ? 1 : 0", "1: a number is needed here, and this is a comparison"],
+    ["a > 1 ? 1 : b > 1", "13: a number is needed here, and this is a comparison"],
+    ["!a > 1 ? 1 : 2", "2: a comparison is needed here, and this is a number"],
+    ["#", '1: "#" is an item of a list, and has a meaning inside count, any, all only'],
+    ["len([a])", '1: "len" is no function of formulas: they have min, max, sum, mean, median, abs, ceil, floor, round, count, any, all'],
+    [
+      "constructor(a)",
+      '1: "constructor" is no function of formulas: they have min, max, sum, mean, median, abs, ceil, floor, round, count, any, all',
+    ],
+    ["max()", '1: "max" takes one or more numbers'],
+    ["abs(a, b)", '1: "abs" takes one number'],
+    ["count([], # > 1)", '1: "count" takes a list with one or more numbers'],
+    ["count([a], any([b], # > 1))", '12: "any" may not be inside another predicate'],
+    ["(a", '3: expected ")", and found the end'],
+    ["a ? b", "1: a comparison is needed here, and this is a number"],
+    ["a > 1 ? b", '10: expected ":", and found the end'],
+    [`${"(".repeat(40)}a${")".repeat(40)}`, "33: a formula is at most 32 levels deep"],
+    [`${"-".repeat(40)}a`, "33: a formula is at most 32 levels deep"],
+    ["a+".repeat(600), "1025: a formula has at most 1024 characters, and this one has 1200"],
+    [`count([${"a,".repeat(100)}a], #+#+#+#+#+#>1)`, "1: a formula takes at most 1000 steps, and this one takes 1428"],
+  ])("is refused at its place: %s", (text, why) => {
+    expect(calculated(text)).toBe(why);
+  });
+});
+
+const WORDS = [
+  "a",
+  "b",
+  "gone",
+  "zero",
+  "1",
+  "2.5",
+  "0",
+  "1e9",
+  "+",
+  "-",
+  "*",
+  "/",
+  "%",
+  "^",
+  "<",
+  ">=",
+  "==",
+  "&&",
+  "||",
+  "!",
+  "?",
+  ":",
+  "??",
+  "(",
+  ")",
+  "[",
+  "]",
+  ",",
+  "#",
+  "{",
+  "}",
+];
+const FUNCTION_WORDS = ["min(", "max(", "sum([", "mean(", "median(", "abs(", "round(", "count([a,b],", "any([a],", "all([gone],"];
+
+/** Whole formulas: every one can be read. */
+const { number } = fc.letrec<{ number: string; truth: string }>((tie) => ({
+  number: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    fc.constantFrom("a", "b", "c", "zero", "gone", "1", "0", "2.5"),
+    fc.tuple(tie("number"), fc.constantFrom("+", "-", "*", "/", "%", "^", "??"), tie("number")).map(([l, o, r]) => `(${l} ${o} ${r})`),
+    fc.tuple(tie("truth"), tie("number"), tie("number")).map(([t, l, r]) => `(${t} ? ${l} : ${r})`),
+    fc.tuple(fc.constantFrom("min", "max", "sum", "mean", "median"), tie("number"), tie("number")).map(([f, l, r]) => `${f}(${l}, ${r})`),
+    fc.tuple(fc.constantFrom("abs", "ceil", "floor", "round", "-"), tie("number")).map(([f, of]) => `${f}(${of})`),
+    fc.tuple(tie("number"), tie("number")).map(([l, r]) => `count([${l}, ${r}], # > 1)`),
+  ),
+  truth: fc.oneof(
+    { maxDepth: 3 },
+    fc.tuple(tie("number"), fc.constantFrom("<", "<=", ">", ">=", "==", "!="), tie("number")).map(([l, o, r]) => `(${l} ${o} ${r})`),
+    fc.tuple(tie("truth"), fc.constantFrom("&&", "||"), tie("truth")).map(([l, o, r]) => `(${l} ${o} ${r})`),
+    tie("truth").map((of) => `!(${of})`),
+  ),
+}));
+
+describe("any formula", () => {
+  it("is always read or refused with a place inside it, and is always a finite number or missing", () => {
+    const text = fc.oneof(
+      fc.array(fc.constantFrom(...WORDS, ...FUNCTION_WORDS), { maxLength: 30 }).map((words) => words.join(" ")),
+      fc.string({ unit: "binary", maxLength: 60 }),
+      number,
+    );
+    fc.assert(
+      fc.property(text, (formula) => {
+        const reading = readExpression(formula);
+        if (reading.kind === "refused") {
+          expect(reading.at).toBeGreaterThanOrEqual(1);
+          expect(reading.at).toBeLessThanOrEqual(Math.min(formula.length, EXPRESSION_LIMITS.characters) + 1);
+          return;
+        }
+        const value = formulaValue(reading.root, inputs(VALUES));
+        if (typeof value === "number") expect(Number.isFinite(value)).toBe(true);
+        else expect(value.message).not.toBe("");
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it("never has a value without an input that no ?? replaces", () => {
+    fc.assert(
+      fc.property(number, (formula) => {
+        const reading = readExpression(`${formula} + gone`);
+        if (reading.kind === "refused") return;
+        expect(formulaValue(reading.root, inputs(VALUES))).toMatchObject({ kind: "failure" });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+const input = (name: string) => ({ external: { metric: name }, input: true });
+const METRICS = [input("queue"), input("rate"), { formula: { expression: "queue + 2 * rate" }, measure: "Average", target: 10 }];
+const spec = (metrics: readonly object[] = METRICS, more: object = {}) => native({ metrics, ...more });
+
+describe("a metric with a formula", () => {
+  it("is admitted as docs/sources.md shows it", () => {
+    const page = readFileSync(new URL("../../docs/sources.md", import.meta.url), "utf8");
+    const blocks = [...page.matchAll(/```yaml\n(metrics:[\s\S]*?)```/g)].map(([, yaml = ""]): unknown => parse(yaml));
+    expect(blocks).toHaveLength(1);
+    for (const block of blocks) expect(admit(manifest(block as Readonly<Record<string, unknown>>))).toMatchObject({ ok: true });
+  });
+
+  it("scales on the value of the formula, and its inputs ask for nothing", () => {
+    const { decision, count } = sync(spec(), { replicas: 2, values: { queue: 30, rate: 10 } });
+    expect(count).toBe(5);
+    expect(decision.metrics).toEqual([{ name: "formula", type: "Formula", kind: "measured", value: "25", target: "10", ratio: 2.5, proposal: 5 }]);
+    expect(decision.windows.status.currentMetrics).toEqual([
+      { type: "Formula", formula: { expression: "queue + 2 * rate", current: { averageValue: "25" } } },
+    ]);
+  });
+
+  it("never shrinks without one of its inputs, and says which", () => {
+    const { decision, count } = sync(spec(), { replicas: 4, values: { queue: 0 } });
+    expect(count).toBe(4);
+    expect(decision).toMatchObject({ kind: "hold", failed: true, because: { reason: "MetricMissing" } });
+    expect(decision.because.message).toContain("its input rate is missing");
+  });
+
+  it("goes on where ?? stands in for an input that is missing", () => {
+    const metrics = [input("queue"), input("rate"), { formula: { expression: "queue + (rate ?? 5)" }, measure: "Average", target: 10 }];
+    expect(sync(spec(metrics), { replicas: 4, values: { queue: 5 } }).count).toBe(1);
+  });
+
+  it("wakes an idle workload, and puts it to rest", () => {
+    const [queue, rate, formula] = METRICS;
+    const idle = spec([{ ...queue }, { ...rate }, { ...formula, activation: 1 }], { minReplicas: 2, idle: { afterSeconds: 0 } });
+    expect(sync(idle, { replicas: 0, values: { queue: 2, rate: 0 } }).count).toBe(2);
+    expect(sync(idle, { replicas: 2, values: { queue: 0, rate: 0 } }).count).toBe(0);
+    expect(sync(idle, { replicas: 2, values: { queue: 0 } }).count).toBe(2);
+    expect(sync(idle, { replicas: 0, values: { queue: 0 } }).count).toBe(0);
+  });
+
+  it.each([
+    [
+      [{ formula: { expression: "queue +" }, target: 1 }],
+      "spec.metrics[0].formula.expression",
+      "cannot be read at character 8: the end is not expected here",
+    ],
+    [
+      [input("queue"), { formula: { expression: "1 + queu + queue" }, target: 1 }],
+      "spec.metrics[1].formula.expression",
+      'cannot be read at character 5: "queu" is the name of no other metric',
+    ],
+    [
+      [{ formula: { expression: "formula" }, target: 1 }],
+      "spec.metrics[0].formula.expression",
+      'cannot be read at character 1: "formula" is a formula, or a metric of pods',
+    ],
+    [
+      [
+        { resource: { name: "cpu" }, target: 50 },
+        { formula: { expression: "cpu" }, target: 1 },
+      ],
+      "spec.metrics[1].formula.expression",
+      'cannot be read at character 1: "cpu" is a formula, or a metric of pods',
+    ],
+    [[input("queue"), { external: { metric: "rate" }, target: 1 }], "spec.metrics[0].input", 'no formula names "queue"'],
+    [[input("queue")], "spec.metrics", "every metric is an input"],
+    [
+      [
+        { ...input("queue"), target: 1 },
+        { formula: { expression: "queue" }, target: 1 },
+      ],
+      "spec.metrics[0].target",
+      "may not be set with input: true",
+    ],
+    [
+      [
+        { ...input("queue"), onMissing: { action: "scaleUpOnly" } },
+        { formula: { expression: "queue" }, target: 1 },
+      ],
+      "spec.metrics[0].onMissing",
+      "may not be set with input: true",
+    ],
+    [[{ formula: { expression: "1" } }], "spec.metrics[0].target", ""],
+  ])("is refused with the field: %j", (metrics, field, detail) => {
+    expect(refused(manifest({ metrics })).problems).toContainEqual(expect.objectContaining({ field, detail }));
+  });
+});
