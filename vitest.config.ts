@@ -86,6 +86,8 @@ export default defineConfig({
   test: {
     projects: [UNIT, REAL_SERVER, ...Object.entries(PROJECTS).map(([name, include]) => project(name, include))],
     reporters: ["default", "./test/total-line.ts"],
+    // Times in texts are those of the machine: here every machine has the same.
+    env: { TZ: "UTC" },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,

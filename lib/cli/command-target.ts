@@ -34,6 +34,8 @@ export interface TargetOptions {
   readonly stage?: string;
   readonly region?: string;
   readonly profile?: string;
+  /** Times are printed and read in UTC. */
+  readonly utc?: true;
 }
 
 export const TARGET_OPTIONS = ["data", "stack", "stage", "region", "profile"] as const satisfies readonly (keyof TargetOptions)[];

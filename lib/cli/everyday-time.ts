@@ -1,3 +1,5 @@
+import { instantText } from "../report/instant-text.ts";
+
 /** Where a time is looked for: the newest one that has come, or the next one to come. */
 export type Direction = "past" | "future";
 
@@ -68,11 +70,5 @@ const nearest = (time: TimeOfDay, everyDays: number, { nowMs, direction, fromDay
   return direction === "past" ? all.findLast((ms) => ms <= nowMs) : all.find((ms) => ms > nowMs);
 };
 
-/** An instant with the offset of this machine's time zone and its name: `2026-01-05T00:00:00+01:00 (Europe/Berlin)`. */
-export const zonedText = (ms: number): string => {
-  const minutes = -new Date(ms).getTimezoneOffset();
-  const [sign, size] = minutes < 0 ? ["-", -minutes] : ["+", minutes];
-  const local = new Date(ms + minutes * 60_000).toISOString().slice(0, 19);
-  const offset = `${String(Math.floor(size / 60)).padStart(2, "0")}:${String(size % 60).padStart(2, "0")}`;
-  return `${local}${sign}${offset} (${Intl.DateTimeFormat().resolvedOptions().timeZone})`;
-};
+/** The same with the name of this machine's time zone: `2026-01-05T00:00:00+01:00 (Europe/Berlin)`. */
+export const zonedText = (ms: number): string => `${instantText(ms)} (${Intl.DateTimeFormat().resolvedOptions().timeZone})`;

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { withLocalTimes } from "../report/instant-text.ts";
 import { block, errorLines, type Printed, text, type Word } from "../report/printed.ts";
 import type { Service } from "../service/service.ts";
 import type { CommandTarget, TargetSettings } from "./command-target.ts";
@@ -104,9 +105,9 @@ export const printerOn = (io: Pick<Io, "stdout" | "stderr" | "colours" | "termin
       if (shows === "table") tell(words);
       else if (shows !== "document") await print(words);
     },
-    tell: (line) => tell(text`${line}\n`),
-    note: (line) => tell(text`note: ${line}\n`),
-    error: (message) => tell(errorLines(message)),
+    tell: (line) => tell(text`${withLocalTimes(line)}\n`),
+    note: (line) => tell(text`note: ${withLocalTimes(line)}\n`),
+    error: (message) => tell(errorLines(withLocalTimes(message))),
     help: (words) => void io.stdout.write(block(words).written()),
     progress: (line = "") => (io.terminal ? tell(text`${START_OF_LINE}${line}`) : undefined),
     print,

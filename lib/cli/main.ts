@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from "commander";
 import { failureText } from "../local/folder/failure-text.ts";
 import { isTidemarkError } from "../model/errors.ts";
+import { inUtc } from "../report/instant-text.ts";
 import { usageWords } from "../report/usage-words.ts";
 import { type CommandTarget, chooseTarget, refuseUnnamed, TARGET_OPTIONS, type TargetOptions, targetNote } from "./command-target.ts";
 import { type Io, type Printer, printerOn } from "./io.ts";
@@ -18,13 +19,17 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
   const run: Run = async (options, shows, work) => {
     target = chooseTarget(targetOptions(root, options), io);
     if (shows === "edit") await refuseUnnamedEdit(target, io);
-    const session = await io.open(target, io.by);
-    try {
-      await printer.head(session.place, shows);
-      await work(session, printer);
-    } finally {
-      await session.close();
-    }
+    const chosen = target;
+    const onTarget = async () => {
+      const session = await io.open(chosen, io.by);
+      try {
+        await printer.head(session.place, shows);
+        await work(session, printer);
+      } finally {
+        await session.close();
+      }
+    };
+    await (placesOf(root, options).some(({ utc }) => utc) ? inUtc(onTarget) : onTarget());
   };
   const root = program(run, io);
   for (const command of withSubcommands(root)) {
@@ -53,7 +58,7 @@ const refuseUnnamedEdit = async (target: CommandTarget, io: Io): Promise<void> =
 
 /** The options of the command, and those given before its name: `tidemark --data DIR get`. An option after the name wins. */
 const targetOptions = (root: Command, own: TargetOptions): TargetOptions => {
-  const places = [own, ...[root, ...root.commands].map((command): TargetOptions => command.opts())];
+  const places = placesOf(root, own);
   return Object.fromEntries(
     TARGET_OPTIONS.flatMap((name) => {
       const value = places.find((options) => options[name] !== undefined)?.[name];
@@ -61,6 +66,11 @@ const targetOptions = (root: Command, own: TargetOptions): TargetOptions => {
     }),
   );
 };
+
+const placesOf = (root: Command, own: TargetOptions): readonly TargetOptions[] => [
+  own,
+  ...[root, ...root.commands].map((command): TargetOptions => command.opts()),
+];
 
 /** A programmer's error is thrown with its stack, and so is a value that is not an error. */
 const isProgrammersError = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);

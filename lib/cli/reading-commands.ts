@@ -122,13 +122,18 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .option("-A, --all-namespaces", "the same as --all")
     .option("--since <time>", `only since this time: ${PAST}`)
     .option("--until <time>", `only until this time: ${PAST}`)
+    .option("--for <name>", "the same as the name of an autoscaler: shop/web, hpa/web")
+    .option("--why", "below each event its metrics, its steps and what limited its size")
     .option("-w, --watch", "then print those that come, until Ctrl-C")
     .option("--no-headers", "print a table without its header")
-    .addOption(output(["table", "jsonl", "json", "yaml", "csv"]))
-    .addHelpText("after", example("tidemark events -n shop --since monday --until 09:00", "tidemark events shop/web -w"))
-    .action(async (names: readonly string[], options: EventsOptions) => {
+    .addOption(output(["table", "wide", "jsonl", "json", "yaml", "csv"]))
+    .addHelpText(
+      "after",
+      example("tidemark events -n shop --since monday --until 09:00", "tidemark events --for hpa/web --why", "tidemark events shop/web -w"),
+    )
+    .action(async (names: readonly string[], options: EventsOptions & { readonly for?: string }) => {
       const { events, checkOptions } = await code.events();
-      const resource = oneOrAll("list the events of", names, options);
+      const resource = oneOrAll("list the events of", options.for === undefined ? names : [...names, options.for], options);
       checkOptions(resource, options);
       return run(options, options.headers === false ? "document" : showsOf(options.output), async (session, printer) =>
         events(session, { printer, io }, resource, options),

@@ -11,6 +11,7 @@ export const withPlace = (command: Command): Command =>
 /** Without a data folder and --region. */
 export const withStack = (command: Command): Command =>
   command
+    .option("--utc", "print and read times in UTC, not in the time zone of this machine")
     .option("--stack <stack>", "a deployed stack: its name, or a function URL (default: TIDEMARK_STACK or TIDEMARK_URL)")
     .option("--stage <stage>", "stage of the stack: --stack tidemark --stage prod is --stack tidemark-prod")
     .option("--profile <profile>", "AWS profile with the credentials for the stack (default: that of the AWS settings)");

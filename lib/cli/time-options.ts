@@ -1,5 +1,6 @@
 import { readDuration } from "../model/duration.ts";
 import { LATEST_MS, readInstant } from "../model/instant.ts";
+import { instantText } from "../report/instant-text.ts";
 import { type Direction, readEverydayTime, zonedText } from "./everyday-time.ts";
 import { usage } from "./usage-error.ts";
 
@@ -15,8 +16,6 @@ interface Reading {
   readonly note: Note | undefined;
 }
 
-const timeText = (ms: number): string => new Date(ms).toISOString();
-
 /** RFC 3339 also allows small letters, and a blank instead of the T. */
 const instantMs = (text: string): number | undefined => readInstant(text.replace(/(?<=^\S{10}) /, "T").toUpperCase());
 
@@ -24,8 +23,8 @@ const atMs = (option: string, text: string, reading: Reading): number => {
   const instant = exactMs(text, reading) ?? everydayMs(option, text, reading);
   if (instant === undefined) throw usage(`Cannot read ${option} "${text}": ${WANTED}`);
   // A time out of this range cannot be shown or stored.
-  if (instant < 0) throw usage(`Cannot use ${option} "${text}": the earliest time is ${timeText(0)}`);
-  if (instant > LATEST_MS) throw usage(`Cannot use ${option} "${text}": the latest time is ${timeText(LATEST_MS)}`);
+  if (instant < 0) throw usage(`Cannot use ${option} "${text}": the earliest time is ${instantText(0)}`);
+  if (instant > LATEST_MS) throw usage(`Cannot use ${option} "${text}": the latest time is ${instantText(LATEST_MS)}`);
   return instant;
 };
 
@@ -46,18 +45,29 @@ const everydayMs = (option: string, text: string, { nowMs, direction, note }: Re
 /** An instant in the past: a duration before now, or a time that has come. Throws a usage error that names the option. */
 export const pastMs = (option: string, text: string, nowMs: number, note?: Note): number => {
   const instant = atMs(option, text, { nowMs, direction: "past", note });
-  if (instant > nowMs) throw usage(`Cannot use ${option} "${text}": that time has not come; it is now ${timeText(nowMs)}`);
+  if (instant > nowMs) throw usage(`Cannot use ${option} "${text}": that time has not come; it is now ${instantText(nowMs)}`);
   return instant;
+};
+
+const SECOND_MS = 1_000;
+/** A time of day to the second, with or without a zone. */
+const WHOLE_SECOND = /\d:\d{2}:\d{2}(?:z|[+-]\d{2}:\d{2})?$/i;
+
+/**
+ * The last millisecond of an instant in the past. Texts say an instant to the second, so an option that looks back from it takes the whole second: what happened in it must be found by the
+ * time that was printed.
+ */
+export const pastEndMs = (option: string, text: string, nowMs: number, note?: Note): number => {
+  const atMs = pastMs(option, text, nowMs, note);
+  return WHOLE_SECOND.test(text.trim()) ? Math.min(nowMs, atMs + SECOND_MS - 1) : atMs;
 };
 
 /** An instant in the future: a duration after now, or a time that has not come. Throws a usage error that names the option. */
 export const futureMs = (option: string, text: string, nowMs: number, note?: Note): number => {
   const instant = atMs(option, text, { nowMs, direction: "future", note });
-  if (instant <= nowMs) throw usage(`Cannot use ${option} "${text}": that time has passed; it is now ${timeText(nowMs)}`);
+  if (instant <= nowMs) throw usage(`Cannot use ${option} "${text}": that time has passed; it is now ${instantText(nowMs)}`);
   return instant;
 };
-
-const SECOND_MS = 1_000;
 
 /** A duration, by default of at least one second. The service checks its limit (lib/service/clusters/cluster-faults.ts). */
 export const lengthMs = (option: string, text: string, leastMs = SECOND_MS): number => {
@@ -77,8 +87,8 @@ export const rangeMs = (
   note: Note,
 ): { readonly sinceMs?: number; readonly untilMs?: number } => {
   const sinceMs = since === undefined ? undefined : pastMs("--since", since, nowMs, note);
-  const untilMs = until === undefined ? undefined : pastMs("--until", until, nowMs, note);
+  const untilMs = until === undefined ? undefined : pastEndMs("--until", until, nowMs, note);
   if (sinceMs !== undefined && untilMs !== undefined && untilMs < sinceMs)
-    throw usage(`Cannot use --until "${until}" with --since "${since}": ${timeText(untilMs)} is before ${timeText(sinceMs)}`);
+    throw usage(`Cannot use --until "${until}" with --since "${since}": ${instantText(untilMs)} is before ${instantText(sinceMs)}`);
   return { ...(sinceMs !== undefined && { sinceMs }), ...(untilMs !== undefined && { untilMs }) };
 };

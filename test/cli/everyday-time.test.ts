@@ -76,7 +76,7 @@ describe("a command with an everyday time", () => {
     expect(wrong).toEqual({
       code: 1,
       out: "",
-      err: 'error: Cannot use --until "2h" with --since "1h": 2026-03-01T10:00:00.000Z is before 2026-03-01T11:00:00.000Z\n',
+      err: 'error: Cannot use --until "2h" with --since "1h": 2026-03-01T11:00:00+01:00 is before 2026-03-01T12:00:00+01:00\n',
     });
   });
 

@@ -225,7 +225,7 @@ describe("no text of a stranger reaches the terminal, a pipe or a file as a cont
     const reader = { autoscalers: async () => all, newEvents: async () => events, total: () => all.length, seen: () => events };
     const clock = { now: () => NOON, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
     const lines: string[] = [];
-    const plain = plainView({ write: (text) => void lines.push(text.written()), reader, clock, startMs: NOON });
+    const plain = plainView({ write: (text) => void lines.push(text.written()), reader, clock });
     plain.say(HOSTILE);
     await plain.refresh();
     clean({ code: 0, out: lines.join(""), err: "" }, false);

@@ -71,8 +71,8 @@ Namespace:            shop
 Cluster:              eu-1
 UID:                  uid-3
 Generation:           1
-Created:              2026-03-01T11:00:00.000Z (60m ago)
-Updated:              2026-03-01T11:00:00.000Z (60m ago) by ada
+Created:              2026-03-01T11:00:00Z (60m ago)
+Updated:              2026-03-01T11:00:00Z (60m ago) by ada
 Dialect:              hpa
 Reference:            Deployment/web
 State:                limited
@@ -97,13 +97,13 @@ Behavior:
         value: 100
         periodSeconds: 15
 Deployment replicas:  9 current / 9 desired
-Last scale:           2026-03-01T11:59:15.000Z (45s ago)
+Last scale:           2026-03-01T11:59:15Z (45s ago)
 Last decision:        hold at 9: ScaleDownStabilized: recent recommendations were higher than current one, applying the highest recent recommendation (15s ago)
-Data as of:           2026-03-01T11:59:45.000Z (15s ago)
+Data as of:           2026-03-01T11:59:45Z (15s ago)
 Windows:
   Recommendations: 9 (6m40s to 3m20s ago), 6 (3m5s to 15s ago)
   Scale up stabilization 0s: holds nothing
-  Scale down stabilization 5m: held at 9 until 2026-03-01T12:01:40.000Z (in 100s)
+  Scale down stabilization 5m: held at 9 until 2026-03-01T12:01:40Z (in 100s)
   Scale up rate 4 pods in 60s: 3 added, 0 removed
     +3 45s ago, leaves in 15s
   Scale down rate 100 percent in 15s: 0 added, 0 removed
@@ -111,10 +111,10 @@ Conditions:
   Type          Status   Since   Reason                Message
   AbleToScale   True     15m     ScaleDownStabilized   recent recommendations were higher
 Events:
-  Age    From   To   Reason    Outcome   Message
-  120m   2      4    ScaleUp   applied   cpu resource utilization (percentage of request) above target
-  50m    4      6    ScaleUp   refused   cpu resource utilization (percentage of request) above target; the server said: forbidden
-  45s    6      9    ScaleUp   applied   cpu resource utilization (percentage of request) above target
+  Time                   Age    From   To   Reason    Outcome   Message
+  2026-03-01T10:00:00Z   120m   2      4    ScaleUp   applied   cpu resource utilization (percentage of request) above target
+  2026-03-01T11:10:00Z   50m    4      6    ScaleUp   refused   cpu resource utilization (percentage of request) above target; the server said: forbidden
+  2026-03-01T11:59:15Z   45s    6      9    ScaleUp   applied   cpu resource utilization (percentage of request) above target
 Last 30 minutes:
    load  cpu of 60%; highest 0.67 times the target, which is the dashed line
       1 ┤╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌
@@ -163,7 +163,7 @@ describe("tidemark explain", () => {
     expect(await printed("explain", "shop/web")).toBe(`Name:       web
 Namespace:  shop
 Cluster:    eu-1
-Evaluated:  2026-03-01T11:59:45.000Z (15s ago)
+Evaluated:  2026-03-01T11:59:45Z (15s ago)
 Outcome:    hold at 9
 Reason:     ScaleDownStabilized: recent recommendations were higher than current one, applying the highest recent recommendation
 Metrics:
@@ -171,17 +171,17 @@ Metrics:
   cpu resource utilization (percentage of request)   40%     60%      0.667   6
 Steps:
   propose     9 -> 6
-  stabilize   6 -> 9   ScaleDownStabilized 9: 9 was recommended within 300 s, until 2026-03-01T12:01:40.000Z (in 115s)
+  stabilize   6 -> 9   ScaleDownStabilized 9: 9 was recommended within 300 s, until 2026-03-01T12:01:40Z (in 115s)
 Windows:
   Recommendations: 9 (6m25s to 3m5s ago), 6 (2m50s to 0s ago)
   Scale up stabilization 0s: holds nothing
-  Scale down stabilization 5m: held at 9 until 2026-03-01T12:01:40.000Z (in 115s)
+  Scale down stabilization 5m: held at 9 until 2026-03-01T12:01:40Z (in 115s)
   Scale up rate 4 pods in 60s: 3 added, 0 removed
     +3 30s ago, leaves in 30s
   Scale down rate 100 percent in 15s: 0 added, 0 removed
 For another outcome:
   cpu resource utilization (percentage of request) is at 40% against 60% and asks for 6: at or above 54% it would ask for no fewer than 9
-  Stabilization holds 9 until 2026-03-01T12:01:40.000Z: then 6, if the recommendations stay as they are
+  Stabilization holds 9 until 2026-03-01T12:01:40Z: then 6, if the recommendations stay as they are
 `);
   });
 
@@ -190,7 +190,7 @@ For another outcome:
     async (time) => {
       const sheet = await printed("explain", "shop/web", "--at", time);
       expect(sheet).toContain(
-        "Evaluated:  2026-03-01T11:59:00.000Z (60s ago)\nShown:      the nearest stored evaluation, 40s before\nOutcome:    hold at 9\nReason:     Earlier: an earlier sync\n",
+        "Evaluated:  2026-03-01T11:59:00Z (60s ago)\nShown:      the nearest stored evaluation, 40s before\nOutcome:    hold at 9\nReason:     Earlier: an earlier sync\n",
       );
       expect(sheet).toContain("Windows:\n  Not stored any more: windows\n");
     },
@@ -209,10 +209,10 @@ describe("tidemark events", () => {
   it("prints a table, oldest first", async () => {
     expect(await printed("events", "--all", "--since", "1h")).toBe(
       [
-        "AGE   CLUSTER   NAMESPACE   NAME   REFERENCE         FROM   TO   REASON    OUTCOME   MESSAGE",
-        "50m   eu-1      shop        web    Deployment/web    4      6    ScaleUp   refused   cpu resource utilization (percentage of request) above target; the server said: forbidden",
-        "60s   us-1      batch       jobs   Deployment/jobs   1      2    ScaleUp   unknown   cpu resource utilization (percentage of request) above target",
-        "45s   eu-1      shop        web    Deployment/web    6      9    ScaleUp   applied   cpu resource utilization (percentage of request) above target",
+        "TIME                   AGE   CLUSTER   NAMESPACE   NAME   FROM   TO   REASON    OUTCOME   MESSAGE",
+        "2026-03-01T11:10:00Z   50m   eu-1      shop        web    4      6    ScaleUp   refused   cpu resource utilization (percentage of request) above target; the server said: forbidden",
+        "2026-03-01T11:59:00Z   60s   us-1      batch       jobs   1      2    ScaleUp   unknown   cpu resource utilization (percentage of request) above target",
+        "2026-03-01T11:59:15Z   45s   eu-1      shop        web    6      9    ScaleUp   applied   cpu resource utilization (percentage of request) above target",
         "",
       ].join("\n"),
     );

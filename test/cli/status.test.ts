@@ -66,7 +66,7 @@ describe("tidemark status", () => {
     expect(out).toBe(
       [
         "Status:        healthy",
-        "At:            2026-03-01T12:00:00.000Z",
+        "At:            2026-03-01T12:00:00Z",
         "Fleet:         not frozen",
         "Clusters:      1 (1 ok)",
         "Syncs:         4 due in the last minute, 4 done, 0 late",

@@ -44,15 +44,15 @@ describe("pastMs()", () => {
 
 describe("a time that is out of bounds", () => {
   it.each([
-    ["--at", "2026-03-01T12:00:01Z", "that time has not come; it is now 2026-03-01T12:00:00.000Z"],
-    ["--since", "99999999999d", "the earliest time is 1970-01-01T00:00:00.000Z"],
-    ["--since", "1969-12-31T23:59:59Z", "the earliest time is 1970-01-01T00:00:00.000Z"],
+    ["--at", "2026-03-01T12:00:01Z", "that time has not come; it is now 2026-03-01T12:00:00Z"],
+    ["--since", "99999999999d", "the earliest time is 1970-01-01T00:00:00Z"],
+    ["--since", "1969-12-31T23:59:59Z", "the earliest time is 1970-01-01T00:00:00Z"],
   ])("is refused in the past: %s %s", (option, text, problem) => {
     expect(() => pastMs(option, text, NOON)).toThrow(`Cannot use ${option} "${text}": ${problem}`);
   });
 
   it("is refused in the future", () => {
-    expect(() => futureMs("--until", "99999999999d", NOON)).toThrow('Cannot use --until "99999999999d": the latest time is 9999-12-31T23:59:59.999Z');
+    expect(() => futureMs("--until", "99999999999d", NOON)).toThrow('Cannot use --until "99999999999d": the latest time is 9999-12-31T23:59:59Z');
     expect(() => futureMs("--until", "2026-02-30T00:00:00Z", NOON)).toThrow("Cannot read --until");
   });
 });
@@ -65,7 +65,7 @@ describe("futureMs()", () => {
 
   it("refuses a time that has come", () => {
     expect(() => futureMs("--until", "2026-03-01T12:00:00Z", NOON)).toThrow(
-      'Cannot use --until "2026-03-01T12:00:00Z": that time has passed; it is now 2026-03-01T12:00:00.000Z',
+      'Cannot use --until "2026-03-01T12:00:00Z": that time has passed; it is now 2026-03-01T12:00:00Z',
     );
     expect(() => futureMs("--until", "0s", NOON)).toThrow('Cannot use --until "0s"');
   });

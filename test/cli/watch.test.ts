@@ -183,7 +183,7 @@ describe("tidemark events -w", () => {
 
   it.each([
     [["--until", "1m"], 'Cannot use --watch and --until "1m" together: the list goes on'],
-    [["-o", "json"], 'Cannot use --watch with --output "json": the list has no end; give table, jsonl or csv'],
+    [["-o", "json"], 'Cannot use --watch with --output "json": the list has no end; give table, wide, jsonl or csv'],
   ])("is refused with %j", async (more, words) => {
     expect(await inside(["events", "--all", "-w", ...more, "--data", folder.data])).toEqual({ code: 1, out: "", err: `error: ${words}\n` });
   });

@@ -1,3 +1,4 @@
+import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines } from "../../report/printed.ts";
 import type { ChangeQuery } from "../../service/service.ts";
 import type { ChangeView } from "../../service/views/change-view.ts";
@@ -68,6 +69,6 @@ async function* chosenOf(
 }
 
 const textWriter = (nowMs: number): Writer<ChangeView> => ({
-  batch: (batch) => lines(batch.flatMap((change) => changeLines(change, nowMs))),
+  batch: (batch) => lines(batch.flatMap((change) => changeLines(withLocalTimes(change), nowMs))),
   end: () => EMPTY,
 });

@@ -1,3 +1,4 @@
+import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
 import { toArray } from "../../service/to-array.ts";
@@ -20,7 +21,7 @@ export const list = async ({ service }: Session, printer: Printer, output: "tabl
   const all = await toArray(service.clusters());
   if (output !== "table") await printer.print(documentText(listOf(all), output));
   else if (all.length === 0) await printer.print(text`No clusters\n`);
-  else await printer.print(lines(new Table(CLUSTER_HEADERS).lines(all.map((cluster) => row(cluster, printer.paint)))));
+  else await printer.print(lines(new Table(CLUSTER_HEADERS).lines(withLocalTimes(all).map((cluster) => row(cluster, printer.paint)))));
 };
 
 /** The age of a cluster is that of its oldest partition. */
@@ -56,7 +57,7 @@ const row = (cluster: ClusterView, paint: Paint): readonly Word[] => [
 
 export const describe = async ({ service }: Session, printer: Printer, name: string, output: "text" | DocumentFormat): Promise<void> => {
   const cluster = await service.cluster(name);
-  await printer.print(output === "text" ? clusterSheet(cluster, printer.paint) : documentText(cluster, output));
+  await printer.print(output === "text" ? clusterSheet(withLocalTimes(cluster), printer.paint) : documentText(cluster, output));
 };
 
 const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
@@ -110,7 +111,7 @@ export const replace = async ({ service }: Session, printer: Printer, change: Cl
 export const pause = async ({ service, nowMs }: Session, printer: Printer, name: string, until: string | undefined): Promise<void> => {
   const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs, printer.note);
   await service.pauseCluster(name, untilMs);
-  await printer.print(text`Cluster "${name}" paused${untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`}\n`);
+  await printer.print(text`Cluster "${name}" paused${untilMs === undefined ? "" : ` until ${instantText(untilMs)}`}\n`);
 };
 
 export const resume = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {

@@ -1,3 +1,4 @@
+import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, text } from "../../report/printed.ts";
 import type { Description } from "../../service/views/autoscaler-view.ts";
 import { type Choice, chosenForQuery } from "../chosen-autoscalers.ts";
@@ -9,7 +10,7 @@ import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { explainSheet } from "../output/explain-sheet.ts";
 import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
 import { mustHaveKind, queryFor, type Resource } from "../selected-names.ts";
-import { pastMs } from "../time-options.ts";
+import { pastEndMs } from "../time-options.ts";
 import { recentLines } from "./timeline.ts";
 
 export interface SheetOptions {
@@ -29,7 +30,7 @@ export const describe = async (
   const views: Description[] = [];
   await forEachResource(chosen, async ({ kind, version: _version, ...query }) => {
     const view = mustHaveKind(await service.describe(query), kind);
-    if (output === "text") await printer.print(text`${views.length > 0 ? text`\n` : ""}${describeSheet(view, nowMs, printer.paint)}`);
+    if (output === "text") await printer.print(text`${views.length > 0 ? text`\n` : ""}${describeSheet(withLocalTimes(view), nowMs, printer.paint)}`);
     views.push(view);
     if (output !== "text" || chosen.length > 1) return;
     const recent = await recentLines(session, query, { columns: io.columns, paint: printer.colours });
@@ -47,6 +48,6 @@ export interface ExplainOptions extends SheetOptions {
 
 export const explain = async ({ service, nowMs }: Session, printer: Printer, resource: Resource, { output, at }: ExplainOptions): Promise<void> => {
   const query = await queryFor(service, resource);
-  const explanation = await service.explain(query, at === undefined ? undefined : pastMs("--at", at, nowMs, printer.note));
-  await printer.print(output === "text" ? explainSheet(explanation, nowMs, printer.paint) : documentText(explanation, output));
+  const explanation = await service.explain(query, at === undefined ? undefined : pastEndMs("--at", at, nowMs, printer.note));
+  await printer.print(output === "text" ? explainSheet(withLocalTimes(explanation), nowMs, printer.paint) : documentText(explanation, output));
 };

@@ -1,6 +1,7 @@
 import { passedOverText } from "../../manifest/passed-over.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { isTidemarkError } from "../../model/errors.ts";
+import { instantText } from "../../report/instant-text.ts";
 import { type Printed, text } from "../../report/printed.ts";
 import type { ApplyOptions, AutoscalerEdit, EditResult, ManifestSource, Service } from "../../service/service.ts";
 import type { Applied } from "../../service/views/autoscaler-view.ts";
@@ -113,7 +114,7 @@ export const pause = async (
   until: string | undefined,
 ): Promise<void> => {
   const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs, printer.note);
-  const end = untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`;
+  const end = untilMs === undefined ? "" : ` until ${instantText(untilMs)}`;
   await forEachResource(resources, async ({ version: _version, ...resource }) => {
     const edited = await service.pause(await queryFor(service, resource), untilMs);
     await printer.print(resultText(edited, edited.changed ? `paused${end}` : `was paused${end} already`));

@@ -5,7 +5,8 @@ import { batches } from "../batches.ts";
 import { clustersMatching } from "../cluster-pattern.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import type { JsonPathFormat } from "../jsonpath/format.ts";
-import { CSV_HEADER, EVENT_HEADERS, eventCsv, eventRow } from "../output/event-rows.ts";
+import { CSV_HEADER, EVENT_HEADERS, eventCsv, eventRow, WIDE_EVENT_HEADERS, wideEventRow } from "../output/event-rows.ts";
+import { whyLines } from "../output/explain-sheet.ts";
 import { EMPTY, listWriter, separator, type Writer } from "../output/list-writers.ts";
 import { Table } from "../output/text-table.ts";
 import { filterOf, type ScopeOptions } from "../scope-options.ts";
@@ -22,13 +23,15 @@ export interface EventsOptions extends ScopeOptions {
   readonly watch?: true;
   /** False for --no-headers. */
   readonly headers?: boolean;
-  readonly output: "table" | "jsonl" | "json" | "yaml" | "csv" | JsonPathFormat;
+  /** Below each event its metrics and what limited its size. */
+  readonly why?: true;
+  readonly output: "table" | "wide" | "jsonl" | "json" | "yaml" | "csv" | JsonPathFormat;
 }
 
 /** Rows that are formatted and written together. */
 const BATCH = 200;
 
-const WATCHED_FORMATS: ReadonlySet<string> = new Set(["table", "jsonl", "csv"]);
+const WATCHED_FORMATS: ReadonlySet<string> = new Set(["table", "wide", "jsonl", "csv"]);
 
 /** Refuses options that contradict each other, before anything is opened. */
 export const checkOptions = (resource: Resource | undefined, options: EventsOptions): void => {
@@ -40,11 +43,13 @@ export const checkOptions = (resource: Resource | undefined, options: EventsOpti
   if ([name, allFlag, namespace, cluster, clusters].every((choice) => choice === undefined))
     throw usage("Cannot list events: give the name of an autoscaler, or --all, -n or --cluster");
   if (options.watch) checkWatch(until, output);
+  if (options.why && output !== "table" && output !== "wide")
+    throw usage(`Cannot use --why with --output "${output}": documents have metrics and steps anyway`);
 };
 
 const checkWatch = (until: string | undefined, output: string): void => {
   if (until !== undefined) throw usage(`Cannot use --watch and --until "${until}" together: the list goes on`);
-  if (!WATCHED_FORMATS.has(output)) throw usage(`Cannot use --watch with --output "${output}": the list has no end; give table, jsonl or csv`);
+  if (!WATCHED_FORMATS.has(output)) throw usage(`Cannot use --watch with --output "${output}": the list has no end; give table, wide, jsonl or csv`);
 };
 
 /** Prints scale events, oldest first, with one batch in memory; with `--watch` also those that come, until Ctrl-C. */
@@ -110,17 +115,23 @@ const unprintedEvents = () => {
   };
 };
 
-const writerFor = ({ output, headers }: EventsOptions, session: Session, printer: Printer): Writer<EventView> => {
-  if (output === "table") return tableWriter(session, printer, headers);
+const writerFor = (options: EventsOptions, session: Session, printer: Printer): Writer<EventView> => {
+  const { output, headers } = options;
+  if (output === "table" || output === "wide") return tableWriter(session, printer, options);
   return output === "csv" ? csvWriter(headers) : listWriter(output);
 };
 
-const tableWriter = ({ clock }: Session, { paint }: Printer, headers?: boolean): Writer<EventView> => {
-  const table = new Table(headers === false ? undefined : EVENT_HEADERS);
+const tableWriter = ({ clock }: Session, { paint }: Printer, { output, headers, why }: EventsOptions): Writer<EventView> => {
+  const [names, rowOf] = output === "wide" ? [WIDE_EVENT_HEADERS, wideEventRow] : [EVENT_HEADERS, eventRow];
+  const table = new Table(headers === false ? undefined : names);
   return {
     batch: (batch) => {
       const nowMs = clock();
-      return lines(table.lines(batch.map((event) => eventRow(event, nowMs, paint))));
+      const rows = table.lines(batch.map((event) => rowOf(event, nowMs, paint)));
+      if (!why) return lines(rows);
+      // The first batch begins with the header.
+      const before = rows.length - batch.length;
+      return lines([...rows.slice(0, before), ...batch.flatMap((event, at) => [rows[before + at] ?? "", ...whyLines(event, paint)])]);
     },
     end: () => EMPTY,
   };

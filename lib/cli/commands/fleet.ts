@@ -1,3 +1,4 @@
+import { withLocalTimes } from "../../report/instant-text.ts";
 import { text } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
 import { frozenText } from "../output/describe-sheet.ts";
@@ -19,7 +20,7 @@ export const reasonOf = ({ reason }: FreezeOptions): string => {
 export const freeze = async ({ service }: Session, printer: Printer, reason: string, replace: boolean): Promise<void> => {
   const { changed, frozen } = await service.freeze(reason, replace);
   const already = frozen
-    ? text`The fleet is already frozen ${frozenText(frozen)}\nNothing was changed; use --replace to replace this reason with yours\n`
+    ? text`The fleet is already frozen ${frozenText(withLocalTimes(frozen))}\nNothing was changed; use --replace to replace this reason with yours\n`
     : text``;
   await printer.print(changed ? text`Fleet frozen; every workload keeps its count\n` : already);
 };
@@ -41,12 +42,12 @@ export const adopt = async ({ service }: Session, printer: Printer): Promise<voi
   const { clusters, autoscalers, frozen } = await service.adopt();
   const counts = text`${autoscalers} autoscalers of ${clusters} clusters`;
   await printer.print(text`Tables adopted; ${counts} go on as if each had just been scaled as far as its rules allow\n`);
-  if (frozen) await printer.print(text`Fleet frozen ${frozenText(frozen)}\n`);
+  if (frozen) await printer.print(text`Fleet frozen ${frozenText(withLocalTimes(frozen))}\n`);
 };
 
 export const describe = async ({ service }: Session, printer: Printer, { output }: SheetOptions): Promise<void> => {
   const fleet = await service.fleet();
   const restored = fleet.restored ? text`The tables were restored or are a copy: nothing is scaled until "tidemark fleet adopt"\n` : text``;
-  const words = fleet.frozen ? text`${restored}Fleet frozen ${frozenText(fleet.frozen)}\n` : text`${restored}Fleet not frozen\n`;
+  const words = fleet.frozen ? text`${restored}Fleet frozen ${frozenText(withLocalTimes(fleet.frozen))}\n` : text`${restored}Fleet not frozen\n`;
   await printer.print(output === "text" ? words : documentText(fleet, output));
 };

@@ -1,3 +1,4 @@
+import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import { lines, text, type Word } from "../../report/printed.ts";
 import type { NewOverride, OverrideEdited, OverrideMeeting, OverrideQuery } from "../../service/overrides/requests.ts";
 import { toArray } from "../../service/to-array.ts";
@@ -114,7 +115,7 @@ const printSet = async (edited: OverrideEdited, printer: Printer, { dryRun, outp
     await printer.print(documentText(edited, output));
     return;
   }
-  const { override, warnings, meets, more } = edited;
+  const { override, warnings, meets, more } = withLocalTimes(edited);
   for (const warning of warnings) printer.tell(text`warning: ${warning}`);
   await printer.print(
     text`Override ${dryRun ? "(dry run)" : override.id} of ${placeText(override)}: ${setText(override)} ${timesText(override, nowMs)}\n`,
@@ -167,7 +168,7 @@ export const list = async (
     return;
   }
   if (shown.length === 0) await printer.print(text`No overrides\n`);
-  else await printer.print(lines(new Table(HEADERS).lines(shown.map((view) => rowOf(view, nowMs, printer.paint)))));
+  else await printer.print(lines(new Table(HEADERS).lines(withLocalTimes(shown).map((view) => rowOf(view, nowMs, printer.paint)))));
 };
 
 const STATE_STYLES = { active: "warn", ahead: "quiet", expired: "quiet" } as const;
@@ -186,12 +187,12 @@ export const extend = async (
 ): Promise<void> => {
   const untilMs = futureMs("--until", until, nowMs, printer.note);
   const { changed, override } = await service.extendOverride({ id, untilMs, ...(cluster !== undefined && { cluster }) });
-  await printer.print(text`Override ${id} of ${placeText(override)} ${changed ? "ends" : "ended already"} at ${new Date(untilMs).toISOString()}\n`);
+  await printer.print(text`Override ${id} of ${placeText(override)} ${changed ? "ends" : "ended already"} at ${instantText(untilMs)}\n`);
 };
 
 export const clear = async ({ service }: Session, printer: Printer, ids: readonly string[], { cluster }: ScopeOptions): Promise<void> =>
   forEachResource(ids, async (id) => {
     const { changed, override } = await service.clearOverride({ id, ...(cluster !== undefined && { cluster }) });
-    const words = changed ? "cleared" : `had expired at ${override.until}; nothing was changed`;
+    const words = changed ? "cleared" : `had expired at ${withLocalTimes(override.until)}; nothing was changed`;
     await printer.print(text`Override ${id} of ${placeText(override)} ${words}\n`);
   });

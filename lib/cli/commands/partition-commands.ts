@@ -1,3 +1,4 @@
+import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { IntentView, PageView, PartitionView, ResetView } from "../../service/views/partition-view.ts";
 import type { Printer, Session } from "../io.ts";
@@ -12,7 +13,7 @@ const NAMED_MAX = 20;
 
 export const describe = async ({ service }: Session, printer: Printer, path: string, output: "text" | DocumentFormat): Promise<void> => {
   const view = await service.partition(path);
-  await printer.print(output === "text" ? partitionSheet(view) : documentText(view, output));
+  await printer.print(output === "text" ? partitionSheet(withLocalTimes(view)) : documentText(view, output));
 };
 
 const partitionSheet = (view: PartitionView): Printed => {

@@ -7,6 +7,7 @@ import { localText } from "../../model/time-zone.ts";
 import { type BoundsChange, changesAhead } from "../../policy/bounds/changes-ahead.ts";
 import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
 import { sourceText } from "../../policy/bounds/within-bounds.ts";
+import { instantText } from "../../report/instant-text.ts";
 import { lines, text } from "../../report/printed.ts";
 import { boundsView, overrideOf } from "../../service/views/override-view.ts";
 import { timeText } from "../../service/views/time-text.ts";
@@ -47,9 +48,9 @@ export const schedule = async ({ service, nowMs }: Session, printer: Printer, re
   }
   const { min, max, paused, holds } = now;
   const held = holds.map((hold) => `, held ${sourceText(hold)}`).join("");
-  const head = text`At ${timeText(fromMs)}: minReplicas ${min.replicas} ${sourceText(min.source)}, maxReplicas ${max.replicas} ${sourceText(max.source)}${paused ? `, paused ${sourceText(paused)}` : ""}${held}`;
+  const head = text`At ${instantText(fromMs)}: minReplicas ${min.replicas} ${sourceText(min.source)}, maxReplicas ${max.replicas} ${sourceText(max.source)}${paused ? `, paused ${sourceText(paused)}` : ""}${held}`;
   const rows = changes.map(rowOf);
-  const table = rows.length === 0 ? [text`No change within 400 days`] : aligned([["LOCAL TIME", "UTC", "MIN", "MAX", "WHAT"], ...rows]);
+  const table = rows.length === 0 ? [text`No change within 400 days`] : aligned([["LOCAL TIME", "TIME", "MIN", "MAX", "WHAT"], ...rows]);
   await printer.print(lines([head, ...table]));
 };
 
@@ -70,7 +71,7 @@ const calendarsFor = async (
 
 const rowOf = ({ atMs, timeZone, bounds, climb }: BoundsChange): readonly string[] => [
   `${localText(timeZone, atMs)} ${timeZone}`,
-  timeText(atMs),
+  instantText(atMs),
   String(bounds.min.replicas),
   String(bounds.max.replicas),
   climb ? `the floor climbs to ${climb.to} until ${localText(timeZone, climb.untilMs)}` : whatOf(bounds),

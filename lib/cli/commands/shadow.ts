@@ -1,3 +1,4 @@
+import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, type Printed, text } from "../../report/printed.ts";
 import type { Filter } from "../../service/service.ts";
 import { wholeShadow } from "../../service/shadow/join-shadow.ts";
@@ -24,7 +25,9 @@ export const shadow = async (session: Session, printer: Printer, of: Resource | 
   const stretch = rangeMs(options, nowMs, printer.note);
   if ("name" in of) {
     const view = await wholeShadow(service, { ...(await queryFor(service, of)), ...stretch });
-    await printer.print(options.output === "json" ? documentText(view, "json") : textOf([view], options.output, () => shadowSheet(view)));
+    await printer.print(
+      options.output === "json" ? documentText(view, "json") : textOf([view], options.output, () => shadowSheet(withLocalTimes(view))),
+    );
     return;
   }
   const views: ShadowView[] = [];

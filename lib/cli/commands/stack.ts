@@ -1,6 +1,7 @@
 import { accessSync, constants, writeFileSync } from "node:fs";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { type NamedStack, readStack, type StackFacts } from "../../remote/find-stack.ts";
+import { instantText } from "../../report/instant-text.ts";
 import { lines, type Printed, text } from "../../report/printed.ts";
 import { type ParameterRow, parameterRows } from "../deploy/changed-parameters.ts";
 import { type Params, readParams } from "../deploy/params-file.ts";
@@ -200,7 +201,7 @@ export const status = async (printer: Printer, options: ShowOptions, io: Command
 };
 
 const stateLines = (facts: StackFacts, rows: readonly ParameterRow[]): readonly Printed[] => {
-  const since = facts.changedAt === undefined ? "" : ` since ${facts.changedAt.toISOString()}`;
+  const since = facts.changedAt === undefined ? "" : ` since ${instantText(facts.changedAt.getTime())}`;
   return [
     text`State: ${facts.state}${since}`,
     ...(facts.stateReason === undefined ? [] : [text`Reason: ${facts.stateReason}`]),

@@ -1,4 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
+import { withLocalTimes } from "../../report/instant-text.ts";
 import { type Printed, text } from "../../report/printed.ts";
 import type { Service } from "../../service/service.ts";
 import type { StatusView } from "../../service/views/status.ts";
@@ -40,5 +41,8 @@ interface Shown {
 
 const printed = async (service: Service, printer: Printer, output: StatusOptions["output"], before: Printed): Promise<Shown> => {
   const view = await service.status();
-  return { view, read: await printer.print(text`${before}${output === "text" ? statusSheet(view, printer.paint) : documentText(view, output)}`) };
+  return {
+    view,
+    read: await printer.print(text`${before}${output === "text" ? statusSheet(withLocalTimes(view), printer.paint) : documentText(view, output)}`),
+  };
 };

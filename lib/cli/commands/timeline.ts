@@ -1,3 +1,4 @@
+import { axisText, withLocalTimes } from "../../report/instant-text.ts";
 import { block, lines, type Printed, text, type Word } from "../../report/printed.ts";
 import { timelineLines } from "../../report/timeline/drawing.ts";
 import { timelineSvg } from "../../report/timeline/svg.ts";
@@ -102,14 +103,17 @@ const printed = (
   return documentText({ ...history, events: all.events, changes: all.changes }, output);
 };
 
-const titleOf = ({ cluster, namespace, name, since, until }: HistoryView): string => `${cluster}/${namespace}/${name}  ${since} to ${until}`;
+const titleOf = ({ cluster, namespace, name, since, until }: HistoryView): string =>
+  `${cluster}/${namespace}/${name}  ${withLocalTimes(since)} to ${withLocalTimes(until)}`;
 
 const sheetOf = (
   drawn: Timeline,
   { events, changes }: Read,
   { columns, paint }: { readonly columns: number; readonly paint: boolean },
 ): readonly Word[] => {
-  const happened = [...events.map(eventRow), ...changes.map(changeRow)].toSorted(([one = ""], [other = ""]) => one.localeCompare(other));
+  const happened = [...withLocalTimes(events).map(eventRow), ...withLocalTimes(changes).map(changeRow)].toSorted(
+    ([one = ""], [other = ""]) => Date.parse(one) - Date.parse(other),
+  );
   const hidden = happened.length - LISTED;
   return [
     ...timelineLines(drawn, { columns, loadRows: LOAD_ROWS, podRows: POD_ROWS, colours: paint, clock: clockOf(drawn) }),
@@ -134,11 +138,11 @@ const changeRow = ({ at, by, verb, fields }: ChangeView): readonly string[] => [
 
 const DAY_MS = 86_400_000;
 
-/** UTC, as every other time that is printed; with the day where the axis is longer than one. */
-const clockOf = ({ sinceMs, untilMs }: Timeline): ((ms: number) => string) => {
-  const [from, to] = untilMs - sinceMs > DAY_MS ? [5, 16] : [11, 16];
-  return (ms) => new Date(ms).toISOString().slice(from, to).replace("T", " ");
-};
+/** With the day where the axis is longer than one. */
+const clockOf =
+  ({ sinceMs, untilMs }: Timeline): ((ms: number) => string) =>
+  (ms) =>
+    axisText(ms, { withDay: untilMs - sinceMs > DAY_MS });
 
 const COLUMN_NAMES = ["at", "current", "wanted", "desired", "ready", "min", "max", "generation", "load", "held", "reason"] as const;
 

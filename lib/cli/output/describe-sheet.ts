@@ -6,7 +6,7 @@ import { metricText } from "../../report/metric-reading.ts";
 import { countText, currentText, referenceText, stateText } from "./autoscaler-rows.ts";
 import { boundsLines, setText } from "./bounds-lines.ts";
 import { yamlText } from "./document-text.ts";
-import { eventRow } from "./event-rows.ts";
+import { OWN_EVENT_HEADERS, ownEventRow } from "./event-rows.ts";
 import { withoutHoldText } from "./explain-sheet.ts";
 import type { Paint } from "./paint.ts";
 import { type SheetRow, sheet } from "./sheet.ts";
@@ -113,11 +113,6 @@ const conditions = (view: Description, nowMs: number, paint: Paint): readonly Sh
 const history = (view: Description, nowMs: number, paint: Paint): readonly SheetRow[] => [
   {
     heading: "Events",
-    lines:
-      view.events.length === 0
-        ? [NONE]
-        : new Table(["Age", "From", "To", "Reason", "Outcome", "Message"]).lines(
-            view.events.map((event) => eventRow(event, nowMs, paint)).map(([age = "", , , , , ...rest]) => [age, ...rest]),
-          ),
+    lines: view.events.length === 0 ? [NONE] : new Table(OWN_EVENT_HEADERS).lines(view.events.map((event) => ownEventRow(event, nowMs, paint))),
   },
 ];

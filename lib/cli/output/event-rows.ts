@@ -1,25 +1,53 @@
+import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import type { Printed, Word } from "../../report/printed.ts";
 import type { EventView } from "../../service/views/autoscaler-view.ts";
 import { ageText } from "./age-text.ts";
 import { csvLine } from "./csv.ts";
 import type { Paint, Style } from "./paint.ts";
 
-export const EVENT_HEADERS = ["AGE", "CLUSTER", "NAMESPACE", "NAME", "REFERENCE", "FROM", "TO", "REASON", "OUTCOME", "MESSAGE"] as const;
+export const EVENT_HEADERS = ["TIME", "AGE", "CLUSTER", "NAMESPACE", "NAME", "FROM", "TO", "REASON", "OUTCOME", "MESSAGE"] as const;
+/** The columns that `-o wide` has beside them, before the message. */
+export const WIDE_EVENT_HEADERS = [...EVENT_HEADERS.slice(0, -1), "REFERENCE", "GENERATION", "KNOWN AFTER", "ID", "MESSAGE"] as const;
 
 const OUTCOME_STYLES: Readonly<Record<EventView["outcome"], Style>> = { applied: "good", refused: "bad", unknown: "warn" };
 
-export const eventRow = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [
+export const eventRow = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [...leadingCells(event, nowMs, paint), messageOf(event)];
+
+export const wideEventRow = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [
+  ...leadingCells(event, nowMs, paint),
+  `${event.target.kind}/${event.target.name}`,
+  String(event.specGeneration),
+  `${((Date.parse(event.settledAt) - Date.parse(event.at)) / 1_000).toFixed(1)}s`,
+  event.id,
+  messageOf(event),
+];
+
+/** The row of a sheet of one autoscaler. */
+export const ownEventRow = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [
+  instantText(Date.parse(event.at)),
+  ageText(nowMs - Date.parse(event.at)),
+  ...countCells(event, paint),
+  messageOf(event),
+];
+export const OWN_EVENT_HEADERS = ["Time", "Age", "From", "To", "Reason", "Outcome", "Message"] as const;
+
+const leadingCells = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [
+  instantText(Date.parse(event.at)),
   ageText(nowMs - Date.parse(event.at)),
   event.cluster,
   event.namespace,
   event.name,
-  `${event.target.kind}/${event.target.name}`,
-  String(event.from),
-  String(event.to),
-  event.reason,
-  paint(OUTCOME_STYLES[event.outcome], event.outcome),
-  event.detail === undefined ? event.message : `${event.message}; ${event.detail}`,
+  ...countCells(event, paint),
 ];
+
+const countCells = ({ from, to, reason, outcome }: EventView, paint: Paint): readonly Word[] => [
+  String(from),
+  String(to),
+  reason,
+  paint(OUTCOME_STYLES[outcome], outcome),
+];
+
+const messageOf = ({ message, detail }: EventView): string => withLocalTimes(detail === undefined ? message : `${message}; ${detail}`);
 
 export const CSV_HEADER = csvLine([
   "id",

@@ -1,6 +1,7 @@
-import type { Printed, Word } from "../../report/printed.ts";
+import { withLocalTimes } from "../../report/instant-text.ts";
+import { type Printed, text, type Word } from "../../report/printed.ts";
 import { valueText } from "../../report/metric-reading.ts";
-import type { DecisionView, Explanation, MetricView, StepView } from "../../service/views/autoscaler-view.ts";
+import type { DecisionView, EventView, Explanation, MetricView, StepView } from "../../service/views/autoscaler-view.ts";
 import { ageText, untilText } from "./age-text.ts";
 import { boundsLines } from "./bounds-lines.ts";
 import type { Paint } from "./paint.ts";
@@ -44,6 +45,13 @@ const outcomeText = ({ decision }: Explanation): string => {
 /** For example "scale 2 -> 5: AboveTarget: …", or why the rules would hold too. */
 export const withoutHoldText = ({ to, reason, message }: NonNullable<DecisionView["withoutHold"]>, from: number | undefined): string =>
   `${to === undefined ? "hold" : `scale ${from} -> ${to}`}: ${reason}: ${message}`;
+
+/** The metrics and steps of a scale, indented to stand below its row. */
+export const whyLines = (event: Pick<EventView, "at" | "metrics" | "steps">, paint: Paint): readonly Word[] => {
+  const { metrics, steps } = withLocalTimes(event);
+  const rows = [...(metrics.length === 0 ? [] : metricLines(metrics, paint)), ...aligned(steps.map((step) => stepRow(step, Date.parse(event.at))))];
+  return rows.length === 0 ? ["    nothing else is stored of it"] : rows.map((row) => text`    ${row}`);
+};
 
 const metricLines = (all: readonly MetricView[], paint: Paint): readonly Word[] =>
   all.length === 0

@@ -1,4 +1,5 @@
 import { sparkline } from "../../local/view/picture.ts";
+import { instantText } from "../../report/instant-text.ts";
 import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { ShadowReaction, ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
 import { aligned } from "./text-table.ts";
@@ -56,7 +57,7 @@ const plot = ({ stretches }: ShadowView): readonly string[] => {
   const [own, rival] = [countsOf("own"), countsOf("rival")];
   const counts = [...own, ...rival];
   const top = Math.max(1, ...counts.filter((count) => count !== undefined));
-  const [first, last] = [secondText(fromMs), secondText(toMs)];
+  const [first, last] = [instantText(fromMs), instantText(toMs)];
   return [
     `Wanted replicas, 0 to ${top}${counts.includes(undefined) ? "; empty where a count is not known" : ""}:`,
     ...[
@@ -67,8 +68,6 @@ const plot = ({ stretches }: ShadowView): readonly string[] => {
   ];
 };
 const PLOT_INDENT = "  the other   ".length;
-
-const secondText = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, -".000Z".length)}Z`;
 
 const barsOf = (counts: readonly (number | undefined)[], top: number): string =>
   counts.map((count) => (count === undefined ? " " : sparkline([count], 1, top))).join("");

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { instantText } from "../../report/instant-text.ts";
 import type { Applied } from "../../service/views/autoscaler-view.ts";
 import { DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
 import { durationText, speedText } from "../view/words.ts";
@@ -27,7 +28,7 @@ export const greetingLines = (input: GreetingInput): readonly string[] => [
 
 const begun = ({ layout, setup: { identity, manifests }, nowMs, speed, cluster }: GreetingInput): string => {
   if (identity.kind === "simulated") {
-    return `Began at ${new Date(nowMs).toISOString()} virtual time, seed ${identity.seed}, at most ${speedText(speed)}, in "${layout.dir}"`;
+    return `Began at ${instantText(nowMs)} virtual time, seed ${identity.seed}, at most ${speedText(speed)}, in "${layout.dir}"`;
   }
   const hint = manifests.length === 0 ? `; it scales nothing until you apply a manifest: npx tidemark apply -f FILE${dataOption(layout.named)}` : "";
   return `Began on cluster "${cluster}" in real time, in "${layout.dir}"${hint}`;
@@ -36,7 +37,7 @@ const begun = ({ layout, setup: { identity, manifests }, nowMs, speed, cluster }
 const resumed = ({ layout, setup: { identity }, nowMs, recovered, unfinished, cluster }: GreetingInput): string => {
   const where =
     identity.kind === "simulated"
-      ? `Resumed at ${new Date(nowMs).toISOString()} virtual time, ${durationText(nowMs - identity.startMs)} after the beginning`
+      ? `Resumed at ${instantText(nowMs)} virtual time, ${durationText(nowMs - identity.startMs)} after the beginning`
       : `Resumed on cluster "${cluster}" in real time`;
   const recoveries = [
     ...(recovered > 0 ? [plural(recovered, "unfinished sync is delivered again", "unfinished syncs are delivered again")] : []),

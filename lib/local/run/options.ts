@@ -3,6 +3,7 @@ import { VALIDATION_WORDS, type Validation, validationOf } from "../../manifest/
 import { readDuration } from "../../model/duration.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { readInstant } from "../../model/instant.ts";
+import { inUtc } from "../../report/instant-text.ts";
 import { START_WORDS } from "./names.ts";
 
 /** The options of `npm start`. */
@@ -24,6 +25,8 @@ export interface RunOptions {
   readonly besideHpa?: true;
   /** Where the autoscalers of a simulated cluster are kept, as `tidemark cluster add --specs` says it. Absent: as the folder has it, and the table in a new one. */
   readonly specs?: Specs;
+  /** Times are printed in UTC. */
+  readonly utc?: true;
   /** Port of the series on 127.0.0.1; 0 takes a free one. */
   readonly metricsPort: number;
   /** The arguments without `--data`, for hints. */
@@ -63,13 +66,15 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
         "read PodAutoscalers and WatermarkPodAutoscalers from the simulated cluster, or from the table (default: table)",
       ).choices(SPECS),
     )
+    .option("--utc", "print times in UTC, not in the time zone of this machine")
     .option("--metrics-port <port>", "serve the series on this port of 127.0.0.1; 0 takes a free one (default: 0)", once(portNumber))
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({ outputError: () => {} })
     .action((options: WrittenOptions) => {
       refuseIdle(options);
-      return run({ manifest: [], validate: "strict", speed: DEFAULT_SPEED, metricsPort: 0, ...options, args: withoutData(args) });
+      const whole = { manifest: [], validate: "strict", speed: DEFAULT_SPEED, metricsPort: 0, ...options, args: withoutData(args) } as const;
+      return options.utc ? inUtc(() => run(whole)) : run(whole);
     });
 
 /** The command was called wrongly. */

@@ -2,6 +2,7 @@ import { basename, extname, resolve } from "node:path";
 import { parse } from "yaml";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
+import { instantText } from "../../report/instant-text.ts";
 import { type Deployment, type FolderIdentity, type RealIdentity, readIdentity, type SimulatedIdentity } from "../folder/identity.ts";
 import { DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
 import { newFolderBeside } from "../folder/refused-folder.ts";
@@ -112,8 +113,7 @@ const otherCluster = (identity: RealIdentity, { kubeconfig, context }: Requested
 };
 
 const otherSimulation = (identity: SimulatedIdentity, { seed, begin, trace, targets }: RequestedRun): string | undefined => {
-  if (begin !== undefined && begin !== identity.startMs)
-    return `it began at ${new Date(identity.startMs).toISOString()}, not at ${new Date(begin).toISOString()}`;
+  if (begin !== undefined && begin !== identity.startMs) return `it began at ${instantText(identity.startMs)}, not at ${instantText(begin)}`;
   if (seed !== undefined && seed !== identity.seed) return `its seed is ${identity.seed}, not ${seed}`;
   if (trace !== undefined && trace !== identity.trace) return `it plays ${identity.trace ?? "the recorded workloads of the demonstration"}`;
   return targets.map((target) => otherTarget(identity, target)).find((differs) => differs !== undefined);

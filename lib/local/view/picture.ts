@@ -1,6 +1,7 @@
+import { instantText, shortInstantText } from "../../report/instant-text.ts";
 import { joined, type Printed, styled, text, type Word } from "../../report/printed.ts";
 import type { Frame, Row } from "./frame.ts";
-import { clockText, cut, durationText, eventText, speedText, wrapped } from "./words.ts";
+import { cut, durationText, eventText, speedText, wrapped } from "./words.ts";
 
 export interface Canvas {
   readonly columns: number;
@@ -40,7 +41,7 @@ export const rowsMax = (canvas: Canvas): number => Math.max(1, Math.floor(height
 const title = ({ nowMs, endMs, pace }: Frame, { startMs, columns }: Canvas): Printed => {
   const left = endMs === undefined ? "" : `, ${durationText(Math.max(0, endMs - nowMs))} to go`;
   const speed = pace.behind ? `falling behind: ${speedText(pace.reached)} of ${speedText(pace.wanted)}` : `at ${speedText(pace.wanted)}`;
-  const [name, clock, played] = ["Tidemark", clockText(nowMs, startMs), `(${durationText(nowMs - startMs)} played${left})`];
+  const [name, clock, played] = ["Tidemark", instantText(nowMs), `(${durationText(nowMs - startMs)} played${left})`];
   // In a narrow terminal the speed is more important than the time played.
   const parts = [name, clock, played, speed].join("  ").length <= columns ? [clock, played] : [clock];
   const words = [
@@ -74,10 +75,10 @@ const EVENT_LINES_MAX = 3;
 const EVENT_INDENT = "  ";
 
 /** The newest events that have room, each in full where it can be. */
-const newestEvents = ({ events }: Frame, { columns, startMs }: Canvas, room: number): readonly Word[] => {
+const newestEvents = ({ events, nowMs }: Frame, { columns }: Canvas, room: number): readonly Word[] => {
   const lines: Word[] = [];
   for (const event of events.toReversed()) {
-    const text = `${clockText(Date.parse(event.at), startMs)}  ${eventText(event)}`;
+    const text = `${shortInstantText(Date.parse(event.at), nowMs)}  ${eventText(event)}`;
     const eventLines = wrapped(text, columns, Math.min(EVENT_LINES_MAX, room - lines.length), EVENT_INDENT);
     if (eventLines.length === 0) break;
     lines.unshift(...(event.outcome === "applied" ? eventLines : eventLines.map((line) => styled("yellow", line))));

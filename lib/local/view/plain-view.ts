@@ -1,15 +1,15 @@
+import { instantText } from "../../report/instant-text.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { StackReader } from "./reader.ts";
 import type { View } from "./view.ts";
-import { clockText, decisionText, eventText, metricText, speedText, stateWords } from "./words.ts";
+import { decisionText, eventText, metricText, speedText, stateWords } from "./words.ts";
 
 export interface PlainOptions {
   readonly write: (text: Printed) => void;
   readonly reader: StackReader;
   readonly clock: RunClock;
-  readonly startMs: number;
   /** Of the wall, in milliseconds. */
   readonly wall?: () => number;
 }
@@ -20,16 +20,16 @@ const LOOK_EVERY_MS = 10_000;
 const SUMMARY_EVERY_MS = 60_000;
 
 /** Plain lines for pipes, files, logs of a build and terminals without colours: what changes when it changes, and one line a minute that sums it up. */
-export const plainView = ({ write, reader, clock, startMs, wall = () => performance.now() }: PlainOptions): View => {
+export const plainView = ({ write, reader, clock, wall = () => performance.now() }: PlainOptions): View => {
   const printed = new Map<string, string>();
   let [lookAt, summaryAt, events] = [0, 0, 0];
   let wasBehind = false;
   const say = (line: string) => write(lines([line]));
-  const sayNow = (line: string) => say(`${clockText(clock.now(), startMs)}  ${line}`);
+  const sayNow = (line: string) => say(`${instantText(clock.now())}  ${line}`);
   const tellEvents = async () => {
     for (const event of await reader.newEvents()) {
       events++;
-      say(`${clockText(Date.parse(event.at), startMs)}  ${eventText(event)}`);
+      say(`${instantText(Date.parse(event.at))}  ${eventText(event)}`);
     }
   };
   const tellPace = () => {

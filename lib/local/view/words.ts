@@ -1,12 +1,6 @@
 import { printable } from "../../model/printable.ts";
+import { withLocalTimes } from "../../report/instant-text.ts";
 import type { AutoscalerView, EventView, MetricView } from "../../service/views/autoscaler-view.ts";
-
-/** "08:03:15", and the day before it from the second day on. */
-export const clockText = (ms: number, startMs: number): string => {
-  const text = new Date(ms).toISOString();
-  const sameDay = text.slice(0, 10) === new Date(startMs).toISOString().slice(0, 10);
-  return sameDay ? text.slice(11, 19) : `${text.slice(0, 10)} ${text.slice(11, 19)}`;
-};
 
 export const metricText = (metric: MetricView): string => {
   const [short = metric.name] = metric.name.split(" ");
@@ -30,12 +24,12 @@ export const decisionText = ({ decision, problem, state }: AutoscalerView): stri
   const { from, withoutHold } = decision;
   const without = withoutHold?.to === undefined ? "" : `; without that ${from} → ${withoutHold.to}`;
   const refused = decision.refused === undefined ? "" : `; refused: ${decision.refused}`;
-  return `${done}: ${decision.reason}, ${decision.message}${without}${refused}`;
+  return withLocalTimes(`${done}: ${decision.reason}, ${decision.message}${without}${refused}`);
 };
 
 /** "shop/daily 2 → 4 applied: ScaleUpLimit, …" */
 export const eventText = ({ namespace, name, from, to, outcome, reason, message, detail }: EventView): string =>
-  `${namespace}/${name} ${from} → ${to} ${outcome}: ${reason}, ${message}${detail === undefined ? "" : ` (${detail})`}`;
+  withLocalTimes(`${namespace}/${name} ${from} → ${to} ${outcome}: ${reason}, ${message}${detail === undefined ? "" : ` (${detail})`}`);
 
 export const speedText = (reached: number): string => `${reached >= 10 ? Math.round(reached) : reached.toFixed(1)}x`;
 

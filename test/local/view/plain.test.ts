@@ -31,7 +31,7 @@ const play = () => {
   const lines: string[] = [];
   const clock: RunClock = { now: () => START_MS + 60 * wallMs, until: async () => {}, pace: () => ({ wanted: 60, reached: 60, behind: false }) };
   const reader = { autoscalers: async () => all, newEvents: async (): Promise<readonly EventView[]> => [], total: () => 0, seen: () => [] };
-  const view = plainView({ write: (text) => void lines.push(text.written()), reader, clock, startMs: START_MS, wall: () => wallMs });
+  const view = plainView({ write: (text) => void lines.push(text.written()), reader, clock, wall: () => wallMs });
   return {
     /** Lines of so many seconds of the wall, with four looks a second. */
     during: async (seconds: number): Promise<readonly string[]> => {
@@ -49,7 +49,7 @@ describe("plainView()", () => {
   it("tells how each autoscaler stands once, and then one line a minute while nothing changes", async () => {
     const { during } = play();
     const first = await during(59);
-    expect(first.map((line) => line.slice(10, 27))).toEqual(["shop/daily active", "shop/steps active"]);
+    expect(first.map((line) => line.slice(22, 39))).toEqual(["shop/daily active", "shop/steps active"]);
     const later = await during(180);
     expect(later).toHaveLength(3);
     for (const line of later) expect(line).toMatch(/^\S+ {2}2 autoscalers: 2 active; 8 pods; 0 scale events in the last minute of the wall clock\n$/);
@@ -59,7 +59,7 @@ describe("plainView()", () => {
     const { during, become } = play();
     await during(30);
     become(autoscaler("daily", { state: "held", heldBy: "rival" }), autoscaler("steps", { state: "limited" }));
-    expect((await during(20)).map((line) => line.slice(10))).toEqual([
+    expect((await during(20)).map((line) => line.slice(22))).toEqual([
       expect.stringMatching(/^shop\/daily held: rival, 4 replicas, 4 desired, holds: /),
     ]);
     become(autoscaler("daily"), autoscaler("steps"));

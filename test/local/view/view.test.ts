@@ -6,7 +6,7 @@ import { terminalOf } from "../../../lib/local/run/terminal.ts";
 import type { Frame } from "../../../lib/local/view/frame.ts";
 import { picture, sparkline } from "../../../lib/local/view/picture.ts";
 import { summaryLines } from "../../../lib/local/view/summary.ts";
-import { clockText, durationText } from "../../../lib/local/view/words.ts";
+import { durationText } from "../../../lib/local/view/words.ts";
 import { lines } from "../../../lib/report/printed.ts";
 import type { EventView } from "../../../lib/service/views/autoscaler-view.ts";
 
@@ -279,11 +279,6 @@ describe("words", () => {
     [3_600_000, "1 h 00 min"],
     [7_500_000, "2 h 05 min"],
   ])("durationText(%d) is %s", (ms, text) => expect(durationText(ms)).toBe(text));
-
-  it("clockText() names the day from the second day on", () => {
-    expect(clockText(START_MS + 15_000, START_MS)).toBe("08:00:15");
-    expect(clockText(START_MS + 86_400_000, START_MS)).toBe("2026-01-06 08:00:00");
-  });
 
   it.each([
     [[], 0.5, undefined],
