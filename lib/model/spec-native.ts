@@ -30,6 +30,10 @@ export interface NativeMetric {
   readonly onMissing: OnMissing;
   /** The workload is in use while the total value is above this, in thousandths. Only `idle` uses it. */
   readonly activationMilli?: bigint;
+  /** A registered source is asked once in this time; absent means in each sync. */
+  readonly everyMs?: number;
+  /** A value whose sample is older is missing; absent where any age will do. */
+  readonly maxAgeMs?: number;
 }
 
 /** The members of each type of source. Each file of lib/sources adds its own, so that a new source changes nothing here. */

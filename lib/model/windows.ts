@@ -16,6 +16,18 @@ export interface Memory {
   readonly scaleDowns: readonly ScaleChange[];
   /** Selector text of the target's scale at the last sync; absent before the first. Other autoscalers check their selectors against it (hpa.md 2.5). */
   readonly selector?: string;
+  /** Last answers of registered sources to metrics that are not asked in each sync (`everySeconds`). */
+  readonly answers?: readonly KeptAnswer[];
+}
+
+/** The answer to a question that is not due yet. */
+export interface KeptAnswer {
+  /** A number for the question, so that an edited query finds no answer to the old one. */
+  readonly id: number;
+  readonly askedMs: number;
+  /** Thousandths in decimal text, as windows are JSON. Absent for an answer without a value. */
+  readonly milli?: string;
+  readonly sampleMs?: number;
 }
 
 /**

@@ -26,7 +26,8 @@ const byRules = (spec: AutoscalerSpec, input: RulesInput<AutoscalerSpec>): Decis
   askDialect(spec, (dialect, own) => decideBy(dialect, own, input));
 
 const decideBy = <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, spec: Spec, input: RulesInput<AutoscalerSpec>): Decision => {
-  const decision = dialect.decide({ ...input, spec, windows: withoutForeignTimers(input.windows, dialect) });
+  const windows = dialect.registered ? input.windows : withoutAnswers(input.windows);
+  const decision = dialect.decide({ ...input, spec, windows: withoutForeignTimers(windows, dialect) });
   return dialect.keeps(spec).recommendations ? decision : withoutRecommendations(decision);
 };
 
@@ -38,6 +39,12 @@ export const withoutForeignTimers = (windows: Windows, { name }: Pick<Dialect<ne
   const isForeign = (type: string): boolean => TIMING.some((other) => other.name !== name && other.timesBy(type));
   if (!conditions.some(({ type }) => isForeign(type))) return windows;
   return { ...windows, status: { ...windows.status, conditions: conditions.filter(({ type }) => !isForeign(type)) } };
+};
+
+/** Rules that ask no registered source keep no answer of one. */
+const withoutAnswers = (windows: Windows): Windows => {
+  const { answers, ...memory } = windows.memory;
+  return answers === undefined ? windows : { ...windows, memory };
 };
 
 /** Rules that record no recommendations leave none behind: after them a stabilization begins with the current count, where old ones would let the count fall at once. */

@@ -28,7 +28,7 @@ export interface Dialect<Spec extends AutoscalerSpec> {
   /** What must be asked of the cluster before a decision. `namespace` is the autoscaler's own. */
   readonly questions: (spec: Spec, namespace: string, scale: ScaleReading) => Questions;
   /** What must be asked of registered sources outside the cluster. Absent for rules that have none. */
-  readonly registered?: (spec: Spec) => readonly RegisteredQuery[];
+  readonly registered?: (spec: Spec, known: KnownSoFar) => readonly RegisteredQuery[];
   /** True where a monitor with the name of the autoscaler may stop all scaling. */
   readonly asksMonitor: (spec: Spec) => boolean;
   /** What must be asked of an external recommender, once the cluster was read. */
@@ -66,6 +66,12 @@ export interface RulesInput<Spec extends AutoscalerSpec> extends DecisionTimes {
 export interface Seen {
   readonly namespace: string;
   readonly observation: Observation;
+  readonly nowMs: number;
+}
+
+/** What is known before a sync asks: the answers that it may go on with. */
+export interface KnownSoFar {
+  readonly kept: Windows["memory"]["answers"];
   readonly nowMs: number;
 }
 

@@ -3,7 +3,7 @@ import type { Questions, RecommenderQuestion } from "../model/query.ts";
 import type { AutoscalerSpec, DialectName } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { RegisteredQuery } from "../sources/source.ts";
-import type { Dialect, Seen } from "./dialect.ts";
+import type { Dialect, KnownSoFar, Seen } from "./dialect.ts";
 import { HPA } from "./hpa/dialect.ts";
 import { MULTI_THRESHOLD } from "./multi-threshold/dialect.ts";
 import { NATIVE } from "./native/dialect.ts";
@@ -91,9 +91,9 @@ export const asksOf = (
   asksMonitor: askDialect(spec, (dialect, own) => dialect.asksMonitor(own)),
 });
 
-/** What must be asked of registered sources outside the cluster. It depends on the spec only, so that it can be asked while the cluster is read. */
-export const registeredQuestions = (spec: AutoscalerSpec): readonly RegisteredQuery[] =>
-  askDialect(spec, (dialect, own) => dialect.registered?.(own) ?? NO_QUERIES);
+/** What is due to be asked of registered sources outside the cluster. It depends on nothing that is read from the cluster, so that it can be asked meanwhile. */
+export const registeredQuestions = (spec: AutoscalerSpec, known: KnownSoFar): readonly RegisteredQuery[] =>
+  askDialect(spec, (dialect, own) => dialect.registered?.(own, known) ?? NO_QUERIES);
 
 const NO_QUERIES: readonly RegisteredQuery[] = [];
 

@@ -1,11 +1,10 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
 import type { Problem } from "../fields/problem.ts";
 import { foreignWords } from "../model/foreign-words.ts";
-import { type Answer, type MetricValue, valuesIn } from "../model/observation.ts";
+import type { Answer, MetricValue } from "../model/observation.ts";
 import { readMilli } from "../model/read/amounts.ts";
-import { queryKey } from "../model/query.ts";
 import { isObject } from "../model/is-object.ts";
-import { type ForeignAnswer, failure, type MetricSource, NOT_ASKED, type RegisteredQuery, type SourceRule, unusable } from "./source.ts";
+import { type ForeignAnswer, failure, type MetricSource, registeredSamples, type RegisteredQuery, type SourceRule, unusable } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -94,6 +93,8 @@ const at = (document: unknown, pointer: string): unknown => {
 
 const INDEX = /^(?:0|[1-9]\d{0,5})$/;
 
+const questionOf = (source: string, path: string, pointer: string): HttpQuery => ({ for: "http", source, path, pointer });
+
 /** A number in a JSON document of an HTTP server that an administrator registered. */
 export const HTTP: MetricSource<ReadOf<typeof FIELDS>, HttpSpec, HttpQuery, readonly bigint[]> = {
   type: "Http",
@@ -104,15 +105,12 @@ export const HTTP: MetricSource<ReadOf<typeof FIELDS>, HttpSpec, HttpQuery, read
   specOf: ({ source = "", path = "", pointer = "" }) => ({ type: "Http", source, path, pointer }),
   defaultName: ({ source }) => source,
   nameOf: ({ source }) => `document of source ${source}`,
-  queryOf: ({ source, path, pointer }) => ({ for: "http", source, path, pointer }),
+  queryOf: ({ source, path, pointer }) => questionOf(source, path, pointer),
   asking: { way: "registered", kind: "http", request: ({ path }) => ({ path, parameters: {} }), read },
-  samples: ({ source, path, pointer }, { answers }) => {
-    const answer = valuesIn(answers, queryKey<HttpQuery>({ for: "http", source, path, pointer }));
-    const unable = (cause: string) => failure(`unable to get a document from source "${source}": ${cause}`);
-    if (answer === undefined) return unable(NOT_ASKED);
-    if (answer.kind === "failed") return unable(answer.failure.message);
-    // Without a value the sum would be 0.
-    return answer.items.length === 0 ? unable("the answer holds no value") : answer.items.map(({ milli }) => milli);
-  },
+  samples: ({ source, path, pointer }, { answers }) =>
+    registeredSamples(answers, questionOf(source, path, pointer), {
+      unable: (cause) => failure(`unable to get a document from source "${source}": ${cause}`),
+      empty: "the answer holds no value",
+    }),
   statusOf: ({ source }, current) => ({ type: "Http", http: { source, current } }),
 };

@@ -2,10 +2,9 @@ import { amount, group, type ReadOf, words } from "../fields/field-types.ts";
 import type { Problem } from "../fields/problem.ts";
 import { foreignWords } from "../model/foreign-words.ts";
 import { isObject } from "../model/is-object.ts";
-import { type Answer, type MetricValue, valuesIn } from "../model/observation.ts";
+import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
-import { queryKey } from "../model/query.ts";
-import { type ForeignAnswer, failure, type MetricSource, NOT_ASKED, type RegisteredQuery, type SourceRule, unusable } from "./source.ts";
+import { type ForeignAnswer, failure, type MetricSource, registeredSamples, type RegisteredQuery, type SourceRule, unusable } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -103,6 +102,8 @@ const refused = (answer: ForeignAnswer, { errorType, error }: Readonly<Record<st
   return unusable(answer, "QueryRefused", `the server refused the query: ${foreignWords(`${errorType}: ${error}`.slice(0, ERROR_CHARACTERS_MAX))}`);
 };
 
+const questionOf = (source: string, query: string): PrometheusQuery => ({ for: "prometheus", source, query });
+
 /** An instant query of a Prometheus, Thanos, Mimir or VictoriaMetrics that an administrator registered. */
 export const PROMETHEUS: MetricSource<ReadOf<typeof FIELDS>, PrometheusSpec, PrometheusQuery, readonly bigint[]> = {
   type: "Prometheus",
@@ -118,7 +119,7 @@ export const PROMETHEUS: MetricSource<ReadOf<typeof FIELDS>, PrometheusSpec, Pro
   }),
   defaultName: ({ source }) => source,
   nameOf: ({ source }) => `query of source ${source}`,
-  queryOf: ({ source, query }) => ({ for: "prometheus", source, query }),
+  queryOf: ({ source, query }) => questionOf(source, query),
   asking: {
     way: "registered",
     kind: "prometheus",
@@ -126,16 +127,11 @@ export const PROMETHEUS: MetricSource<ReadOf<typeof FIELDS>, PrometheusSpec, Pro
     request: ({ query }, { timeoutMs }) => ({ path: "/api/v1/query", parameters: { query, timeout: `${Math.floor(timeoutMs)}ms` } }),
     read,
   },
-  samples: ({ source, query, whenEmptyMilli }, { answers }) => {
-    const answer = valuesIn(answers, queryKey<PrometheusQuery>({ for: "prometheus", source, query }));
-    const unable = (cause: string) => failure(`unable to get the value of a query from source "${source}": ${cause}`);
-    if (answer === undefined) return unable(NOT_ASKED);
-    if (answer.kind === "failed") return unable(answer.failure.message);
-    if (answer.items.length > 0) return answer.items.map(({ milli }) => milli);
-    return whenEmptyMilli === undefined
-      ? unable("the query found no series; whenEmpty says what that means, where it has a meaning")
-      : [whenEmptyMilli];
-  },
+  samples: ({ source, query, whenEmptyMilli }, { answers }) =>
+    registeredSamples(answers, questionOf(source, query), {
+      unable: (cause) => failure(`unable to get the value of a query from source "${source}": ${cause}`),
+      empty: whenEmptyMilli ?? "the query found no series; whenEmpty says what that means, where it has a meaning",
+    }),
   // The query stays in the manifest: a status is stored and written with every sync.
   statusOf: ({ source }, current) => ({ type: "Prometheus", prometheus: { source, current } }),
 };

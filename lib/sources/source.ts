@@ -1,10 +1,10 @@
 import type { Field } from "../fields/field-types.ts";
 import type { Problem } from "../fields/problem.ts";
 import type { ServerRule } from "../fields/server-rule.ts";
-import type { Answer, Answers, MetricValue, PodMetrics } from "../model/observation.ts";
+import { type Answer, type Answers, type MetricValue, type PodMetrics, valuesIn } from "../model/observation.ts";
 import { foreignWords } from "../model/foreign-words.ts";
 import type { SourceKind } from "../model/metric-source.ts";
-import type { MetricQuery } from "../model/query.ts";
+import { type MetricQuery, queryKey } from "../model/query.ts";
 import { readMilli } from "../model/read/amounts.ts";
 import { asList, asObject, type Json } from "../model/read/json.ts";
 import type { Selector } from "../model/selector.ts";
@@ -68,6 +68,8 @@ export type Asking<Query> =
   | {
       readonly way: "registered";
       readonly kind: SourceKind;
+      /** True where the time of a value is the time of its sample, and not the time of the question. */
+      readonly dated?: true;
       request(query: Query & RegisteredQuery, limits: { readonly timeoutMs: number }): RegisteredRequest;
       read(answer: ForeignAnswer, query: Query & RegisteredQuery): Answer<readonly MetricValue[]>;
     };
@@ -148,6 +150,19 @@ export interface Failure {
   readonly kind: "failure";
   readonly message: string;
 }
+
+/** The samples of a metric of a registered source. Without a value there is no sum: it would be 0. */
+export const registeredSamples = (
+  answers: Answers,
+  query: RegisteredQuery,
+  { unable, empty }: { readonly unable: (cause: string) => Failure; readonly empty: bigint | string },
+): readonly bigint[] | Failure => {
+  const answer = valuesIn(answers, queryKey(query));
+  if (answer === undefined) return unable(NOT_ASKED);
+  if (answer.kind === "failed") return unable(answer.failure.message);
+  if (answer.items.length > 0) return answer.items.map(({ milli }) => milli);
+  return typeof empty === "bigint" ? [empty] : unable(empty);
+};
 
 export const failure = (message: string): Failure => ({ kind: "failure", message });
 

@@ -59,6 +59,12 @@ export const LISTED: readonly MetricQuery[] = [...new Set(ALL.flatMap(([, { aski
 /** True for a question to a registered source, which the cluster is not asked. */
 export const isRegistered = (query: MetricQuery): query is RegisteredQuery => answererOf(query).asking.way === "registered";
 
+/** True where an answer has the time of its sample. */
+export const isDated = (query: RegisteredQuery): boolean => {
+  const { asking } = answererOf(query);
+  return asking.way === "registered" && asking.dated === true;
+};
+
 /** The question of a metric of a registered source; `undefined` for a metric that the cluster is asked for. It depends on no pod and no namespace. */
 export const registeredQueryOf = (spec: { readonly type: (typeof SOURCES)[SourceName]["type"] } & SourceSpec): RegisteredQuery | undefined => {
   const source = sourceOf(spec);

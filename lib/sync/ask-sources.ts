@@ -4,6 +4,7 @@ import type { AutoscalerUid } from "../model/ids.ts";
 import { type MetricSourceRecord, mayAsk } from "../model/metric-source.ts";
 import type { Answer, Answers, MetricValue, QuestionKey, Samples } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
+import type { Windows } from "../model/windows.ts";
 import { registeredQuestions } from "../policy/dialects.ts";
 import type { SourceClient, SourceClientOptions } from "../source-client/source-client.ts";
 import { noAnswer, type RegisteredQuery } from "../sources/source.ts";
@@ -121,17 +122,22 @@ interface Place {
   readonly namespace: string;
 }
 
-const askingOf = ({ specs }: Loaded, failures: RuleFailures): readonly Asking[] =>
-  specs.all.flatMap((loaded) => {
+const askingOf = ({ specs, pages, nowMs }: Loaded, failures: RuleFailures): readonly Asking[] => {
+  const kept = new Map<AutoscalerUid, Windows["memory"]["answers"]>();
+  for (const page of pages) {
+    if (page.kind === "read") for (const [uid, { windows }] of page.entries) if (windows.memory.answers) kept.set(uid, windows.memory.answers);
+  }
+  return specs.all.flatMap((loaded) => {
     if (loaded.kind !== "ready") return [];
     const { uid, namespace } = loaded.record;
     const queries = failures.guarded(
       uid,
-      () => registeredQuestions(loaded.spec),
+      () => registeredQuestions(loaded.spec, { kept: kept.get(uid), nowMs }),
       () => [],
     );
     return queries.length === 0 ? [] : [{ uid, namespace, queries }];
   });
+};
 
 type Unreadable = { readonly message: string };
 

@@ -41,12 +41,16 @@ const condition = fc.record({
   message: text,
   transitionMs: ms,
 });
+const answer = fc
+  .record({ id: fc.maxSafeNat(), askedMs: ms, value: fc.option(fc.record({ milli: fc.bigInt(), agedMs: fc.nat(3_600_000) })) })
+  .map(({ id, askedMs, value }) => ({ id, askedMs, ...(value !== null && { milli: value.milli.toString(), sampleMs: askedMs - value.agedMs }) }));
 const windows: fc.Arbitrary<Windows> = fc
   .record({
     recommendations: fc.option(fc.array(run, { maxLength: 8 })),
     scaleUps: fc.array(change, { maxLength: 5 }),
     scaleDowns: fc.array(change, { maxLength: 5 }),
     selector: fc.option(text),
+    answers: fc.array(answer, { maxLength: 3 }),
     conditions: fc.array(condition, { maxLength: 4 }),
     currentReplicas: count,
     desiredReplicas: count,
@@ -64,8 +68,8 @@ const windows: fc.Arbitrary<Windows> = fc
       ),
     ),
   })
-  .map(({ recommendations, scaleUps, scaleDowns, selector, lastScaleMs, ...status }) => ({
-    memory: { recommendations, scaleUps, scaleDowns, ...(selector !== null && { selector }) },
+  .map(({ recommendations, scaleUps, scaleDowns, selector, answers, lastScaleMs, ...status }) => ({
+    memory: { recommendations, scaleUps, scaleDowns, ...(selector !== null && { selector }), ...(answers.length > 0 && { answers }) },
     status: { ...status, ...(lastScaleMs !== null && { lastScaleMs }) },
   }));
 const other: fc.Arbitrary<KnownRival> = fc.record(
@@ -122,13 +126,18 @@ describe("a windows page", () => {
     ["a later version", compress(3, []), "RangeError: version 3 is not known"],
     [
       "parts that would be lost when it is written again",
-      compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, null, [1, 2, 0, 0, 3], "more"]]),
-      "RangeError: an entry has 13 parts, and 12 are known",
+      compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, null, [1, 2, 0, 0, 3], [], "more"]]),
+      "RangeError: an entry has 14 parts, and 13 are known",
     ],
     [
       "totals with parts that would be lost",
       compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, null, [1, 2, 0, 0, 3, 4]]]),
       "RangeError: an entry has 6 parts, and 5 are known",
+    ],
+    [
+      "an answer with parts that would be lost",
+      compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, null, null, [[1, 2, "3", 4, 5]]]]),
+      "RangeError: an entry has 5 parts, and 4 are known",
     ],
     [
       "a run with parts that would be lost",

@@ -26,16 +26,16 @@ import { testTables } from "./world.ts";
 const PODS = 6;
 const NAMES = ["web", "api", "idle"] as const;
 
-const manifest = (name: string, metric: object, of = "shop"): string =>
+const manifest = (name: string, metric: object, more: object = {}): string =>
   JSON.stringify({
     apiVersion: "tidemark.dev/v1",
     kind: "PodAutoscaler",
-    metadata: { name, namespace: of },
+    metadata: { name, namespace: "shop" },
     spec: {
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
       minReplicas: 1,
       maxReplicas: 20,
-      metrics: [{ prometheus: metric, measure: "Average", target: 10 }],
+      metrics: [{ prometheus: metric, measure: "Average", target: 10, ...more }],
       scaleDown: { stabilizationWindowSeconds: 0, policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] },
       scaleUp: { policies: [{ type: "Percent", value: 900, periodSeconds: 15 }] },
     },
@@ -165,6 +165,20 @@ describe("a sync with registered sources", () => {
     expect(report.changed).toContainEqual(
       expect.objectContaining({ name: "api", reason: "MetricMissing", message: expect.stringContaining("no answer within 2000 ms") }),
     );
+  });
+
+  it("asks a source with everySeconds once, and decides the next syncs on the answer that the page of the windows keeps", async () => {
+    prometheus.answer = oneSeries("120");
+    const metric = { source: own("main"), query: "a" };
+    environment = await syncsOf(server, { web: manifest("web", metric, { everySeconds: 60 }), api: manifest("api", metric) }, [
+      sourceRecord({ name: "main", url: prometheus.url }),
+    ]);
+    await environment.sync();
+    expect(countsOf(server)).toEqual([12, 12, PODS]);
+    prometheus.answer = oneSeries("20");
+    await environment.sync();
+    expect(prometheus.seen).toHaveLength(2);
+    expect(countsOf(server)).toEqual([12, 2, PODS]);
   });
 
   it("says the same of a source that is not there and of one that the namespace may not ask", async () => {

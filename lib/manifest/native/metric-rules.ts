@@ -5,7 +5,7 @@ import type { Rule } from "./paired-rule.ts";
 import { type AnySource, SOURCE_NAMES, SOURCES, type SourceName, sourceNamed } from "../../sources/sources.ts";
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { isObject } from "../../model/is-object.ts";
-import { measureOf, sourcesOf } from "./read-metric.ts";
+import { isOfRegistered, measureOf, sourcesOf } from "./read-metric.ts";
 import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifNot, ifThen, isSet, members } from "./schema-conditions.ts";
 import { segmentProblems } from "./segment-problems.ts";
 import type { MetricRead } from "./spec-fields.ts";
@@ -92,6 +92,30 @@ const nothingProposed: Rule<MetricRead> = {
   },
 };
 
+const OF_CLUSTER = sourcesThat(({ asking }) => asking.way !== "registered");
+
+const timesOfRegistered: Rule<MetricRead> = {
+  says: "everySeconds and maxAgeSeconds belong to metrics of registered sources",
+  schema: ifThen(anyOf(...OF_CLUSTER.map(isSet)), areAbsent("everySeconds", "maxAgeSeconds")),
+  problems: (metric, { path }) => {
+    if (isOfRegistered(metric)) return [];
+    return (["everySeconds", "maxAgeSeconds"] as const)
+      .filter((name) => metric[name] !== undefined)
+      .map((name) =>
+        forbidden(`${path}.${name}`, "may only be set for a metric of a registered source", "remove it: the cluster is asked in each sync"),
+      );
+  },
+};
+
+const ageAboveEvery: Rule<MetricRead> = {
+  says: "maxAgeSeconds must be greater than or equal to everySeconds",
+  cel: "!has(self.maxAgeSeconds) || !has(self.everySeconds) || self.maxAgeSeconds >= self.everySeconds",
+  problems: ({ everySeconds = 0, maxAgeSeconds = everySeconds }, { path }) =>
+    maxAgeSeconds < everySeconds
+      ? [invalid(`${path}.maxAgeSeconds`, "must be greater than or equal to everySeconds", `write ${everySeconds} or more, or ask more often`)]
+      : [],
+};
+
 const targetOrWatermarks: Rule<MetricRead> = {
   says: "write either target or watermarks",
   schema: ifNot(IS_INPUT, exactlyOneSet("target", "watermarks")),
@@ -167,6 +191,8 @@ export const METRIC_RULES: readonly Rule<MetricRead>[] = [
   ...OWN_RULES,
   ...MEASURE_RULES,
   nothingProposed,
+  timesOfRegistered,
+  ageAboveEvery,
   targetOrWatermarks,
   toleranceOfTarget,
   wholePercents,

@@ -31,8 +31,21 @@ export const metricOf = (read: MetricRead): NativeMetric => ({
   band: bandOf(read),
   scaleUpOnly: read.scaleUpOnly,
   onMissing: onMissingOf(read.onMissing),
+  ...timesOf(read),
   ...(read.activation && { activationMilli: milliOf(read.activation) }),
 });
+
+/** The default age is that of three answers: then two of them were lost. */
+const timesOf = (read: MetricRead): Pick<NativeMetric, "everyMs" | "maxAgeMs"> => {
+  if (!isOfRegistered(read)) return {};
+  const { everySeconds, maxAgeSeconds = Math.max(LEAST_AGE_SECONDS, 3 * (everySeconds ?? 0)) } = read;
+  return { ...(everySeconds !== undefined && { everyMs: everySeconds * SECOND_MS }), maxAgeMs: maxAgeSeconds * SECOND_MS };
+};
+
+const LEAST_AGE_SECONDS = 180;
+const SECOND_MS = 1_000;
+
+export const isOfRegistered = (read: MetricRead): boolean => readSource(read)[0].asking.way === "registered";
 
 const sourceOf = (read: MetricRead): NativeSource => {
   const [source, block] = readSource(read);

@@ -1,8 +1,9 @@
 import type { NativeSpec } from "../../model/spec-native.ts";
 import type { Dialect } from "../dialect.ts";
-import { registeredQueryOf, sourceOf } from "../../sources/sources.ts";
+import { sourceOf } from "../../sources/sources.ts";
 import { questionsOf } from "../shared/questions.ts";
 import { decideNative } from "./decide.ts";
+import { dueQuestionOf } from "./metrics/kept-answers.ts";
 import { NATIVE_EXPLANATIONS } from "./explanations.ts";
 import { afterNativeWrite, withNativeScale } from "./steps/after-write.ts";
 import { isTimed } from "./steps/sentences.ts";
@@ -21,7 +22,7 @@ export const NATIVE: Dialect<NativeSpec> = {
       namespace,
       scale,
     ),
-  registered: ({ metrics }) => metrics.flatMap(({ source }) => registeredQueryOf(source) ?? []),
+  registered: ({ metrics }, known) => metrics.flatMap((metric) => dueQuestionOf(metric, known) ?? []),
   asksMonitor: () => false,
   recommenderQuestion: () => undefined,
   decide: decideNative,

@@ -123,6 +123,14 @@ export const FAILURES: ReasonTexts = {
     "A document of a registered HTTP server gave no number.",
     "The message has the cause: the source, its status, or the place in the document (docs/sources.md).",
   ],
+  FailedGetFormulaMetric: [
+    "A formula gave no value.",
+    "The message has the cause: the input that is missing, or the place that gives no finite number (docs/sources.md). `??` says what stands in for an input.",
+  ],
+  Stale: [
+    "The value of a registered source is older than `maxAgeSeconds`.",
+    "Is the source behind, or is the metric no longer written? A larger `maxAgeSeconds` accepts older values.",
+  ],
   FailedComputeMetricsReplicas: ["No count could be calculated from the metrics.", "The message has the first failure."],
   InvalidMetrics: ["The spec has no metric.", "Add one."],
   MetricMissing: [

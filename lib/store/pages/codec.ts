@@ -1,7 +1,7 @@
 import { type AutoscalerUid, autoscalerUid } from "../../model/ids.ts";
 import type { ScaleTotals, StoredWindows } from "../../model/records.ts";
 import type { KnownRivals } from "../../model/rival-state.ts";
-import type { Condition, MetricStatus, RecommendationRun, ScaleChange } from "../../model/windows.ts";
+import type { Condition, KeptAnswer, MetricStatus, RecommendationRun, ScaleChange } from "../../model/windows.ts";
 import { compress, decompress } from "../table/compressed.ts";
 
 /**
@@ -28,8 +28,10 @@ type PackedWindows = readonly [
   lastScaleMs: number | null,
   metrics: readonly MetricStatus[] | null,
 ];
-/** Most autoscalers have no rival, and those at rest were never scaled: these parts come last. */
-type Entry = readonly [...PackedWindows, rivals?: PackedRivals | null, totals?: Totals];
+/** The value is null for an answer without one. */
+type PackedAnswer = readonly [id: number, askedMs: number, value: string | null, agedMs?: number];
+/** Most autoscalers have no rival, those at rest were never scaled, and few keep answers: these parts come last. */
+type Entry = readonly [...PackedWindows, rivals?: PackedRivals | null, totals?: Totals | null, answers?: readonly PackedAnswer[]];
 
 /**
  * Bounds of the texts that a cluster or a manifest can make long, so that one autoscaler stays far below a page (docs/storage.md, "Bytes"). The number of runs and scales is bounded
@@ -38,6 +40,8 @@ type Entry = readonly [...PackedWindows, rivals?: PackedRivals | null, totals?: 
 const MESSAGE_CHARS_MAX = 500;
 /** Some sixty requirements of the longest legal names. A longer selector is left out: other autoscalers then find no overlap with it, as before its first sync. */
 export const SELECTOR_CHARS_MAX = 16_000;
+/** Kept answers of one autoscaler. A metric beyond them is asked in each sync. */
+const ANSWERS_MAX = 100;
 /** The metrics of a page only show the last values, and the journal has them too. Longer ones are left out, as when no metrics were evaluated. */
 export const METRICS_CHARS_MAX = 16_000;
 
@@ -66,9 +70,24 @@ const shown = (metrics: readonly MetricStatus[] | null): readonly MetricStatus[]
 const pack = (entry: StoredWindows): Entry => {
   const { rivals, totals } = entry;
   const packed = packWindows(entry);
-  if (totals) return [...packed, rivals ? packRivals(rivals) : null, [totals.ups, totals.added, totals.downs, totals.removed, totals.epoch]];
-  return rivals ? [...packed, packRivals(rivals)] : packed;
+  const { answers = [] } = entry.windows.memory;
+  const looks = rivals ? packRivals(rivals) : null;
+  const counted: Totals | null = totals ? [totals.ups, totals.added, totals.downs, totals.removed, totals.epoch] : null;
+  if (answers.length > 0) return [...packed, looks, counted, answers.slice(0, ANSWERS_MAX).map(packAnswer)];
+  if (counted) return [...packed, looks, counted];
+  return looks ? [...packed, looks] : packed;
 };
+
+const packAnswer = ({ id, askedMs, milli, sampleMs = askedMs }: KeptAnswer): PackedAnswer => {
+  const packed = [id, askedMs, milli ?? null] as const;
+  return sampleMs === askedMs ? packed : [...packed, askedMs - sampleMs];
+};
+
+const unpackAnswer = ([id, askedMs, value, agedMs = 0]: PackedAnswer): KeptAnswer => ({
+  id,
+  askedMs,
+  ...(value !== null && { milli: value, sampleMs: askedMs - agedMs }),
+});
 
 const packRivals = ({ connection, looks }: KnownRivals): PackedRivals => [
   connection,
@@ -112,14 +131,15 @@ const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run):
 
 const unpackTotals = ([ups, added, downs, removed, epoch]: Totals): ScaleTotals => ({ ups, added, downs, removed, epoch });
 
-const PARTS = { entry: 12, run: 5, change: 5, condition: 5, totals: 5 } as const;
+const PARTS = { entry: 13, run: 5, change: 5, condition: 5, totals: 5, answer: 4 } as const;
 
 const unpack = (entry: Entry): StoredWindows => {
-  const [, , runs, ups, downs, , conditions, , , , , totals] = knownParts(entry, PARTS.entry);
+  const [, , runs, ups, downs, , conditions, , , , , totals, answers = []] = knownParts(entry, PARTS.entry);
   for (const run of runs ?? []) knownParts(run, PARTS.run);
   for (const change of [...ups, ...downs]) knownParts(change, PARTS.change);
   for (const condition of conditions) knownParts(condition, PARTS.condition);
   if (totals) knownParts(totals, PARTS.totals);
+  for (const answer of answers) knownParts(answer, PARTS.answer);
   return unpacked(entry);
 };
 
@@ -141,6 +161,7 @@ const unpacked = ([
   metrics,
   rivals,
   totals,
+  answers = [],
 ]: Entry): StoredWindows => ({
   uid: autoscalerUid(uid),
   open: open === 1,
@@ -151,6 +172,7 @@ const unpacked = ([
       scaleUps: ups.map(unpackChange),
       scaleDowns: downs.map(unpackChange),
       ...(selector !== null && { selector }),
+      ...(answers.length > 0 && { answers: answers.map(unpackAnswer) }),
     },
     status: {
       conditions: conditions.map(([type, status, reason, message, transitionMs]) => ({ type, status, reason, message, transitionMs })),

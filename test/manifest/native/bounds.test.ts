@@ -114,6 +114,13 @@ const rows: readonly Row[] = [
     step: 1,
     relative: true,
   },
+  ...["everySeconds", "maxAgeSeconds"].map((name) => ({
+    field: `spec.metrics[].${name}`,
+    of: (value: number): Json => ({ metrics: [{ prometheus: { source: "main", query: "up" }, target: 1, [name]: value }] }),
+    least: 1,
+    most: 3_600,
+    step: 1,
+  })),
   {
     field: "spec.metrics[].onMissing.afterSeconds",
     of: (value) => metric({ onMissing: { action: "fallback", replicas: 3, afterSeconds: value } }),

@@ -1,9 +1,10 @@
-import type { Container, Pod } from "../../../model/observation.ts";
+import { type Container, type Pod, valuesIn } from "../../../model/observation.ts";
 import { decimalText } from "../../../model/quantity.ts";
+import { queryKey } from "../../../model/query.ts";
 import type { HpaMetric, MetricTarget } from "../../../model/spec-hpa.ts";
 import type { NativeMetric } from "../../../model/spec-native.ts";
 import { failure, type Inputs } from "../../../sources/source.ts";
-import { sourceOf } from "../../../sources/sources.ts";
+import { registeredQueryOf, sourceOf } from "../../../sources/sources.ts";
 import { MAX_I32, MAX_I64 } from "../../shared/arithmetic.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measured, Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
@@ -52,7 +53,7 @@ const against = (metric: NativeMetric, levelMilli: bigint, context: MetricContex
   return { kind: "measured", metric, measured, proposal: guarded(measured, context.currentReplicas), target: levelsText(metric) };
 };
 
-type Leveled = Pick<NativeMetric, "source" | "measure">;
+type Leveled = Pick<NativeMetric, "source" | "measure" | "maxAgeMs">;
 
 /** A metric against one level: with the arithmetic of autoscaling/v2 for its type, or with that of an external metric. */
 const measureAt = (metric: Leveled, levelMilli: bigint, context: MetricContext): Measurement => {
@@ -91,10 +92,12 @@ const targetOf = (measure: NativeMetric["measure"], levelMilli: bigint): MetricT
 };
 
 /** The sum of the values of a source, whole or shared by the pods, as for an external metric. */
-const measureWhole = ({ source, measure }: Leveled, levelMilli: bigint, context: MetricContext): Measurement => {
+const measureWhole = ({ source, measure, maxAgeMs }: Leveled, levelMilli: bigint, context: MetricContext): Measurement => {
   const of = sourceOf(source);
   const name = of.nameOf(source);
-  const failed = (message: string): Measurement => ({ kind: "failed", name, reason: `FailedGet${of.type}Metric`, message, chain: message });
+  const failed = (message: string, reason = `FailedGet${of.type}Metric`): Measurement => ({ kind: "failed", name, reason, message, chain: message });
+  const old = staleWords(source, maxAgeMs, context);
+  if (old !== undefined) return failed(old, "Stale");
   const samples = of.samples(source, context);
   if ("message" in samples) return failed(samples.message);
   const values = samples instanceof Map ? [...samples.values()].map(({ milli }) => milli) : samples;
@@ -107,6 +110,20 @@ const measureWhole = ({ source, measure }: Leveled, levelMilli: bigint, context:
   const status = of.statusOf(source, isAverage ? { averageValue: value } : { value });
   const overflowed = isAverage && totalMilli === MAX_I64 ? ({ overflowed: true } as const) : {};
   return { kind: "measured", name, proposal: replicas, value, target: decimalText(levelMilli), ratio, usageMilli, status, ...overflowed };
+};
+
+/** Why the value of a registered source is too old to decide on; undefined for one that is not. */
+const staleWords = (
+  source: Leveled["source"],
+  maxAgeMs: number | undefined,
+  { answers, readiness: { nowMs } }: MetricContext,
+): string | undefined => {
+  const query = maxAgeMs === undefined ? undefined : registeredQueryOf(source);
+  const answer = query && valuesIn(answers, queryKey(query));
+  if (maxAgeMs === undefined || answer?.kind !== "answered") return undefined;
+  const ageMs = Math.max(...answer.items.map(({ timestampMs }) => nowMs - timestampMs));
+  if (!(ageMs > maxAgeMs)) return undefined;
+  return `the value from source "${query?.source}" is ${Math.round(ageMs / MILLI)} s old, and maxAgeSeconds is ${maxAgeMs / MILLI}`;
 };
 
 /** Above its target a metric never asks for fewer pods than there are, below it never for more: few ready pods, or an overflow, must not turn it round. */
@@ -142,7 +159,7 @@ export const inputsOf =
 const MILLI = 1000;
 
 const measureWholly = (metric: NativeMetric, context: MetricContext): Measurement =>
-  measureAt({ source: metric.source, measure: "Total" }, 1000n, { ...context, currentReplicas: 0 });
+  measureAt({ ...metric, measure: "Total" }, 1000n, { ...context, currentReplicas: 0 });
 
 /** The whole value, whatever the metric is measured by: without replicas there is no pod to share it. */
 export const wholeMilli = (metric: NativeMetric, context: MetricContext): bigint | undefined => {

@@ -23,10 +23,17 @@ export const conclude = (sync: NativeSync): Decision => {
 
 const windowsOf = (sync: NativeSync, desired: { readonly desiredReplicas?: number }): Windows => {
   const { input, conditions, recommendations, selectorText, current, readings } = sync;
+  const { answers: _before, ...memory } = input.windows.memory;
+  const { kept } = sync.known;
   const currentMetrics =
     readings.length === 0 ? null : readings.map((reading) => (reading.kind === "measured" ? reading.measured.status : { type: "" }));
   return {
-    memory: { ...input.windows.memory, recommendations, ...(selectorText === undefined ? {} : { selector: selectorText }) },
+    memory: {
+      ...memory,
+      recommendations,
+      ...(selectorText === undefined ? {} : { selector: selectorText }),
+      ...(kept.length > 0 && { answers: kept }),
+    },
     status: { ...input.windows.status, conditions, currentReplicas: current, currentMetrics, ...desired },
   };
 };

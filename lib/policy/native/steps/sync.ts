@@ -6,6 +6,7 @@ import type { RecommendationRun } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import type { MetricContext } from "../../shared/metrics/measurement.ts";
 import { startedWith, type StepState } from "../../shared/steps.ts";
+import { type KnownAnswers, knownAnswers } from "../metrics/kept-answers.ts";
 import { inputsOf, type MetricReading } from "../metrics/measure.ts";
 
 export type NativeInput = RulesInput<NativeSpec>;
@@ -13,6 +14,8 @@ export type NativeInput = RulesInput<NativeSpec>;
 /** One sync of the native rules on its way through the steps; each step returns the next state of it. */
 export interface NativeSync extends StepState<NativeInput, Ending> {
   readonly recommendations: readonly RecommendationRun[];
+  /** What was answered in this sync, and what is still known. */
+  readonly known: KnownAnswers;
   readonly selectorText: string | undefined;
   readonly selector: Selector;
   readonly pods: readonly Pod[];
@@ -36,6 +39,7 @@ export type NativeStep = (sync: NativeSync) => NativeSync;
 
 export const started = (input: NativeInput): NativeSync => ({
   ...startedWith(input),
+  known: knownAnswers(input.spec.metrics, input.observation.answers, { kept: input.windows.memory.answers, nowMs: input.nowMs }),
   recommendations: [],
   selectorText: input.windows.memory.selector,
   selector: [],
@@ -66,14 +70,14 @@ export const contextOf = (sync: NativeSync): MetricContext => {
   return metrics.some(({ source }) => source.type === "Formula") ? { ...context, inputs: inputsOf(metrics, context) } : context;
 };
 
-const contextWithoutInputs = ({ input, current, selector, pods }: NativeSync): MetricContext => ({
+const contextWithoutInputs = ({ input, current, selector, pods, known }: NativeSync): MetricContext => ({
   namespace: input.namespace,
   currentReplicas: current,
   // A value is shared by the pods that were asked for: a status that lags behind would propose the old count again.
   statusReplicas: Math.max(1, current),
   podSelector: selector,
   pods,
-  answers: input.observation.answers,
+  answers: known.answers,
   tolerance: { up: input.settings.tolerance, down: input.settings.tolerance },
   readiness: { nowMs: input.nowMs, ...input.settings },
 });
