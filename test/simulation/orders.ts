@@ -2,12 +2,12 @@ import type { SpecKindName } from "../../lib/model/spec-kinds.ts";
 import type { Random } from "./random.ts";
 
 /** What a person does to a whole cluster or to the fleet. Offsets from the start. */
-export type PlannedOrder = { readonly atMs: number } & Order;
+export type PlannedOrder = { readonly atMs: number; readonly by?: "operator" | "deputy" } & Order;
 
 export type Order =
   | { readonly verb: "freeze" | "thaw" }
-  /** Bounds or a hold of a namespace, of a cluster or of the fleet, that end by themselves, or when a person clears them before. */
-  | { readonly verb: "override"; readonly cluster?: string; readonly namespace?: string; readonly set: PlannedSet; readonly forMs: number }
+  /** Bounds or a hold of an autoscaler, of a namespace, of a cluster or of the fleet, that end by themselves, or when a person clears them before. */
+  | { readonly verb: "override"; readonly place: OverriddenPlace; readonly set: PlannedSet; readonly forMs: number; readonly inMs?: number }
   /** Another end for what is active or ahead. */
   | { readonly verb: "extend overrides"; readonly forMs: number }
   | { readonly verb: "clear overrides" }
@@ -21,7 +21,14 @@ export type Order =
   /** All autoscalers are deleted and the cluster is removed; it is added again elsewhere, with the same manifests. */
   | { readonly verb: "remove" | "add elsewhere"; readonly cluster: string };
 
-type PlannedSet = { readonly hold: true } | { readonly min?: number; readonly max?: number };
+interface OverriddenPlace {
+  readonly cluster?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly force?: boolean;
+}
+
+type PlannedSet = { readonly hold: true } | { readonly min?: number; readonly max?: number; readonly minFactor?: number };
 
 type Partitions = readonly { readonly name: string; readonly namespaces?: readonly string[] }[];
 
@@ -63,7 +70,8 @@ const overridden = (random: Random, faultsMs: number): readonly PlannedOrder[] =
   const cluster = random.pick(["", "eu-1", "eu-2", "us-1"]);
   const forMs = random.int(10_000, 60_000);
   const namespace = cluster !== "" && random.chance(1 / 2) ? (cluster === "us-1" ? random.pick(["shop", "pay"]) : "shop") : undefined;
-  const order = { verb: "override", ...(cluster !== "" && { cluster }), ...(namespace !== undefined && { namespace }), set, forMs } as const;
+  const place = { ...(cluster !== "" && { cluster }), ...(namespace !== undefined && { namespace }) };
+  const order = { verb: "override", place, set, forMs } as const;
   const [begin, end] = forAWhile(random, faultsMs, order, { verb: "clear overrides" });
   if (!begin || !end || random.chance(1 / 2)) return [begin, end].filter((one) => one !== undefined);
   // Before the end, or when it has passed: then the extension is refused.

@@ -10,6 +10,7 @@ import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
 import type { PlannedAutoscaler, PlannedEdit, Timetable } from "./timetable.ts";
 import type { EditAnswer, EditLog, WantedEdit } from "./watch/edits.ts";
+import type { Stops } from "./watch/stops.ts";
 import { clusterAdded, ELSEWHERE } from "./world.ts";
 
 /** A person at the command line. */
@@ -28,6 +29,7 @@ interface World {
   readonly newProcess: (name: string) => Process;
   readonly tablesOf: (process: Process) => Tables;
   readonly edits: EditLog;
+  readonly stops: Stops;
   readonly timetable: Timetable;
 }
 
@@ -36,12 +38,14 @@ interface Deed {
   readonly words: string;
   /** Of one autoscaler; absent for an order to all. */
   readonly wanted?: WantedEdit;
+  /** It takes overrides away before their end. */
+  readonly clears?: boolean;
   readonly perform: (service: Service, clock: () => number) => Promise<unknown>;
 }
 
 /** A person does one thing after the other, each again until it is done, in a new process where the last one died. */
 export const newPerson = (world: World, name: string): Person => {
-  const { scheduler, story, edits } = world;
+  const { scheduler, story, edits, stops } = world;
   const waiting: Deed[] = [];
   let uids = 0;
   let attempts = 0;
@@ -58,10 +62,12 @@ export const newPerson = (world: World, name: string): Person => {
     });
     process.onEnd.add(again);
     if (deed.wanted) edits.began(process.name, deed.wanted);
+    if (deed.clears) edits.clears(process.name);
     try {
       const answer = await deed.perform(service, tables.clock).then(answerOf, isGone);
       story.tell(process.name, `${deed.words}: ${answer}`);
       edits.answered(process.name, answer);
+      stops.answered(process.name);
       waiting.shift();
       process.onEnd.clear();
       next();
@@ -92,7 +98,7 @@ export const newPerson = (world: World, name: string): Person => {
   return {
     edit: (autoscaler, edit) => ask(editDeed(autoscaler, edit)),
     order: (order) =>
-      ask({ words: wordsOf(order), perform: (service, clock) => performOrder(service, order, { timetable: world.timetable, clock }) }),
+      ask({ words: wordsOf(order), clears: order.verb === "clear overrides", perform: (service, clock) => performOrder(service, order, { timetable: world.timetable, clock }) }),
     idle: () => waiting.length === 0,
   };
 };
@@ -125,7 +131,7 @@ const answerOf = (answer: unknown): EditAnswer => {
   return (answer as Partial<EditResult> | undefined)?.changed === false ? "unchanged" : "changed";
 };
 
-const wordsOf = (order: Order): string => ("cluster" in order ? `${order.verb} ${order.cluster}` : order.verb);
+const wordsOf = (order: Order): string => ("place" in order ? `override ${JSON.stringify(order.place)}` : "cluster" in order ? `${order.verb} ${order.cluster}` : order.verb);
 
 interface Around {
   readonly timetable: Timetable;
@@ -135,9 +141,10 @@ interface Around {
 const performOrder = (service: Service, order: Order, { timetable, clock }: Around): Promise<unknown> => {
   switch (order.verb) {
     case "override": {
-      const { set, forMs, cluster, namespace } = order;
-      const place = cluster === undefined ? { fleet: true } : { cluster, ...(namespace !== undefined && { namespace }) };
-      return service.setOverride({ ...set, ...place, untilMs: clock() + forMs, reason: "to see what happens" }).catch(isGone);
+      const { set, forMs, inMs = 0, place } = order;
+      const fromMs = clock() + inMs;
+      const wanted = { ...set, ...(place.cluster === undefined ? { ...place, fleet: true } : place), fromMs, untilMs: fromMs + forMs };
+      return service.setOverride({ ...wanted, reason: "to see what happens" }).catch(isRefused);
     }
     case "extend overrides":
       return extendAll(service, clock() + order.forMs);
@@ -180,10 +187,11 @@ const clearAll = async (service: Service): Promise<void> => {
 const extendAll = async (service: Service, untilMs: number): Promise<void> => {
   for await (const { id, state } of service.overrides({}))
     if (state !== "expired")
-      await service
-        .extendOverride({ id, untilMs })
-        .catch((error: unknown) => (isTidemarkError(error, "service.invalid") ? undefined : isGone(error)));
+await service.extendOverride({ id, untilMs }).catch(isRefused);
 };
+
+/** A minimum above the maximum of one autoscaler is refused, and an end that has passed. */
+const isRefused = (error: unknown): EditAnswer => (isTidemarkError(error, "service.invalid") ? "unchanged" : isGone(error));
 
 /** What a person does for a cluster that goes. One that another editor creates meanwhile makes the removal fail, and all of it is done again. */
 const removeAll = async (service: Service, cluster: string): Promise<unknown> => {

@@ -98,6 +98,7 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
     newProcess,
     tablesOf: (process: Process) => stage.tablesFor(process, undefined),
     edits: ledger.edits,
+    stops: ledger.stops,
     timetable,
   };
   const [owner, deputy, operator, mender] = [
@@ -108,7 +109,7 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
   ];
   if (faults) planDamage(scheduler, stage.damages, { stored: stage.stored, startMs: START_MS, damaged: mended(stage, mender) });
   for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, { owner, deputy, operator }, happening));
-  for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => operator.order(order));
+  for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => (order.by === "deputy" ? deputy : operator).order(order));
   planCopies(stage, START_MS + QUIET_EDIT_MS);
   const broken = (): boolean => ledger.violation !== undefined;
   const quietMs = START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS);

@@ -6,6 +6,7 @@ import { type Coverage, countCoverage } from "./coverage.ts";
 import { calmFates, faultyFates, TEMPERS, type Temper } from "./fates.ts";
 import type { Invocation } from "./invocation.ts";
 import { hasObjects, withObjects } from "./objects/plan-objects.ts";
+import { hasBounds, withBounds } from "./plan-bounds.ts";
 import { type Network, newNetwork, type Process } from "./process.ts";
 import { type Random, randomOf } from "./random.ts";
 import { type Hiding, planHidings } from "./rivals.ts";
@@ -84,7 +85,8 @@ export const newStage = (
   const { sent = (command: unknown) => command } = options;
   const settings = randomOf(seed, "settings");
   const random = randomOf(seed, options.faults ? "faults" : "jitter");
-  const planned = newTimetable(randomOf(seed, "timetable"));
+  const drawn = newTimetable(randomOf(seed, "timetable"));
+  const planned = hasBounds(seed) ? withBounds(drawn, randomOf(seed, "bounds"), START_MS) : drawn;
   const timetable = hasObjects(seed) ? withObjects(planned, randomOf(seed, "objects")) : planned;
   const timing = timingOf(seed, settings);
   const temper = settings.pick(TEMPERS);

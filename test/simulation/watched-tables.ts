@@ -42,6 +42,7 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
     else if (after && sk === "head") watchHead(ledger, { before, after, by: writer.by, read: readItem });
     else if (pk.startsWith(AUTOSCALERS)) {
       ledger.edits.written(writer.process, before, after);
+      for (const id of ledger.stops.autoscalerWritten(writer.process, before, after)) overrideDropped(ledger, writer.process, id);
       watchRecord(ledger, writer, before, after);
     } else if (sk.startsWith(PAGES) && !writer.by && after) watchReset(ledger, after);
   };
@@ -75,6 +76,11 @@ const fleetWritten = (ledger: Ledger, sk: string, after: Item): void => {
   const name = sk.slice(CLUSTER_SK_PREFIX.length);
   ledger.clusterWrites.set(name, ledger.nowMs());
   ledger.edits.clusterWritten(name, after);
+};
+
+/** Only `override clear` takes an override away before its end. */
+const overrideDropped = (ledger: Ledger, process: string, id: string): void => {
+  if (!ledger.edits.isClearing(process)) ledger.violate("edits of one autoscaler happen one after the other, each once", `${process} dropped the override "${id}", and cleared none`);
 };
 
 const PAGES = "page#";

@@ -25,11 +25,13 @@ export interface Outlook {
   readonly warnings: readonly Finding[];
 }
 
-/** An entry with its windows that are not over. */
+/** An entry with its windows that have not ended. */
 interface Ahead {
   readonly entry: ScheduleEntry;
   readonly index: number;
   readonly windows: readonly ScheduleWindow[];
+  /** True where it has windows in the days that are looked at, ended ones too. */
+  readonly hadWindows: boolean;
 }
 
 type Scheduled = Pick<AutoscalerSpec, "minReplicas" | "maxReplicas" | "schedule">;
@@ -38,10 +40,10 @@ type Scheduled = Pick<AutoscalerSpec, "minReplicas" | "maxReplicas" | "schedule"
 export const outlookOf = (spec: Scheduled, calendars: readonly Calendar[], nowMs: number): Outlook => {
   const ahead = (spec.schedule ?? []).flatMap((entry, index): readonly Ahead[] => {
     if (entry.suspended) return [];
-    const windows = windowsBetween(entry, calendars, daysAhead(entry, nowMs)).filter(({ rampOutMs }) => rampOutMs > nowMs);
-    return [{ entry, index, windows }];
+    const all = windowsBetween(entry, calendars, daysAhead(entry, nowMs));
+    return [{ entry, index, windows: all.filter(({ rampOutMs }) => rampOutMs > nowMs), hadWindows: all.length > 0 }];
   });
-  const without = ahead.filter(({ windows }) => windows.length === 0).map((each) => ({ ...each, ...whyNever(each.entry, nowMs) }));
+  const without = ahead.filter(({ windows }) => windows.length === 0).map((each) => ({ ...each, ...whyNever(each, nowMs) }));
   const overlaps = overlapsOf(ahead);
   const instants = [...ahead.flatMap(({ windows }) => windows.slice(0, 1).map(({ startMs }) => startMs)), ...overlaps.map(({ fromMs }) => fromMs)];
   return {
@@ -61,12 +63,13 @@ const daysAhead = ({ timeZone }: ScheduleEntry, nowMs: number): { readonly first
 };
 
 /** Dates that are past were right once, and later ones will be: only what can never be is refused. */
-const whyNever = (entry: ScheduleEntry, nowMs: number): { readonly message: string; readonly refused: boolean } => {
+const whyNever = ({ entry, hadWindows }: Ahead, nowMs: number): { readonly message: string; readonly refused: boolean } => {
   const { firstDay, lastDay } = daysAhead(entry, nowMs);
   if (entry.on.kind === "dates") {
     const last = Math.max(...entry.on.dates.map((range) => range.last));
     if (last > lastDay) return { message: "", refused: false };
-    if (last < lastDay - OUTLOOK_DAYS)
+    // The last window may have ended earlier on the last date itself.
+    if (hadWindows || last < lastDay - OUTLOOK_DAYS)
       return { message: "its dates are all past, so it sets nothing; remove it, or write later dates", refused: false };
   }
   const days = Array.from({ length: lastDay - firstDay + 1 }, (_, after) => firstDay + after).filter((day) => startsOn(entry, day));

@@ -33,6 +33,13 @@ describe("outlookOf()", () => {
     expect(messages([entry({ dates: "2028-12-24", minReplicas: 3 })])).toEqual([]);
   });
 
+  it("warns where the last window ended earlier today, so that a manifest that was right in the morning is accepted in the evening", () => {
+    const past = ["0: its dates are all past, so it sets nothing; remove it, or write later dates"];
+    expect(messages([entry({ dates: "2026-03-01", from: "08:00", to: "09:00", minReplicas: 3 })])).toEqual(past);
+    expect(messages([entry({ dates: "2026-02-27/2026-03-01", from: "08:00", to: "09:00", minReplicas: 3 })])).toEqual(past);
+    expect(messages([entry({ dates: "2026-03-01", from: "08:00", to: "18:00", minReplicas: 3 })])).toEqual([]);
+  });
+
   it("warns of lengths that a change of the clock changes, with the first such day", () => {
     expect(messages([entry({ days: "Sun", from: "01:00", to: "04:00", minReplicas: 3 })])).toEqual([
       "0: a change of the clock makes it 2 h long, not 3 h, in the window of 2026-03-29",

@@ -126,7 +126,7 @@ export interface Ledger {
 
 /** `unwatched` is an invariant that this seed does not tell of. */
 export const newLedger = (tell: (who: string, what: string) => void, nowMs: () => number, unwatched?: Invariant): Ledger => {
-  const stops = newStops();
+  const stops = newStops(nowMs);
   const ledger: Ledger = {
     nowMs,
     intents: new Map(),

@@ -1,8 +1,13 @@
 import type { ScaleWrite } from "../../../lib/cluster/port.ts";
+import { type AutoscalerRef, autoscalerName, clusterName, namespace } from "../../../lib/model/ids.ts";
+import type { DecideInput } from "../../../lib/policy/decide.ts";
+import { autoscalerKey } from "../../../lib/store/table/keys.ts";
 import { THIS_BUILD } from "../beside/build.ts";
 import { SKEW_MAX_MS } from "../clock-errors.ts";
 import type { Invocation } from "../invocation.ts";
 import { besideWhat } from "../rivals.ts";
+import { outsideOf, overridesIn, type StoredOverride } from "./bounds.ts";
+import { CLOCK_ALLOWANCE_MS } from "./clocks.ts";
 import type { Item } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
 import { sentIntent } from "./sent-intent.ts";
@@ -13,63 +18,72 @@ export interface Stops {
   readonly tick: () => number;
   /** A record of the fleet or of a cluster was written. */
   readonly recordWritten: (key: string, after: Item | undefined) => void;
-  /** The overrides of the fleet and of this cluster that were stored before a claim, and still are, and hold at an instant. */
-  readonly overriding: (place: OverriddenPlace, claimedAt: number, nowMs: number) => readonly StoredOverride[];
+  /** The record of an autoscaler was written. Returns the ids of overrides that the write dropped though they hold. */
+  readonly autoscalerWritten: (process: string, before: Item | undefined, after: Item | undefined) => readonly string[];
+  /** An editor had the answer to an edit. */
+  readonly answered: (process: string) => void;
+  /** The overrides that hold at an instant, as a sync with this claim knows them; undefined where they were edited since. */
+  readonly overriding: (place: AutoscalerRef, claimedAt: number, nowMs: number) => readonly StoredOverride[] | undefined;
   /** What had stopped this cluster before a claim was made, and still does. */
   readonly stopping: (cluster: string, claimedAt: number) => string | undefined;
 }
 
-interface OverriddenPlace {
-  readonly cluster: string;
-  readonly namespace: string;
+/** The overrides of one item of the table. */
+interface Overridden {
+  readonly list: readonly StoredOverride[];
+  /** When a sync with a later claim goes by them: since the write for the fleet and for clusters, whose items each claim reads, and since the answer to its editor for an autoscaler. */
+  knownAt: number;
+  /** Who wrote it. */
+  readonly process: string;
 }
 
-/** An override as the item says it, and since when it is stored with this end. */
-interface StoredOverride {
-  readonly id: string;
-  /** Absent for all of the fleet or of the cluster. */
-  readonly namespace: string | undefined;
-  readonly since: number;
-  readonly fromMs: number;
-  readonly untilMs: number;
-  readonly hold: boolean;
-  readonly min: number | undefined;
-  readonly max: number | undefined;
-}
+const NONE: Overridden = { list: [], knownAt: 0, process: "" };
+const isSame = (one: readonly StoredOverride[], other: readonly StoredOverride[]): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-const overridesIn = (item: Item | undefined, before: readonly StoredOverride[], since: number): readonly StoredOverride[] =>
-  (item?.["overrides"]?.L ?? []).flatMap(({ M: one }) => {
-    const numberIn = (fields: Item | undefined, name: string): number | undefined =>
-      fields?.[name]?.N === undefined ? undefined : Number(fields[name]?.N);
-    const id = one?.["id"]?.S ?? "";
-    const set = one?.["set"]?.M;
-    const times = { fromMs: numberIn(one, "fromMs") ?? 0, untilMs: numberIn(one, "untilMs") ?? Infinity };
-    const bounds = { hold: set?.["hold"]?.BOOL === true, min: numberIn(set, "min"), max: numberIn(set, "max") };
-    // A claim from before an extension has read the earlier end.
-    const known = before.find((other) => other.id === id && other.untilMs === times.untilMs);
-    return [{ id, namespace: one?.["namespace"]?.S, since: known?.since ?? since, ...times, ...bounds }];
-  });
+const holdsAt = ({ fromMs, untilMs }: StoredOverride, nowMs: number): boolean => fromMs <= nowMs && nowMs < untilMs;
 
-export const newStops = (): Stops => {
+export const newStops = (nowMs: () => number): Stops => {
   /** Since when each is stopped. */
   const stopped = new Map<string, number>();
-  const overrides = new Map<string, readonly StoredOverride[]>();
+  const overrides = new Map<string, Overridden>();
   let ticks = 0;
   const tick = (): number => ++ticks;
   return {
     tick,
     recordWritten: (key, after) => {
-      overrides.set(key, overridesIn(after, overrides.get(key) ?? [], tick()));
+      const list = overridesIn(after, key === "fleet" ? "fleet" : "cluster");
+      if (!isSame(list, overrides.get(key)?.list ?? [])) overrides.set(key, { list, knownAt: tick(), process: "" });
       if ((after?.["frozen"] ?? after?.["paused"]) === undefined) stopped.delete(key);
       else if (!stopped.has(key)) stopped.set(key, tick());
     },
-    overriding: ({ cluster, namespace }, claimedAt, nowMs) =>
-      ["fleet", `cluster ${cluster}`]
-        .flatMap((key) => overrides.get(key) ?? [])
-        .filter((one) => one.namespace === undefined || one.namespace === namespace)
-        .filter(({ since, fromMs, untilMs }) => since < claimedAt && fromMs <= nowMs && nowMs < untilMs),
+    autoscalerWritten: (process, before, after) => {
+      const key = itemKey(after);
+      const list = overridesIn(after, "autoscaler");
+      const [known, isSameOne] = [overridesIn(before, "autoscaler"), before?.["uid"]?.S === after?.["uid"]?.S];
+      // What its editor knows counts until the next edit of overrides: other edits of the record leave them.
+      if (!isSame(list, overrides.get(key)?.list ?? [])) overrides.set(key, { list, knownAt: Number.POSITIVE_INFINITY, process });
+      const dropped = known.filter((one) => isSameOne && one.untilMs > nowMs() + CLOCK_ALLOWANCE_MS && !list.some(({ id }) => id === one.id));
+      return dropped.map(({ id }) => id);
+    },
+    answered: (process) => {
+      for (const one of overrides.values()) if (one.process === process) one.knownAt = Math.min(one.knownAt, tick());
+    },
+    overriding: (place, claimedAt, atMs) => {
+      const items = ["fleet", `cluster ${place.cluster}`, itemKey(autoscalerItem(place))].map((key) => overrides.get(key) ?? NONE);
+      if (items.some(({ knownAt }) => knownAt > claimedAt)) return undefined;
+      return items
+        .flatMap(({ list }) => list)
+        .filter(({ namespace }) => namespace === undefined || namespace === place.namespace)
+        .filter((one) => holdsAt(one, atMs));
+    },
     stopping: (cluster, claimedAt) => ["fleet", `cluster ${cluster}`].find((key) => (stopped.get(key) ?? Infinity) < claimedAt),
   };
+};
+
+const itemKey = (item: Item | undefined): string => `${item?.["pk"]?.S} ${item?.["sk"]?.S}`;
+const autoscalerItem = (ref: AutoscalerRef): Item => {
+  const { pk, sk } = autoscalerKey(ref);
+  return { pk: { S: pk }, sk: { S: sk } };
 };
 
 /** Looks at a PUT that is being sent: a sync that claimed after a freeze or a pause was stored sends none; nor for a workload that has another controller which it could know of. */
@@ -81,11 +95,7 @@ export const watchSent = (ledger: Ledger, by: Invocation, write: ScaleWrite, way
   const intent = known?.intent;
   // An earlier release knows no overrides.
   const knowsOverrides = by.process.build === THIS_BUILD;
-  const overriding =
-    known?.decided && knowsOverrides
-      ? ledger.stops.overriding({ cluster: by.message.cluster, namespace: write.namespace }, by.claimedAt, known.decided.input.nowMs)
-      : [];
-  const outside = outsideOf(overriding, write.replicas);
+  const outside = known?.decided && knowsOverrides ? outsideNow(ledger, by, known.decided.input, write) : undefined;
   if (outside !== undefined)
     ledger.violate("nothing is written outside the bounds that hold at the instant of the decision", `${words}, and ${outside}`);
   const name = intent?.name ?? target;
@@ -101,9 +111,11 @@ export const watchSent = (ledger: Ledger, by: Invocation, write: ScaleWrite, way
     ledger.violate("nothing is sent where another controller was seen or may be", `${words}, and another controller is there: ${beside}`);
 };
 
-/** Which override forbids this count. Two of one kind stand side by side only where an attempt was repeated, and then say the same. A floor goes before a ceiling. */
-const outsideOf = (overrides: readonly StoredOverride[], replicas: number): string | undefined => {
-  const min = Math.max(0, ...overrides.flatMap((one) => one.min ?? []));
-  const wrong = overrides.find((one) => one.hold || (one.max !== undefined && replicas > Math.max(one.max, min)) || replicas < (one.min ?? 0));
-  return wrong && `the override "${wrong.id}" (${wrong.hold ? "hold" : `min ${wrong.min}, max ${wrong.max}`}) holds`;
+/** Why the bounds at the instant of the decision forbid this count. Where an override was edited since the claim, both counts may be right. */
+const outsideNow = ({ stops }: Ledger, by: Invocation, { namespace: inside, name, spec, nowMs }: DecideInput, { replicas }: ScaleWrite): string | undefined => {
+  const place = { cluster: clusterName(by.message.cluster), namespace: namespace(inside), name: autoscalerName(name) };
+  const overriding = stops.overriding(place, by.claimedAt, nowMs);
+  if (!overriding) return undefined;
+  const hold = overriding.find((one) => one.hold);
+  return hold ? `the override "${hold.id}" holds` : outsideOf(spec, overriding, nowMs, replicas);
 };
