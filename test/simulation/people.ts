@@ -98,7 +98,11 @@ export const newPerson = (world: World, name: string): Person => {
   return {
     edit: (autoscaler, edit) => ask(editDeed(autoscaler, edit)),
     order: (order) =>
-      ask({ words: wordsOf(order), clears: order.verb === "clear overrides", perform: (service, clock) => performOrder(service, order, { timetable: world.timetable, clock }) }),
+      ask({
+        words: wordsOf(order),
+        clears: order.verb === "clear overrides",
+        perform: (service, clock) => performOrder(service, order, { timetable: world.timetable, clock }),
+      }),
     idle: () => waiting.length === 0,
   };
 };
@@ -131,7 +135,8 @@ const answerOf = (answer: unknown): EditAnswer => {
   return (answer as Partial<EditResult> | undefined)?.changed === false ? "unchanged" : "changed";
 };
 
-const wordsOf = (order: Order): string => ("place" in order ? `override ${JSON.stringify(order.place)}` : "cluster" in order ? `${order.verb} ${order.cluster}` : order.verb);
+const wordsOf = (order: Order): string =>
+  "place" in order ? `override ${JSON.stringify(order.place)}` : "cluster" in order ? `${order.verb} ${order.cluster}` : order.verb;
 
 interface Around {
   readonly timetable: Timetable;
@@ -185,9 +190,7 @@ const clearAll = async (service: Service): Promise<void> => {
 
 /** One may end, or be cleared, between the list and its extension. */
 const extendAll = async (service: Service, untilMs: number): Promise<void> => {
-  for await (const { id, state } of service.overrides({}))
-    if (state !== "expired")
-await service.extendOverride({ id, untilMs }).catch(isRefused);
+  for await (const { id, state } of service.overrides({})) if (state !== "expired") await service.extendOverride({ id, untilMs }).catch(isRefused);
 };
 
 /** A minimum above the maximum of one autoscaler is refused, and an end that has passed. */

@@ -56,7 +56,13 @@ const newEntry = (random: Random, name: string, startMs: number): object => {
   const end = random.int(first + 1, LAST_MINUTE - 1);
   const [from, to] = [wallAt(timeZone, startMs + first * MINUTE_MS), wallAt(timeZone, startMs + end * MINUTE_MS)];
   const floor = random.int(1, FLOOR_MOST);
-  const set = random.pick([{ minReplicas: floor }, { minReplicas: floor }, { maxReplicas: floor }, { minReplicas: floor, maxReplicas: floor }, { paused: true }]);
+  const set = random.pick([
+    { minReplicas: floor },
+    { minReplicas: floor },
+    { maxReplicas: floor },
+    { minReplicas: floor, maxReplicas: floor },
+    { paused: true },
+  ]);
   return {
     name,
     timeZone,
@@ -90,13 +96,22 @@ const overrideOrders = (random: Random, autoscalers: readonly PlannedAutoscaler[
     const after = random.pick(["nothing", "extend overrides", "clear overrides"] as const);
     const laterMs = atMs + random.int(1, 40_000);
     if (after === "nothing") return [order];
-    return [order, after === "clear overrides" ? { atMs: laterMs, by, verb: after } : { atMs: laterMs, by, verb: after, forMs: random.int(5_000, 60_000) }];
+    return [
+      order,
+      after === "clear overrides" ? { atMs: laterMs, by, verb: after } : { atMs: laterMs, by, verb: after, forMs: random.int(5_000, 60_000) },
+    ];
   }).flat();
 
 const placeOf = (random: Random, autoscalers: readonly PlannedAutoscaler[]) => {
   const { cluster, namespace, name } = random.pick(autoscalers);
   const force = random.chance(1 / 4) ? { force: true } : {};
-  return random.pick([{ cluster, namespace, name }, { cluster, namespace, name }, { cluster, namespace, ...force }, { cluster, ...force }, { ...force }]);
+  return random.pick([
+    { cluster, namespace, name },
+    { cluster, namespace, name },
+    { cluster, namespace, ...force },
+    { cluster, ...force },
+    { ...force },
+  ]);
 };
 
 const newSet = (random: Random) => {

@@ -42,7 +42,7 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
     else if (after && sk === "head") watchHead(ledger, { before, after, by: writer.by, read: readItem });
     else if (pk.startsWith(AUTOSCALERS)) {
       ledger.edits.written(writer.process, before, after);
-      for (const id of ledger.stops.autoscalerWritten(writer.process, before, after)) overrideDropped(ledger, writer.process, id);
+      watchOverrides(ledger, writer.process, before, after);
       watchRecord(ledger, writer, before, after);
     } else if (sk.startsWith(PAGES) && !writer.by && after) watchReset(ledger, after);
   };
@@ -78,9 +78,14 @@ const fleetWritten = (ledger: Ledger, sk: string, after: Item): void => {
   ledger.edits.clusterWritten(name, after);
 };
 
-/** Only `override clear` takes an override away before its end. */
-const overrideDropped = (ledger: Ledger, process: string, id: string): void => {
-  if (!ledger.edits.isClearing(process)) ledger.violate("edits of one autoscaler happen one after the other, each once", `${process} dropped the override "${id}", and cleared none`);
+/** Only `override clear` takes an override of an autoscaler away before its end. */
+const watchOverrides = (ledger: Ledger, process: string, before: Item | undefined, after: Item | undefined): void => {
+  const dropped = ledger.stops.autoscalerWritten(process, before, after);
+  if (dropped.length > 0 && !ledger.edits.isClearing(process))
+    ledger.violate(
+      "edits of one autoscaler happen one after the other, each once",
+      `${process} dropped the overrides ${dropped.join(", ")}, and cleared none`,
+    );
 };
 
 const PAGES = "page#";

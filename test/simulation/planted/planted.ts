@@ -25,6 +25,7 @@ export const ENDS: Invariant = "an autoscaler of an object ends after two answer
 export const CHANGES: Invariant = "every edit of an autoscaler is among its changes";
 export const LIVENESS: Invariant = "after faults stop, every partition syncs within two periods";
 export const RIVALS: Invariant = "nothing is sent where another controller was seen or may be";
+export const OUTSIDE: Invariant = "nothing is written outside the bounds that hold at the instant of the decision";
 
 /** True of both copies of a scale event. */
 export const isEventItem = ({ pk, sk }: HistoryItem): boolean => sk.startsWith(EVENT_SK_PREFIX) || pk.startsWith("day#");

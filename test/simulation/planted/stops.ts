@@ -1,10 +1,11 @@
 import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Observed } from "../../../lib/cluster/port.ts";
 import type { Decision } from "../../../lib/model/decision.ts";
+import type { ScopedOverride } from "../../../lib/model/override.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
 import { fleetKey } from "../../../lib/store/table/keys.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
-import { MADE, type PlantedBug, RIVALS, WINDOWS } from "./planted.ts";
+import { MADE, OUTSIDE, type PlantedBug, RIVALS, WINDOWS } from "./planted.ts";
 import { withClient } from "./ports.ts";
 
 /** A claim looks for no kill switch. */
@@ -38,8 +39,84 @@ const unraisedVersion: PlantedBug = {
 const unreadOverrides: PlantedBug = {
   leftOut: "the overrides in a decision",
   seed: 7,
-  caughtBy: ["nothing is written outside the bounds that hold at the instant of the decision"],
+  caughtBy: [OUTSIDE],
   ports: (ports) => ({ ...ports, rules: { ...ports.rules, decide: ({ setByPeople: _unread, ...input }) => ports.rules.decide(input) } }),
+};
+
+/** Ports whose decisions go by other overrides, or by another spec. */
+const decidingBy = (ports: SyncPorts, otherwise: (input: DecideInput) => DecideInput): SyncPorts => ({
+  ...ports,
+  rules: { ...ports.rules, decide: (input) => ports.rules.decide(otherwise(input)) },
+});
+
+const withOverrides = (input: DecideInput, change: (overrides: readonly ScopedOverride[]) => readonly ScopedOverride[]): DecideInput => {
+  const { setByPeople } = input;
+  return setByPeople ? { ...input, setByPeople: { ...setByPeople, overrides: change(setByPeople.overrides) } } : input;
+};
+
+/** Decisions by the bounds of the manifest, whatever its schedule says. */
+const unreadSchedule: PlantedBug = {
+  leftOut: "the schedule in a decision",
+  seed: 9,
+  caughtBy: [OUTSIDE],
+  ports: (ports) =>
+    decidingBy(ports, (input) => {
+      const { schedule: _unread, ...spec } = input.spec;
+      return { ...input, spec };
+    }),
+};
+
+/** Floors that jump when a window starts, and fall when it ends. */
+const unreadRamps: PlantedBug = {
+  leftOut: "the ramps of a schedule",
+  seed: 44,
+  caughtBy: [OUTSIDE],
+  ports: (ports) =>
+    decidingBy(ports, (input) => {
+      const { schedule } = input.spec;
+      return schedule ? { ...input, spec: { ...input.spec, schedule: schedule.map((entry) => ({ ...entry, rampInMs: 0, rampOutMs: 0 })) } } : input;
+    }),
+};
+
+/** Only what holds for many is read. */
+const unreadOwnOverrides: PlantedBug = {
+  leftOut: "the overrides of one autoscaler in a decision",
+  seed: 59,
+  caughtBy: [OUTSIDE],
+  ports: (ports) => decidingBy(ports, (input) => withOverrides(input, (all) => all.filter(({ scope }) => scope !== "autoscaler"))),
+};
+
+const LATE_END_MS = 120_000;
+
+/** A timer ends an override some time after its end. */
+const lateEnd: PlantedBug = {
+  leftOut: "the end of an override (it ends later)",
+  seed: 9,
+  caughtBy: [OUTSIDE],
+  ports: (ports) =>
+    decidingBy(ports, (input) =>
+      withOverrides(input, (all) => all.map((one) => (one.untilMs === undefined ? one : { ...one, untilMs: one.untilMs + LATE_END_MS }))),
+    ),
+};
+
+/** The first end of each override that a process has seen. */
+const firstEnds = new WeakMap<object, Map<string, number | undefined>>();
+
+/** A warm environment keeps the end that it has read first. */
+const unreadExtension: PlantedBug = {
+  leftOut: "the new end of an override that was extended",
+  seed: 39,
+  caughtBy: [OUTSIDE],
+  ports: (ports, { process }) => {
+    const ends = firstEnds.get(process) ?? new Map<string, number | undefined>();
+    firstEnds.set(process, ends);
+    const firstEnd = ({ untilMs, ...one }: ScopedOverride): ScopedOverride => {
+      if (!ends.has(one.id)) ends.set(one.id, untilMs);
+      const endMs = ends.get(one.id);
+      return { ...one, ...(endMs !== undefined && { untilMs: endMs }) };
+    };
+    return decidingBy(ports, (input) => withOverrides(input, (all) => all.map(firstEnd)));
+  },
 };
 
 const unseenRivals: PlantedBug = {
@@ -149,6 +226,11 @@ export const STOP_BUGS: readonly PlantedBug[] = [
   unreadFleet,
   unraisedVersion,
   unreadOverrides,
+  unreadSchedule,
+  unreadRamps,
+  unreadOwnOverrides,
+  lateEnd,
+  unreadExtension,
   unseenRivals,
   unknownRivals,
   refusedLooks,

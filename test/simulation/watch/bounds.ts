@@ -43,18 +43,26 @@ export const outsideOf = (spec: AutoscalerSpec, overrides: readonly StoredOverri
   if (pausing) return `the entry "${pausing.name}" pauses`;
   const own = { min: scheduled(spec, "minReplicas", nowMs), max: scheduled(spec, "maxReplicas", nowMs) };
   const floor = firstOf(overrides, ({ min, minFactorMilli }) => min ?? (minFactorMilli && Math.ceil((own.min * minFactorMilli) / 1_000)));
-  const ceiling = firstOf(overrides, ({ max }) => max);
-  let [min, max] = [floor?.value ?? own.min, ceiling?.value ?? own.max];
-  if (max < min) {
-    const caps = ceiling && (!floor || floor.by === ceiling.by || orderOf(ceiling.by) < orderOf(floor.by));
-    if (caps) min = max;
-    else max = min;
-  }
+  const { min, max } = uncrossed(
+    own,
+    floor,
+    firstOf(overrides, (one) => one.max),
+  );
   // An idle workload goes below the minimum of its manifest, and below no other.
   const rest = spec.dialect === "native" && !floor && own.min === spec.minReplicas ? spec.idle?.replicas : undefined;
   return (replicas >= min && replicas <= max) || (replicas === rest && replicas <= max)
     ? undefined
     : `${min} to ${max} are allowed (${JSON.stringify({ overrides, schedule: spec.schedule })})`;
+};
+
+type Valued = { readonly by: StoredOverride; readonly value: number } | undefined;
+
+/** A ceiling follows the floor, unless an override caps: one that sets both, or that goes before what sets the floor. */
+const uncrossed = (own: { readonly min: number; readonly max: number }, floor: Valued, ceiling: Valued) => {
+  const [min, max] = [floor?.value ?? own.min, ceiling?.value ?? own.max];
+  if (max >= min) return { min, max };
+  const caps = ceiling && (!floor || floor.by === ceiling.by || orderOf(ceiling.by) < orderOf(floor.by));
+  return caps ? { min: max, max } : { min, max: min };
 };
 
 /** Forced overrides go first, the widest of them before the others; then the narrowest. */
@@ -64,10 +72,10 @@ const orderOf = ({ force, scope }: StoredOverride): number => {
 };
 
 /** Of overrides with one rank the largest value counts. */
-const firstOf = (overrides: readonly StoredOverride[], valueOf: (one: StoredOverride) => number | undefined) =>
+const firstOf = (overrides: readonly StoredOverride[], countOf: (one: StoredOverride) => number | undefined) =>
   overrides
     .flatMap((by) => {
-      const value = valueOf(by);
+      const value = countOf(by);
       return value === undefined ? [] : [{ by, value }];
     })
     .toSorted((one, other) => orderOf(one.by) - orderOf(other.by) || other.value - one.value)[0];

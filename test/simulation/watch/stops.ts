@@ -112,7 +112,12 @@ export const watchSent = (ledger: Ledger, by: Invocation, write: ScaleWrite, way
 };
 
 /** Why the bounds at the instant of the decision forbid this count. Where an override was edited since the claim, both counts may be right. */
-const outsideNow = ({ stops }: Ledger, by: Invocation, { namespace: inside, name, spec, nowMs }: DecideInput, { replicas }: ScaleWrite): string | undefined => {
+const outsideNow = (
+  { stops }: Ledger,
+  by: Invocation,
+  { namespace: inside, name, spec, nowMs }: DecideInput,
+  { replicas }: ScaleWrite,
+): string | undefined => {
   const place = { cluster: clusterName(by.message.cluster), namespace: namespace(inside), name: autoscalerName(name) };
   const overriding = stops.overriding(place, by.claimedAt, nowMs);
   if (!overriding) return undefined;
