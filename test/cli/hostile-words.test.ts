@@ -232,7 +232,7 @@ describe("no text of a stranger reaches the terminal, a pipe or a file as a cont
     expect(lines.join("")).toContain("\\u{1b}");
     const chunks: string[] = [];
     const stream = { columns: 150, rows: 50, write: (text: string) => void chunks.push(text) } as unknown as NodeJS.WriteStream;
-    const live = liveView({ stream, reader, readings: () => [], clock, startMs: NOON, dataOption: "" });
+    const live = liveView({ stream, reader, clock, startMs: NOON, dataOption: "" });
     live.say(HOSTILE);
     await live.refresh();
     const drawn = chunks.join("");

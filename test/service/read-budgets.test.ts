@@ -167,6 +167,7 @@ const hasAllRows = ({ items }: HttpAnswer, { clusters }: Fleet): void =>
 const hasAllSeries = ({ text }: HttpAnswer, { clusters }: Fleet): void =>
   expect(text.match(/^tidemark_current_replicas\{/gm)).toHaveLength(AUTOSCALERS * clusters);
 const aDayAgo = ({ nowMs }: Fleet): string => new Date(nowMs - 86_400_000).toISOString();
+const halfAnHourAgo = ({ nowMs }: Fleet): string => new Date(nowMs - 1_800_000).toISOString();
 const SERIES = { path: METRICS_PATH };
 const ROWS = { path: QUERY_PATHS.rows };
 
@@ -196,6 +197,9 @@ const ANSWERS: Readonly<Record<string, Asked>> = {
   "`describe`": { question: (fleet) => ({ path: QUERY_PATHS.describe, query: one(fleet) }) },
   "`explain`": { question: (fleet) => ({ path: QUERY_PATHS.explain, query: one(fleet) }) },
   "`history`, 2 h": { question: (fleet) => ({ path: QUERY_PATHS.history, query: one(fleet) }) },
+  "`history`, the last 30 minutes of `describe`": {
+    question: (fleet) => ({ path: QUERY_PATHS.history, query: { ...one(fleet), since: halfAnHourAgo(fleet) } }),
+  },
   "`shadow`, 1 day": { question: (fleet) => ({ path: QUERY_PATHS.shadow, query: one(fleet) }) },
   "`events NAME`, 13 months": { question: (fleet) => ({ path: QUERY_PATHS.events, query: one(fleet) }) },
   "`events --all`, 1 day": { question: (fleet) => ({ path: QUERY_PATHS.events, query: { since: aDayAgo(fleet) } }) },

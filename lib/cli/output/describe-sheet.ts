@@ -1,5 +1,6 @@
 import type { Printed } from "../../report/printed.ts";
 import type { Description, FrozenView, OriginView, PauseView } from "../../service/views/autoscaler-view.ts";
+import { boundsInForce } from "../../service/views/bounds-of.ts";
 import type { OverrideView } from "../../service/views/override-view.ts";
 import { ageText, untilText } from "./age-text.ts";
 import { metricText } from "../../report/metric-reading.ts";
@@ -58,8 +59,8 @@ const metricLines = (view: Description, nowMs: number): readonly SheetRow[] => [
     heading: "Metrics (current / target)",
     lines: view.metrics.length === 0 ? [NONE] : aligned(view.metrics.map((metric) => [`${metric.name}:`, metricText(metric).replace("/", " / ")])),
   },
-  ["Min replicas", countText(view.minReplicas)],
-  ["Max replicas", countText(view.maxReplicas)],
+  ["Min replicas", boundText(boundsInForce(view).min, view.minReplicas)],
+  ["Max replicas", boundText(boundsInForce(view).max, view.maxReplicas)],
   ...(view.bounds ? [{ heading: "Bounds", lines: boundsLines(view.bounds, nowMs) }] : []),
   ...aheadRows(view, nowMs),
   ...(view.behavior === undefined ? [] : [{ heading: "Behavior", lines: yamlText(view.behavior, { lineWidth: 80 }).trimEnd().split("\n") }]),
@@ -70,6 +71,10 @@ const metricLines = (view: Description, nowMs: number): readonly SheetRow[] => [
   ["Data as of", view.syncedAt === undefined ? "no sync has completed yet" : ago(view.syncedAt, nowMs)],
   { heading: "Windows", lines: windowLines(view.windows, nowMs) },
 ];
+
+/** The bound in force, and what the manifest says where that is another one. */
+const boundText = (inForce: number | undefined, byManifest: number | undefined): string =>
+  inForce === byManifest ? countText(inForce) : `${countText(inForce)} (${countText(byManifest)} by the manifest)`;
 
 /** Overrides that have not begun. */
 const aheadRows = ({ overrides = [] }: Description, nowMs: number): readonly SheetRow[] => {

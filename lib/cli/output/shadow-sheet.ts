@@ -1,4 +1,3 @@
-import { sparkline } from "../../local/view/picture.ts";
 import { instantText } from "../../report/instant-text.ts";
 import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { ShadowReaction, ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
@@ -69,8 +68,10 @@ const plot = ({ stretches }: ShadowView): readonly string[] => {
 };
 const PLOT_INDENT = "  the other   ".length;
 
+const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
+
 const barsOf = (counts: readonly (number | undefined)[], top: number): string =>
-  counts.map((count) => (count === undefined ? " " : sparkline([count], 1, top))).join("");
+  counts.map((count) => (count === undefined ? " " : BARS[Math.min(BARS.length - 1, Math.floor((count / top) * BARS.length))])).join("");
 
 /** The count in the middle of each column. */
 const cells = (

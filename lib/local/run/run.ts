@@ -139,9 +139,7 @@ const watched = async (
 /** The view that fits the terminal. */
 const viewOf = (
   terminal: Terminal,
-  { reader, world, clock }: Pick<Run, "reader" | "world" | "clock">,
+  { reader, clock }: Pick<Run, "reader" | "clock">,
   shown: { readonly startMs: number; readonly endMs?: number; readonly dataOption: string },
 ): View =>
-  terminal.live
-    ? liveView({ stream: terminal.stream, reader, readings: world.readings, clock, ...shown })
-    : plainView({ write: terminal.write, reader, clock, ...shown });
+  terminal.live ? liveView({ stream: terminal.stream, reader, clock, ...shown }) : plainView({ write: terminal.write, reader, clock, ...shown });

@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import type { Connection } from "../../model/records.ts";
 import type { WorkloadDefinition } from "../cluster/definition.ts";
 import type { Rival } from "../cluster/kube-objects.ts";
-import type { Statistics, WorkloadFigures } from "../cluster/reading.ts";
+import type { Statistics } from "../cluster/reading.ts";
 import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
@@ -17,7 +17,6 @@ export interface World {
   readonly name: string;
   readonly connection: Connection;
   /** Of the simulated workloads; nothing on a real cluster. */
-  readonly readings: () => readonly WorkloadFigures[];
   readonly statistics: () => readonly Statistics[] | undefined;
   /** The HPAs of a simulated cluster, to which a stand-in of their controller adds. */
   readonly hpas?: Rival[];
@@ -50,7 +49,6 @@ const simulatedWorld = async (layout: FolderLayout, identity: SimulatedIdentity,
   return {
     name: SIMULATED_NAME,
     connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },
-    readings: cluster.readings,
     statistics: cluster.statistics,
     hpas,
     putObject: cluster.putObject,
@@ -62,7 +60,6 @@ const simulatedWorld = async (layout: FolderLayout, identity: SimulatedIdentity,
 const realWorld = (name: string, kubeconfig: string, context: string | undefined): World => ({
   name,
   connection: { kind: "kubeconfig", path: kubeconfig, ...(context !== undefined && { context }) },
-  readings: () => [],
   statistics: () => undefined,
   close: async () => {},
 });

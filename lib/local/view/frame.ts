@@ -1,7 +1,8 @@
 import type { EventView } from "../../service/views/autoscaler-view.ts";
+import type { HistoryPoint } from "../../service/views/history-view.ts";
 import type { Pace } from "../engine/clock.ts";
 
-/** The content of the live view at one moment. Counts, metrics and decisions come from the tables; only the load comes from the simulator. */
+/** The content of the live view at one moment. All of it comes from the tables. */
 export interface Frame {
   readonly nowMs: number;
   /** The end of the run. Absent when it runs until it is interrupted. */
@@ -18,6 +19,7 @@ export interface Frame {
 }
 
 export interface Row {
+  readonly uid: string;
   readonly name: string;
   readonly target: string;
   /** "held: monitor" with what holds it. */
@@ -31,8 +33,6 @@ export interface Row {
   /** "cpu 72% of 60%", one per metric. */
   readonly metrics: readonly string[];
   readonly decision: string;
-  /** Newest last. Empty on a real cluster, which has no recorded load. */
-  readonly load: readonly number[];
-  readonly loadUnit: string;
-  readonly replicas: readonly number[];
+  /** One a sync, newest last. */
+  readonly points: readonly HistoryPoint[];
 }

@@ -1,6 +1,9 @@
 import { line, type Word } from "../../report/printed.ts";
+import { laneOfReason } from "../../report/reasons/lanes.ts";
+import { ratioOf } from "../../service/history/point.ts";
 import type { AutoscalerView, EventView } from "../../service/views/autoscaler-view.ts";
-import type { WorkloadFigures } from "../cluster/reading.ts";
+import { boundsInForce } from "../../service/views/bounds-of.ts";
+import type { HistoryPoint } from "../../service/views/history-view.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { Row } from "./frame.ts";
 import { picture, rowsMax } from "./picture.ts";
@@ -11,8 +14,6 @@ import { decisionText, lastKnownText, metricText, stateWords } from "./words.ts"
 export interface LiveOptions {
   readonly stream: NodeJS.WriteStream;
   readonly reader: StackReader;
-  /** The present demand on the simulated workloads, the only value here that does not come from the tables. */
-  readonly readings: () => readonly WorkloadFigures[];
   readonly clock: RunClock;
   readonly startMs: number;
   readonly endMs?: number;
@@ -24,9 +25,9 @@ export interface LiveOptions {
 const KEPT_EVENTS = 200;
 
 /** The view of a terminal: one picture, drawn over itself. */
-export const liveView = ({ stream, reader, readings, clock, startMs, endMs, dataOption }: LiveOptions): View => {
+export const liveView = ({ stream, reader, clock, startMs, endMs, dataOption }: LiveOptions): View => {
   const { draw } = screen(stream);
-  const history = sampleHistory();
+  const kept = keptPoints();
   let events: readonly EventView[] = [];
   let shown: readonly AutoscalerView[] | undefined;
   let rows: readonly Row[] = [];
@@ -38,9 +39,8 @@ export const liveView = ({ stream, reader, readings, clock, startMs, endMs, data
     const autoscalers = await reader.autoscalers(rowsMax(canvas) + 1);
     const nowMs = clock.now();
     if (autoscalers !== shown) {
-      const loads = loadsOf(readings());
-      sample(history, autoscalers, loads);
-      rows = autoscalers.map((autoscaler) => rowOf(autoscaler, history, loads, nowMs));
+      for (const autoscaler of autoscalers) kept.take(autoscaler);
+      rows = autoscalers.map((autoscaler) => rowOf(autoscaler, kept.of(autoscaler.uid), nowMs));
       shown = autoscalers;
     }
     const frame = {
@@ -63,70 +63,64 @@ export const liveView = ({ stream, reader, readings, clock, startMs, endMs, data
   };
 };
 
-type Loads = ReadonlyMap<string, Pick<WorkloadFigures, "demand" | "unit">>;
-
-const loadsOf = (readings: readonly WorkloadFigures[]): Loads =>
-  new Map(readings.map((reading) => [`${reading.namespace}/${reading.name}`, reading]));
-
-const loadOf = (loads: Loads, { namespace, target }: AutoscalerView) => loads.get(`${namespace}/${target?.name}`);
-
-const sample = (history: SampleHistory, autoscalers: readonly AutoscalerView[], loads: Loads): void => {
-  for (const autoscaler of autoscalers) {
-    const { uid, syncedAt, currentReplicas } = autoscaler;
-    if (syncedAt === undefined || currentReplicas === undefined) continue;
-    history.take(uid, syncedAt, { load: loadOf(loads, autoscaler)?.demand, replicas: currentReplicas });
-  }
-};
-
-const rowOf = (autoscaler: AutoscalerView, history: SampleHistory, loads: Loads, nowMs: number): Row => {
-  const { uid, namespace, name, target, currentReplicas, desiredReplicas, minReplicas, maxReplicas, metrics, lastKnown } = autoscaler;
+const rowOf = (autoscaler: AutoscalerView, points: readonly HistoryPoint[], nowMs: number): Row => {
+  const { uid, namespace, name, target, currentReplicas, desiredReplicas, metrics, lastKnown } = autoscaler;
+  const { min, max } = boundsInForce(autoscaler);
   return {
+    uid,
     name: `${namespace}/${name}`,
     target: target ? `${target.kind}/${target.name}` : "?",
     state: stateWords(autoscaler),
     ...(currentReplicas !== undefined && { current: currentReplicas }),
     ...(desiredReplicas !== undefined && { desired: desiredReplicas }),
     ...(lastKnown && { lastKnown: lastKnownText(lastKnown, nowMs) }),
-    ...(minReplicas !== undefined && { min: minReplicas }),
-    ...(maxReplicas !== undefined && { max: maxReplicas }),
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
     metrics: metrics.map(metricText),
     decision: decisionText(autoscaler),
-    loadUnit: loadOf(loads, autoscaler)?.unit ?? "",
-    ...history.of(uid),
+    points,
   };
 };
 
-/** The last samples of load and replicas of each autoscaler, for the sparklines. */
-interface SampleHistory {
-  /** Takes one sample per completed sync; `atText` tells one sync from the next. The load is absent where it is not known. */
-  readonly take: (key: string, atText: string, sample: { readonly load: number | undefined; readonly replicas: number }) => void;
-  readonly of: (key: string) => Samples;
-}
-
-interface Samples {
-  readonly load: readonly number[];
-  readonly replicas: readonly number[];
-}
+/** One point per completed sync of each autoscaler, for the drawing. The run keeps them itself: reading the journal at each refresh would slow it down. */
+const keptPoints = () => {
+  const kept = new Map<string, readonly HistoryPoint[]>();
+  return {
+    take: (autoscaler: AutoscalerView): void => {
+      const before = kept.get(autoscaler.uid) ?? [];
+      const point = pointOf(autoscaler);
+      if (point && point.at !== before.at(-1)?.at) kept.set(autoscaler.uid, [...before, point].slice(-MAX_POINTS));
+    },
+    of: (uid: string): readonly HistoryPoint[] => kept.get(uid) ?? [],
+  };
+};
 
 /** Two hours of 15-second syncs. */
-const MAX_SAMPLES = 480;
-const NO_SAMPLES: Samples = { load: [], replicas: [] };
+const MAX_POINTS = 480;
 
-const sampleHistory = (): SampleHistory => {
-  const kept = new Map<string, Samples & { readonly atText: string }>();
+const pointOf = (autoscaler: AutoscalerView): HistoryPoint | undefined => {
+  const { syncedAt, currentReplicas, decision, metrics } = autoscaler;
+  if (syncedAt === undefined || currentReplicas === undefined) return undefined;
+  const measured = metrics.filter((metric) => metric.kind === "measured");
+  const [loads, wanted] = [measured.flatMap((metric) => ratioOf(metric) ?? []), measured.map(({ proposal }) => proposal)];
+  const held = laneNow(autoscaler);
   return {
-    take: (key, atText, { load, replicas }) => {
-      const known = kept.get(key);
-      if (known?.atText === atText) return;
-      const before = known ?? NO_SAMPLES;
-      kept.set(key, {
-        atText,
-        load: load === undefined ? before.load : [...before.load, load].slice(-MAX_SAMPLES),
-        replicas: [...before.replicas, replicas].slice(-MAX_SAMPLES),
-      });
-    },
-    of: (key) => kept.get(key) ?? NO_SAMPLES,
+    at: syncedAt,
+    current: currentReplicas,
+    ...boundsInForce(autoscaler),
+    ...(loads.length > 0 && { load: Math.max(...loads) }),
+    ...(wanted.length > 0 && { wanted: Math.max(...wanted) }),
+    metrics: [],
+    reason: decision?.reason ?? "",
+    ...(held && { held }),
   };
+};
+
+/** What holds the count now, or cuts it. */
+const laneNow = ({ decision, conditions }: AutoscalerView) => {
+  const hold = decision?.kind === "hold" ? laneOfReason(decision.reason) : undefined;
+  const limit = conditions.find(({ type, status }) => type === "ScalingLimited" && status === "True");
+  return hold ?? (decision?.failed ? "other" : limit && laneOfReason(limit.reason));
 };
 
 /** A picture that is drawn over itself, below what the terminal shows already. */

@@ -1,5 +1,9 @@
-import { instantText, shortInstantText } from "../../report/instant-text.ts";
+import { axisText, instantText, shortInstantText } from "../../report/instant-text.ts";
 import { joined, type Printed, styled, text, type Word } from "../../report/printed.ts";
+import { axisLine, smallCells, smallDrawing } from "../../report/timeline/drawing.ts";
+import type { Timeline } from "../../report/timeline/timeline.ts";
+import { timelineOf } from "../../service/history/timeline-of.ts";
+import type { EventView } from "../../service/views/autoscaler-view.ts";
 import type { Frame, Row } from "./frame.ts";
 import { cut, durationText, eventText, speedText, wrapped } from "./words.ts";
 
@@ -36,7 +40,7 @@ export const picture = (frame: Frame, canvas: Canvas): readonly Word[] => {
 const heightOfRows = (canvas: Canvas): number => Math.max(1, canvas.rows - CURSOR_LINES) - 2 - MIN_EVENTS - footer(canvas).length;
 
 /** How many autoscalers a picture of this size shows at most. */
-export const rowsMax = (canvas: Canvas): number => Math.max(1, Math.floor(heightOfRows(canvas) / rowHeight(canvas.columns, 1)));
+export const rowsMax = (canvas: Canvas): number => Math.max(1, Math.floor((heightOfRows(canvas) - AXIS_LINES) / rowHeight({ chart: 1, reason: 1 })));
 
 const title = ({ nowMs, endMs, pace }: Frame, { startMs, columns }: Canvas): Printed => {
   const left = endMs === undefined ? "" : `, ${durationText(Math.max(0, endMs - nowMs))} to go`;
@@ -58,17 +62,48 @@ const footer = ({ columns, dataOption }: Canvas): readonly Word[] => {
   return wrapped(text, columns, FOOTER_LINES_MAX).map((line) => styled("dim", line));
 };
 
-/** As many autoscalers as leave room for some events, with as many lines for their reasons as there are free. */
-const fitted = ({ rows, total = 0 }: Frame, { columns, dataOption }: Canvas, height: number): readonly Word[] => {
+/** Lines of the charts of one autoscaler, and of its reason. */
+interface Heights {
+  readonly chart: number;
+  readonly reason: number;
+}
+
+const CHART_LINES_MAX = 4;
+const AXIS_LINES = 1;
+
+/** As many autoscalers as leave room for some events, with as many lines for their charts and reasons as there are free, and one axis for all of them. */
+const fitted = (frame: Frame, { columns, dataOption }: Canvas, height: number): readonly Word[] => {
+  const { rows, total = 0 } = frame;
   const all = Math.max(rows.length, total);
-  const reasonLines = Math.max(1, Math.min(REASON_LINES_MAX, Math.floor(height / Math.max(1, all)) - rowHeight(columns, 0)));
-  const each = rowHeight(columns, reasonLines);
-  const count = all * each <= height ? all : Math.max(0, Math.floor((height - 1) / each));
+  const room = Math.max(0, height - AXIS_LINES);
+  const share = Math.floor(room / Math.max(1, all));
+  const chart = Math.max(1, Math.min(CHART_LINES_MAX, Math.floor((share - rowHeight({ chart: 0, reason: 1 })) / 2)));
+  const reason = Math.max(1, Math.min(REASON_LINES_MAX, share - rowHeight({ chart, reason: 0 })));
+  const each = rowHeight({ chart, reason });
+  const count = all * each <= room ? all : Math.max(0, Math.floor((room - 1) / each));
   const hidden = all - Math.min(count, rows.length);
+  const axis = axisOf(frame, columns);
+  const shown = rows.slice(0, count);
   return [
-    ...rows.slice(0, count).flatMap((row) => rowLines(row, columns, reasonLines)),
+    ...shown.flatMap((row) => rowLines(row, { columns, chart, reason, axis, events: frame.events })),
+    ...(shown.length > 0 ? [axisLine(axis, columns, (ms) => axisText(ms, { withDay: false }))] : []),
     ...(hidden > 0 ? [styled("dim", cut(`and ${hidden} more: npx tidemark get${dataOption}`, columns))] : []),
   ];
+};
+
+type Axis = Pick<Timeline, "sinceMs" | "untilMs">;
+
+const MINUTE_MS = 60_000;
+/** Lengths of the axis: the shortest that has all points. */
+const AXES_MS = [20, 40, 80, 120].map((minutes) => minutes * MINUTE_MS);
+
+/** The axis moves on by whole cells, so that a point stays in its cell and nothing flickers. */
+const axisOf = ({ rows, nowMs }: Frame, columns: number): Axis => {
+  const oldestMs = Math.min(nowMs, ...rows.flatMap(({ points: [first] }) => (first ? [Date.parse(first.at)] : [])));
+  const lengthMs = AXES_MS.find((ms) => ms >= nowMs - oldestMs) ?? AXES_MS.at(-1) ?? MINUTE_MS;
+  const cellMs = lengthMs / smallCells(columns);
+  const untilMs = Math.ceil(nowMs / cellMs) * cellMs;
+  return { sinceMs: untilMs - lengthMs, untilMs };
 };
 
 const EVENT_LINES_MAX = 3;
@@ -86,32 +121,27 @@ const newestEvents = ({ events, nowMs }: Frame, { columns }: Canvas, room: numbe
   return lines;
 };
 
-const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
-
-/** A series as bars, newest last, scaled from zero to its highest value. Where more samples than cells come, the highest of each cell counts: a peak must not vanish. With `top`, several series have one scale. */
-export const sparkline = (values: readonly number[], width: number, top?: number): string => {
-  if (values.length === 0 || width <= 0) return "";
-  const perCell = Math.max(1, Math.ceil(values.length / width));
-  const cells: number[] = [];
-  // Cells are filled from the newest sample backwards, so that the newest cell is full and the others do not flicker.
-  for (let end = values.length; end > 0; end -= perCell) cells.unshift(Math.max(...values.slice(Math.max(0, end - perCell), end)));
-  const highest = top ?? Math.max(...cells);
-  return cells.map((value) => BARS[highest > 0 ? Math.min(BARS.length - 1, Math.floor((value / highest) * BARS.length)) : 0]).join("");
-};
-
 const INDENT = "  ";
 const GAP = "   ";
-/** From this width on load and replicas stand side by side. */
-const WIDE_FROM = 100;
-const SPARK_MAX = 40;
+/** Lines that one autoscaler takes: head, load, counts, what held, and reason. The same for all of them and at all times, so that nothing below moves when a sentence becomes longer. */
+const rowHeight = ({ chart, reason }: Heights): number => 2 + 2 * chart + reason;
 
-/** Lines that one autoscaler takes: the same for all of them and at all times, so that nothing below moves when a sentence becomes longer. */
-const rowHeight = (columns: number, reasonLines: number): number => (columns >= WIDE_FROM ? 2 : 3) + reasonLines;
+interface RowPlace extends Heights {
+  readonly columns: number;
+  readonly axis: Axis;
+  readonly events: readonly EventView[];
+}
 
-/** One autoscaler: name, counts, state and metrics; load and replicas over time with their scale; the last decision in words. */
-const rowLines = (row: Row, columns: number, reasonLines: number): readonly Word[] => {
-  const reason = wrapped(row.decision, columns - INDENT.length, reasonLines).map((line) => text`${INDENT}${painted(row.state, line)}`);
-  return [head(row, columns), ...sparks(row, columns), ...reason, ...Array.from({ length: reasonLines - reason.length }, () => "")];
+/** One autoscaler: name, counts, state and metrics; load, counts and what held them over time; the last decision in words. */
+const rowLines = (row: Row, { columns, chart, reason, axis, events }: RowPlace): readonly Word[] => {
+  const words = wrapped(row.decision, columns - INDENT.length, reason).map((line) => text`${INDENT}${painted(row.state, line)}`);
+  const own = events.filter(({ uid }) => uid === row.uid);
+  const history = { since: new Date(axis.sinceMs).toISOString(), until: new Date(axis.untilMs).toISOString(), points: row.points };
+  const timeline = timelineOf(history, own, []);
+  // At a high speed the view looks once in some minutes. What it did not look at is no silence of the record.
+  const marks = timeline.marks.filter(({ kind }) => kind !== "restart");
+  const drawn = smallDrawing({ ...timeline, ...axis, marks, carriedMs: Number.POSITIVE_INFINITY }, { columns, rows: chart });
+  return [head(row, columns), ...drawn, ...words, ...Array.from({ length: reason - words.length }, () => "")];
 };
 
 /** The amount per pod behind a percentage: "cpu 72% (362m) of 60%". */
@@ -137,30 +167,6 @@ const counts = (row: Row): string => {
   const { current, desired, lastKnown, min, max } = row;
   const now = current === undefined ? (lastKnown ?? "?") : isMoving(row) ? `${current} → ${desired}` : String(current);
   return `${now} pods${min === undefined || max === undefined ? "" : ` (${min} to ${max})`}`;
-};
-
-const sparks = (row: Row, columns: number): readonly Word[] => {
-  const wide = columns >= WIDE_FROM;
-  const width = wide ? Math.floor((columns - GAP.length) / 2) : columns;
-  const load = spark("load", row.load, row.loadUnit, { width, colour: "blue" });
-  const replicas = spark("pods", row.replicas, "", { width, colour: "green" });
-  return wide ? [text`${load}${" ".repeat(Math.max(0, width - load.length) + GAP.length)}${replicas}`] : [load, replicas];
-};
-
-/** "load 345 ▁▂▃▅▇ 0 to 412 calls per minute": bars begin at zero, and the scale says where they end. */
-const spark = (
-  label: string,
-  values: readonly number[],
-  unit: string,
-  { width, colour }: { readonly width: number; readonly colour: "blue" | "green" },
-): Printed => {
-  if (values.length === 0) return text``;
-  const before = `${INDENT}${label} ${String(Math.round(values.at(-1) ?? 0)).padStart(5)} `;
-  const scale = ` 0 to ${Math.round(Math.max(...values))}`;
-  const cells = Math.max(1, Math.min(SPARK_MAX, width - before.length - scale.length - unit.length - 1));
-  const after = cut(`${scale}${unit === "" ? "" : ` ${unit}`}`, Math.max(0, width - before.length - cells));
-  const bars = sparkline(values, cells).padStart(cells);
-  return text`${before}${styled(colour, bars)}${after}`;
 };
 
 const painted = (state: string, words: string): Word => (/^(failing|invalid)/.test(state) ? styled("yellow", words) : words);

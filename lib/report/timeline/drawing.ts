@@ -53,37 +53,93 @@ const loadChart = (
   cells: readonly Cell[],
   { rows, name, paint }: { readonly rows: number; readonly name: string; readonly paint: PaintWord },
 ): readonly Word[] => {
-  const highest = Math.max(0, ...cells.map(({ load = 0 }) => load));
+  const highest = highestLoad(cells);
   const top = Math.max(1, highest);
+  const labelOf = (at: number): string => (rows - 1 - at === rowOf(1, top, rows) ? "1" : at === 0 ? numberText(top) : "");
+  return [
+    text`${gutter("load")} ${name}; highest ${numberText(highest)} times the target, which is the dashed line`,
+    ...loadBars(cells, rows).map((bars, at) => text`${gutter(labelOf(at))}┤${paint("blue", bars)}`),
+  ];
+};
+
+const highestLoad = (cells: readonly Cell[]): number => Math.max(0, ...cells.map(({ load = 0 }) => load));
+
+/** The bars of a chart, the highest line first, without their labels. */
+const loadBars = (cells: readonly Cell[], rows: number): readonly string[] => {
+  const top = Math.max(1, highestLoad(cells));
   const target = rowOf(1, top, rows);
-  const heading = text`${gutter("load")} ${name}; highest ${numberText(highest)} times the target, which is the dashed line`;
-  const lines = Array.from({ length: rows }, (_, at) => {
+  return Array.from({ length: rows }, (_, at) => {
     const fromBottom = rows - 1 - at;
     const drawn = cells.map(({ load }) => {
       const fill = load === undefined ? 0 : fillOf(load, top, rows, fromBottom);
-      return fill === 0 && fromBottom === target ? LINE : (BARS[fill] ?? " ");
+      return fill === 0 && rows > 1 && fromBottom === target ? LINE : (BARS[fill] ?? " ");
     });
-    const label = fromBottom === target ? "1" : at === 0 ? numberText(top) : "";
-    return text`${gutter(label)}┤${paint("blue", drawn.join("").trimEnd())}`;
+    return drawn.join("").trimEnd();
   });
-  return [heading, ...lines];
 };
 
 const podChart = (cells: readonly Cell[], rows: number, paint: PaintWord): readonly Word[] => {
-  const counted = cells.flatMap(({ current = 0, wanted = 0 }) => [current, wanted]);
-  const highest = Math.max(1, ...cells.map(({ current = 0 }) => current));
-  // A wish far above all counts must not flatten them: it is drawn at the top.
-  const top = Math.max(highest, Math.min(Math.max(...counted), highest * 2));
   const [last] = cells.filter(({ min, max }) => min !== undefined && max !== undefined).slice(-1);
   const bounds = last ? `, between ${last.min} and ${last.max}` : "";
-  const heading = text`${gutter("pods")} highest ${highest}${bounds}; ${WANTED} wanted by the metrics`;
-  const lines = Array.from({ length: rows }, (_, at) => {
-    const fromBottom = rows - 1 - at;
-    const drawn = cells.map((cell) => podCell(cell, { top, rows, fromBottom })).join("");
-    return text`${gutter(at === 0 ? String(top) : "")}┤${paint("green", drawn.trimEnd())}`;
-  });
-  return [heading, ...lines];
+  return [
+    text`${gutter("pods")} highest ${highestCount(cells)}${bounds}; ${WANTED} wanted by the metrics`,
+    ...podBars(cells, rows).map((bars, at) => text`${gutter(at === 0 ? String(topCount(cells)) : "")}┤${paint("green", bars)}`),
+  ];
 };
+
+const highestCount = (cells: readonly Cell[]): number => Math.max(1, ...cells.map(({ current = 0 }) => current));
+
+/** A wish far above all counts must not flatten them: it is drawn at the top. */
+const topCount = (cells: readonly Cell[]): number => {
+  const highest = highestCount(cells);
+  return Math.max(highest, Math.min(Math.max(...cells.map(({ wanted = 0 }) => wanted)), highest * 2));
+};
+
+const podBars = (cells: readonly Cell[], rows: number): readonly string[] => {
+  const top = topCount(cells);
+  return Array.from({ length: rows }, (_, at) =>
+    cells
+      .map((cell) => podCell(cell, { top, rows, fromBottom: rows - 1 - at }))
+      .join("")
+      .trimEnd(),
+  );
+};
+
+/** Room for the top of a scale behind its chart: " to 999M". */
+const SCALE_COLUMNS = 8;
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const scaleText = (top: number): string => cutTo(`to ${COMPACT.format(top)}`, SCALE_COLUMNS - 1);
+const cutTo = (words: string, columns: number): string => (words.length <= columns ? words : `${words.slice(0, columns - 1)}…`);
+/** Cells that a small drawing has in a terminal of this width. */
+export const smallCells = (columns: number): number => Math.max(1, columns - GUTTER - SCALE_COLUMNS);
+
+/**
+ * The same in few lines, for many autoscalers one below the other: load and counts, each with the top of its scale behind it, and one lane of what held and what happened. `axisLine` below all of them
+ * fits each. It always has as many lines, so that nothing below it moves.
+ */
+export const smallDrawing = (timeline: Timeline, { columns, rows }: { readonly columns: number; readonly rows: number }): readonly Word[] => {
+  const width = smallCells(columns);
+  const cells = cellsOf(timeline, width);
+  if (!cells.some(({ current, load }) => current !== undefined || load !== undefined)) return Array.from({ length: 2 * rows + 1 }, () => "");
+  const named = (name: string, top: string, style: "blue" | "green") => (bars: string, at: number) =>
+    at === 0 ? text`${gutter(name)}┤${styled(style, bars.padEnd(width))} ${top}` : text`${gutter("")}┤${styled(style, bars)}`;
+  return [
+    ...loadBars(cells, rows).map(named("load", scaleText(Math.max(1, highestLoad(cells))), "blue")),
+    ...podBars(cells, rows).map(named("pods", scaleText(topCount(cells)), "green")),
+    text`${gutter("held by")} ${joined(cells.map(heldOrMark), "")}`.trimEnd(),
+  ];
+};
+
+const heldOrMark = ({ held, mark }: Cell): Word => {
+  const happened = MARKS.find(({ kind }) => kind === mark);
+  if (happened) return styled("bold", happened.mark);
+  const lane = LANES.find((known) => known.lane === held);
+  return lane ? styled(COLOURS[lane.lane], lane.mark) : styled("dim", FREE);
+};
+
+/** The axis of small drawings in one line: each tick is where its label begins. */
+export const axisLine = (timeline: Pick<Timeline, "sinceMs" | "untilMs">, columns: number, clock: DrawingSize["clock"]): Word =>
+  text`${gutter("")} ${tickLabels(timeline, smallCells(columns), clock).labels}`;
 
 const podCell = (
   { current, wanted, min, max }: Cell,
@@ -135,6 +191,11 @@ const runsOf = <Value>(values: readonly Value[]): readonly { readonly value: Val
 const TICK_COLUMNS = 12;
 
 const axis = (timeline: Timeline, width: number, clock: DrawingSize["clock"]): readonly Word[] => {
+  const { line, labels } = tickLabels(timeline, width, clock);
+  return [text`${gutter("")}└${line}`, text`${gutter("")} ${labels}`];
+};
+
+const tickLabels = (timeline: Pick<Timeline, "sinceMs" | "untilMs">, width: number, clock: DrawingSize["clock"]) => {
   const { sinceMs, untilMs } = timeline;
   const line = Array.from({ length: width }, () => "─");
   const labels = Array.from({ length: width }, () => " ");
@@ -145,7 +206,7 @@ const axis = (timeline: Timeline, width: number, clock: DrawingSize["clock"]): r
     line[column] = "┬";
     if (column + label.length <= width) for (const [at, letter] of [...label].entries()) labels[column + at] = letter;
   }
-  return [text`${gutter("")}└${line.join("")}`, text`${gutter("")} ${labels.join("").trimEnd()}`];
+  return { line: line.join(""), labels: labels.join("").trimEnd() };
 };
 
 /** The letters that the drawing has, and no others. */

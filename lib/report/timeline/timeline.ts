@@ -9,6 +9,8 @@ export interface Timeline {
   /** In order of time. */
   readonly points: readonly TimelinePoint[];
   readonly marks: readonly TimelineMark[];
+  /** How long a column without a point has the values before it. By default three minutes: after a longer silence nobody knows what was there. */
+  readonly carriedMs?: number;
 }
 
 export interface TimelinePoint {
@@ -50,11 +52,10 @@ export interface Cell {
   readonly mark?: MarkKind;
 }
 
-/** After a longer silence a column without a point stays empty: nobody knows what was there. */
 const CARRIED_MS = 180_000;
 
 /** The columns of a drawing. A peak must not vanish: of several points in one column the highest load and wanted count are taken, and the last count. A column without a point has the values before it. */
-export const cellsOf = ({ sinceMs, untilMs, points, marks }: Timeline, columns: number): readonly Cell[] => {
+export const cellsOf = ({ sinceMs, untilMs, points, marks, carriedMs = CARRIED_MS }: Timeline, columns: number): readonly Cell[] => {
   const cellMs = Math.max(1, (untilMs - sinceMs) / columns);
   const columnOf = ({ atMs }: { readonly atMs: number }): number => Math.min(columns - 1, Math.max(0, Math.floor((atMs - sinceMs) / cellMs)));
   const pointsIn = Map.groupBy(points, columnOf);
@@ -63,7 +64,7 @@ export const cellsOf = ({ sinceMs, untilMs, points, marks }: Timeline, columns: 
   let last: TimelinePoint | undefined;
   for (let column = 0; column < columns; column++) {
     const inside = pointsIn.get(column) ?? [];
-    const carried = last && sinceMs + column * cellMs - last.atMs <= Math.max(CARRIED_MS, cellMs) ? [last] : [];
+    const carried = last && sinceMs + column * cellMs - last.atMs <= Math.max(carriedMs, cellMs) ? [last] : [];
     const shown = inside.length > 0 ? inside : carried;
     last = inside.at(-1) ?? last;
     cells.push({ ...valuesOf(shown), ...markOf(marksIn.get(column) ?? []) });

@@ -43,9 +43,13 @@ const DIGITS = 4;
 const metricOf = (metric: MetricOutcome): HistoryMetric => {
   const name = shortMetricName(metric.name);
   if (metric.kind === "failed") return { name };
-  const ratio = metric.ratio ?? shareOfHigh(metric);
+  const ratio = ratioOf(metric);
   return { name, value: metric.value, target: metric.target, ...(ratio !== undefined && { ratio: Number(ratio.toFixed(DIGITS)) }) };
 };
+
+/** Value ÷ target of a measured metric; of two watermarks the high one counts. */
+export const ratioOf = (metric: { readonly ratio?: number; readonly value: string; readonly target: string }): number | undefined =>
+  metric.ratio ?? shareOfHigh(metric);
 
 /** Two watermarks have no one ratio: the value is compared with the high one. */
 const shareOfHigh = ({ value, target }: { readonly value: string; readonly target: string }): number | undefined => {

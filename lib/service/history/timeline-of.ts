@@ -4,7 +4,11 @@ import type { ChangeView } from "../views/change-view.ts";
 import type { HistoryMetric, HistoryView } from "../views/history-view.ts";
 
 /** What is drawn of a history, with the scales and edits of the same time. */
-export const timelineOf = (history: HistoryView, events: readonly EventView[], changes: readonly ChangeView[]): Timeline => {
+export const timelineOf = (
+  history: Pick<HistoryView, "since" | "until" | "points">,
+  events: readonly EventView[],
+  changes: readonly ChangeView[],
+): Timeline => {
   const points = history.points.map(({ at, ...point }) => ({ ...point, atMs: Date.parse(at) }));
   const known = events.filter(({ outcome }) => outcome !== "refused").map(({ at, to }) => ({ atMs: Date.parse(at), to }));
   return {
@@ -27,7 +31,7 @@ const eventMark = ({ at, from, to, outcome }: EventView): TimelineMark => {
 };
 
 /** The metrics with their targets, as the newest point has them: "cpu of 60%". */
-const loadName = ({ points }: HistoryView): string => {
+const loadName = ({ points }: Pick<HistoryView, "points">): string => {
   const newest = points.findLast(({ metrics }) => metrics.some(({ target }) => target !== undefined));
   const named = (newest?.metrics ?? []).filter((metric): metric is HistoryMetric & { readonly target: string } => metric.target !== undefined);
   return named.length === 0 ? "nothing measured" : named.map(({ name, target }) => `${name} of ${target}`).join(", ");

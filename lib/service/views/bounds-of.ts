@@ -2,6 +2,7 @@ import { isExpired, overridesOf, type ScopedOverride } from "../../model/overrid
 import type { BoundsInForce } from "../../model/windows.ts";
 import { effectiveBounds, isByManifest } from "../../policy/bounds/effective-bounds.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
+import type { AutoscalerView } from "./autoscaler-view.ts";
 import { type BoundsView, boundsView, type OverridePlace, type OverrideView, overrideView } from "./override-view.ts";
 
 /** The bounds of an autoscaler now, and the overrides that meet it. */
@@ -24,6 +25,16 @@ export const overridesView = ({
     ...(spec.kind === "spec" && !isByManifest(spec.spec, people, nowMs) && { bounds: boundsView(effectiveBounds(spec.spec, people, nowMs)) }),
     ...(overrides.length > 0 && { overrides: overrides.map((override) => overrideView(placeOf(override), override, nowMs)) }),
   };
+};
+
+/** The bounds that hold now: those of a schedule or an override, else those of the manifest. */
+export const boundsInForce = ({
+  bounds,
+  minReplicas,
+  maxReplicas,
+}: Pick<AutoscalerView, "bounds" | "minReplicas" | "maxReplicas">): { readonly min?: number; readonly max?: number } => {
+  const [min, max] = [bounds?.min.replicas ?? minReplicas, bounds?.max.replicas ?? maxReplicas];
+  return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 };
 
 /** The bounds of an evaluation; undefined where nothing says that any but the manifest set them. */

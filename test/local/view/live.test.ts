@@ -30,7 +30,7 @@ it("The live view draws nothing while nothing has changed", async () => {
   let nowMs = Date.parse("2026-03-01T12:00:00Z");
   const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
   const reader: StackReader = { autoscalers: async () => [], total: () => 0, newEvents: async () => [], seen: () => [] };
-  const view = liveView({ stream: stream as never, reader, readings: () => [], clock, startMs: nowMs, dataOption: "" });
+  const view = liveView({ stream: stream as never, reader, clock, startMs: nowMs, dataOption: "" });
   await view.refresh();
   const drawn = chunks.length;
   expect(drawn).toBeGreaterThan(0);
@@ -60,7 +60,7 @@ it("The live view reads no more autoscalers than its screen shows, and tells how
   };
   const nowMs = Date.parse("2026-03-01T12:00:00Z");
   const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
-  const live = liveView({ stream: stream as never, reader, readings: () => [], clock, startMs: nowMs, dataOption: "" });
+  const live = liveView({ stream: stream as never, reader, clock, startMs: nowMs, dataOption: "" });
   await live.refresh();
   expect(asked).toHaveLength(1);
   expect(asked[0]).toBeLessThan(20);

@@ -4,10 +4,12 @@ import { describe, expect, it } from "vitest";
 import { quantile } from "../../../lib/local/run/tally.ts";
 import { terminalOf } from "../../../lib/local/run/terminal.ts";
 import type { Frame } from "../../../lib/local/view/frame.ts";
-import { picture, sparkline } from "../../../lib/local/view/picture.ts";
+import { picture } from "../../../lib/local/view/picture.ts";
 import { summaryLines } from "../../../lib/local/view/summary.ts";
 import { durationText } from "../../../lib/local/view/words.ts";
 import { lines } from "../../../lib/report/printed.ts";
+import { boundsInForce } from "../../../lib/service/views/bounds-of.ts";
+import type { HistoryPoint } from "../../../lib/service/views/history-view.ts";
 import type { EventView } from "../../../lib/service/views/autoscaler-view.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
@@ -38,6 +40,7 @@ const frame = (more: Partial<Frame> = {}): Frame => ({
   pace: { wanted: 60, reached: 60, behind: false },
   rows: [
     {
+      uid: "u",
       name: "shop/daily",
       target: "Deployment/daily",
       state: "limited",
@@ -47,12 +50,22 @@ const frame = (more: Partial<Frame> = {}): Frame => ({
       decision: "2 → 4: ScaleUpLimit, the desired replica count is increasing faster than the maximum scale rate",
       min: 2,
       max: 40,
-      load: [1, 5, 9],
-      loadUnit: "calls per minute",
-      replicas: [2, 2, 2],
+      points: [
+        point("08:01:00", { current: 2, load: 0.5 }),
+        point("08:02:00", { current: 2, load: 1.5, held: "stabilization" }),
+        point("08:03:15", { current: 2, load: 1.2, wanted: 4 }),
+      ],
     },
   ],
   events: [event()],
+  ...more,
+});
+const point = (time: string, more: Partial<HistoryPoint>): HistoryPoint => ({
+  at: `2026-01-05T${time}.000Z`,
+  metrics: [],
+  reason: "",
+  min: 2,
+  max: 40,
   ...more,
 });
 const drawn = (given: Frame, canvas: { columns: number; rows: number; dataOption?: string } = { columns: 150, rows: 40 }) =>
@@ -62,34 +75,16 @@ const drawn = (given: Frame, canvas: { columns: number; rows: number; dataOption
       .slice(0, -1),
   );
 
-describe("sparkline()", () => {
-  it.each([
-    ["no values", [], 10, ""],
-    ["a width of 0", [1], 0, ""],
-    ["zeros alone", [0, 0], 10, "▁▁"],
-    ["values from zero to the highest", [0, 50, 100], 10, "▁▅█"],
-    ["more samples than cells: the highest of each counts", [0, 9, 0, 0, 0, 1], 3, "█▁▁"],
-  ])("draws %s", (_, values, width, expected) => expect(sparkline(values, width)).toBe(expected));
-
-  it("never is wider than asked, nor loses the peak", () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(), { minLength: 1, maxLength: 500 }), fc.integer({ min: 1, max: 60 }), (values, width) => {
-        const line = sparkline(values, width);
-        expect(line.length).toBeLessThanOrEqual(width);
-        expect(line.includes("█")).toBe(Math.max(...values) > 0);
-      }),
-    );
-  });
-});
-
 describe("picture()", () => {
-  it("shows each autoscaler with counts, bounds, state, metric, sparklines with their scale and its last decision in words, and the events below", () => {
+  it("shows each autoscaler with counts, bounds, state, metric, a drawing with its scale and axis, and its last decision in words, and the events below", () => {
     const text = drawn(frame());
     for (const part of ["08:03:20", "3 min played", "shop/daily", "2 → 4 pods (2 to 40)", "limited", "cpu 91% of 60%", "ScaleUpLimit, the desired"]) {
       expect(text).toContain(part);
     }
-    expect(text).toMatch(/load +9 +▁▅█ 0 to 9 calls per minute/);
-    expect(text).toMatch(/pods +2 +███ 0 to 2$/m);
+    expect(text).toMatch(/^ +load ┤ .*[▁-█] +to 1\.5$/m);
+    expect(text).toMatch(/^ +pods ┤ .*[▁-█○] +to 4$/m);
+    expect(text).toMatch(/^held by .*s.*▲/m);
+    expect(text).toMatch(/^ +07:44 +07:46 .* 08:02$/m);
     expect(text).toContain("08:03:15  shop/daily 2 → 4 applied: ScaleUpLimit");
   });
 
@@ -102,9 +97,9 @@ describe("picture()", () => {
 
   it.each([
     [60, 20, 2],
-    [80, 24, 3],
-    [120, 30, 7],
-    [200, 60, 17],
+    [80, 24, 2],
+    [120, 30, 4],
+    [200, 60, 10],
   ])("fits a terminal of %d by %d: the newest events, the rows that have room, and no line too long", (columns, rows, shown) => {
     const events = Array.from({ length: 100 }, (_, at) => event({ id: `u:${at}`, to: at }));
     const many = frame().rows.flatMap((row) => Array.from({ length: 30 }, () => row));
@@ -116,6 +111,22 @@ describe("picture()", () => {
     expect(lines.join("\n")).toContain(`and ${30 - shown} more`);
   });
 
+  it("draws a stretch that it did not look at as it was before, and marks no restart there", () => {
+    const [row] = frame().rows;
+    const points = [point("08:00:00", { current: 2, load: 0.5 }), point("08:16:00", { current: 4, load: 1 })];
+    const text = drawn(frame({ nowMs: START_MS + 960_000, rows: row ? [{ ...row, points }] : [] }), { columns: 80, rows: 24 });
+    const held = text.split("\n").find((line) => line.startsWith("held by"));
+    expect(held).not.toContain("R");
+    expect(text).toMatch(/^ +┤ +█{40,}$/m);
+  });
+
+  it("shows the bounds of its rows, whatever sets them", () => {
+    const view = { minReplicas: 2, maxReplicas: 40 };
+    const by = { kind: "schedule", name: "office", until: "2026-01-05T17:00:00.000Z" } as const;
+    expect(boundsInForce(view)).toEqual({ min: 2, max: 40 });
+    expect(boundsInForce({ ...view, bounds: { min: { replicas: 10, by }, max: { replicas: 12, by } } })).toEqual({ min: 10, max: 12 });
+  });
+
   const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { maxLength: 30 }).map((all) => all.join(" "));
   const row = fc.record({
     name: fc.constantFrom("shop/daily", "a-namespace-with-a-long-name/an-autoscaler-with-a-long-name"),
@@ -124,8 +135,17 @@ describe("picture()", () => {
     desired: fc.nat({ max: 100_000 }),
     metrics: fc.array(words, { maxLength: 3 }),
     decision: words,
-    load: fc.array(fc.nat(), { maxLength: 100 }),
-    replicas: fc.array(fc.nat(), { maxLength: 100 }),
+    points: fc.array(
+      fc.record({
+        at: fc.integer({ min: 0, max: 7_200_000 }).map((ago) => new Date(START_MS - ago).toISOString()),
+        current: fc.nat(),
+        load: fc.double({ min: 0, max: 1e9, noNaN: true }),
+        wanted: fc.nat(),
+        metrics: fc.constant([]),
+        reason: fc.constant(""),
+      }),
+      { maxLength: 50 },
+    ),
   });
   const size = fc.record({ columns: fc.integer({ min: 40, max: 200 }), rows: fc.integer({ min: 10, max: 70 }) });
 
