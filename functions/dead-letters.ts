@@ -1,6 +1,6 @@
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { boundedRequests } from "../lib/aws/bounded-requests.ts";
-import { deadLettersUnknownLine } from "../lib/report/dead-letters-line.ts";
+import { deadLettersUnknownLine } from "../lib/report/function-lines.ts";
 import type { Reporter } from "../lib/report/reporter.ts";
 import type { QueryContext } from "../lib/service/context.ts";
 

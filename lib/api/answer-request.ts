@@ -1,16 +1,16 @@
+import { gzipSync } from "node:zlib";
 import { type AccessRecord, type Rights, rightsOf } from "../model/access.ts";
+import { requestLine } from "../report/function-lines.ts";
 import type { LogLine } from "../report/log-lines.ts";
-import { requestLine } from "../report/request-line.ts";
 import type { CommandService, QueryService } from "../service/service.ts";
-import { compressed } from "./compressed.ts";
+import { isHeld } from "./entity-tag.ts";
 import { type FoundRoute, findRoute } from "./find-route.ts";
 import { type IdempotencyStore, withIdempotency } from "./idempotency.ts";
-import { isHeld } from "./entity-tag.ts";
 import { PAGE_LIMITS, type PageLimits } from "./list-page.ts";
 import { IF_NONE_MATCH_HEADER, TAG_HEADER } from "./paths.ts";
 import { problemOf, refusal } from "./problem.ts";
-import { mustBeGranted } from "./route-scopes.ts";
 import type { ApiAnswer, ApiRequest, PlainAnswer } from "./request-and-answer.ts";
+import { mustBeGranted } from "./route-scopes.ts";
 
 /** Where clusters are connected. A function URL has no rights for single routes, so connecting a cluster has a URL of its own. */
 export type ConnectEndpoint = { readonly kind: "here" } | { readonly kind: "elsewhere"; readonly url: string };
@@ -119,3 +119,34 @@ const connectsElsewhere = (url: string): Error =>
     status: 403,
     url,
   });
+
+/** A function answers at most 6 MB with its frame. Text is a JSON string in that frame; bytes are base64, which is a third longer. */
+const ANSWER_BYTES_MAX = 6_000_000;
+const BASE64_FACTOR = 4 / 3;
+/** Compression gains nothing below this length. */
+const COMPRESSED_FROM_CHARACTERS = 1_000;
+const GZIP_LEVEL = 5;
+
+const acceptsGzip = ({ headers }: ApiRequest): boolean => /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers["accept-encoding"] ?? "");
+
+/** Compresses an answer where the caller accepts gzip. Throws `api.too-long` where it does not fit even so. */
+const compressed = (answer: PlainAnswer, request: ApiRequest): ApiAnswer => {
+  const { status, type, text, headers: own } = answer;
+  const headers = { "content-type": type, "cache-control": "no-store", ...own };
+  if (text.length >= COMPRESSED_FROM_CHARACTERS && acceptsGzip(request)) {
+    const bytes = gzipSync(text, { level: GZIP_LEVEL });
+    if (bytes.length * BASE64_FACTOR > ANSWER_BYTES_MAX) throw tooLong(request, answer, "compressed");
+    return { status, headers: { ...headers, "content-encoding": "gzip", vary: "accept-encoding" }, body: bytes };
+  }
+  if (Buffer.byteLength(JSON.stringify(text)) > ANSWER_BYTES_MAX) throw tooLong(request, answer, "plain");
+  return { status, headers, body: text };
+};
+
+const MEGABYTE = 1_000_000;
+
+/** The request is at fault, not the stack: it asked for more than an answer holds, or in a form that is too large. */
+const tooLong = ({ path }: ApiRequest, { text, narrower = "less" }: PlainAnswer, form: "compressed" | "plain"): Error => {
+  const size = `${(text.length / MEGABYTE).toFixed(1)} MB do not fit into the ${ANSWER_BYTES_MAX / MEGABYTE} MB of an answer${form === "plain" ? "" : ", even compressed"}`;
+  const advice = form === "plain" ? `send the header "accept-encoding: gzip", or ask for ${narrower}` : `ask for ${narrower}`;
+  return refusal("api.too-long", `Cannot answer ${JSON.stringify(path)}: ${size}; ${advice}`, { status: form === "plain" ? 406 : 400 });
+};

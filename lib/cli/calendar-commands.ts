@@ -1,10 +1,10 @@
 import type { Command } from "commander";
+import { withTarget } from "./command-options.ts";
 import { type CommandIo, showsOf } from "./io.ts";
 import type { DocumentFormat } from "./output/document-text.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import type { ScopeOptions } from "./scope-options.ts";
-import { withTarget } from "./target-options.ts";
 
 /** Loads the code when a command runs, so that help, the version and usage errors start fast. */
 const code = () => import("./commands/calendar.ts");

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { example } from "./example.ts";
 
 /** Examples of the commands that have no others where they are defined. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -68,3 +67,7 @@ const addTo = (command: Command, path: string): void => {
   const calls = EXAMPLES[path];
   if (calls) command.addHelpText("after", example(...calls));
 };
+
+/** The examples below the help of a command. */
+export const example = (...calls: readonly string[]): string =>
+  `\nExample${calls.length > 1 ? "s" : ""}:\n${calls.map((call) => `  ${call}`).join("\n")}`;

@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import { block, lines, text } from "../report/printed.ts";
+import { example } from "./command-examples.ts";
 import type { Shell } from "./completion/scripts.ts";
-import { example } from "./example.ts";
 import type { Io, Printer } from "./io.ts";
 
 /** `completion`, and the hidden command that the scripts of the shells call with the words before the cursor. */

@@ -1,14 +1,14 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { readScalableKind, SCALABLE_KIND_WORDS } from "../cluster/rights/rules.ts";
 import { type AddOptions, clusterChange, newCluster } from "./cluster-options.ts";
+import { repeatable, withPlace, withTarget } from "./command-options.ts";
 import type { TargetOptions } from "./command-target.ts";
 import type { CheckOptions } from "./commands/check.ts";
 import type { RbacCommandOptions } from "./commands/rbac.ts";
 import { type Printer, showsOf } from "./io.ts";
-import { scaledKind } from "./kind-option.ts";
 import { output } from "./output-option.ts";
-import { repeatable } from "./repeatable.ts";
 import type { Run } from "./run-command.ts";
-import { withPlace, withTarget } from "./target-options.ts";
+import { usage } from "./usage-error.ts";
 
 const ADD_EXAMPLES = `
 Before a connection is stored it is looked at, as "tidemark cluster check" does. It is refused where no sync could work with it.
@@ -106,3 +106,12 @@ Examples:
   tidemark cluster rbac --kind argoproj.io/rollouts
   tidemark cluster rbac --eks prod --region eu-west-1
   tidemark cluster rbac --source main | kubectl apply -f -`;
+
+/** `--kind` of the commands about the rights in a cluster. A kind that cannot be read is refused before anything is opened. */
+const scaledKind = (): Option =>
+  new Option("--kind <group/plural>", "a custom resource that is scaled too, such as argoproj.io/rollouts; repeatable").argParser(
+    (text: string, before: readonly string[] | undefined) => {
+      if (!readScalableKind(text)) throw usage(`Cannot read --kind "${text}": ${SCALABLE_KIND_WORDS}`);
+      return repeatable(text, before);
+    },
+  );

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { validateOption } from "../local/run/options.ts";
-import { passedOverText } from "../manifest/passed-over.ts";
+import { passedOverText } from "../manifest/other-kinds.ts";
 import type { ChoiceOptions, Chosen } from "./chosen-autoscalers.ts";
+import { example } from "./command-examples.ts";
+import { dryRun, withFiles, withOptionalFiles } from "./command-options.ts";
 import type { ApplyCommandOptions, DeleteOptions } from "./commands/edit.ts";
-import { dryRun } from "./dry-run-option.ts";
-import { example } from "./example.ts";
-import { withFiles, withOptionalFiles } from "./file-options.ts";
 import type { CommandIo, Printer, Session } from "./io.ts";
 import type { Run } from "./run-command.ts";
 import { filterOf, NAMES, type ScopeOptions, withEditScopes, withScope, withSelector } from "./scope-options.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { validateOption } from "../local/run/options.ts";
+import { withFiles } from "./command-options.ts";
 import type { ConvertOptions } from "./commands/convert.ts";
-import { withFiles } from "./file-options.ts";
 import type { CommandIo, Printer } from "./io.ts";
 import type { DocumentFormat } from "./output/document-text.ts";
 import { output } from "./output-option.ts";
@@ -17,14 +17,14 @@ export const manifestCommands = (root: Command, io: CommandIo, printer: Printer)
     .command("crd")
     .description("print the CustomResourceDefinition of a PodAutoscaler, for clusters that hold autoscalers themselves")
     .addOption(output(["yaml", "json"]))
-    .action(async ({ output }: { readonly output: DocumentFormat }) => (await import("./commands/crd.ts")).crd(printer, output));
+    .action(async ({ output }: { readonly output: DocumentFormat }) => (await import("./commands/schema.ts")).crd(printer, output));
   root
     .command("explain-schema")
     .description("show the meaning, default and bounds of a field of a PodAutoscaler")
     .argument("[field]", "path of the field, such as spec.scaleUp.sustainSeconds (default: the fields of the spec)")
     .addOption(output(["text", "json", "yaml"]))
     .action(async (field: string | undefined, { output }: { readonly output: "text" | DocumentFormat }) =>
-      (await import("./commands/explain-schema.ts")).explainSchema(printer, field, output),
+      (await import("./commands/schema.ts")).explainSchema(printer, field, output),
     );
   root
     .command("explain-reason")

@@ -1,10 +1,9 @@
 import { type Command, Option } from "commander";
 import { validateOption } from "../local/run/options.ts";
+import { example } from "./command-examples.ts";
+import { dryRun, withFiles } from "./command-options.ts";
 import type { AutoscaleOptions } from "./commands/autoscale.ts";
 import type { DiffOptions } from "./commands/diff.ts";
-import { dryRun } from "./dry-run-option.ts";
-import { example } from "./example.ts";
-import { withFiles } from "./file-options.ts";
 import type { CommandIo, Printer } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
+import { example } from "./command-examples.ts";
 import type { ImportOptions } from "./commands/import.ts";
 import type { ShadowOptions } from "./commands/shadow.ts";
 import type { TakeoverOptions } from "./commands/takeover.ts";
-import { example } from "./example.ts";
 import { type CommandIo, type Printer, showsOf } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";

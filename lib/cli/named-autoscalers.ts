@@ -1,7 +1,6 @@
-import { isTidemarkError } from "../model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { Service } from "../service/service.ts";
 import type { AutoscalerView } from "../service/views/autoscaler-view.ts";
-import { forEachResource } from "./each-resource.ts";
 import { kindOf } from "./output/kubernetes-object.ts";
 import { mustHaveKind, type Resource } from "./selected-names.ts";
 
@@ -31,3 +30,22 @@ export async function* namedIfThere(service: Pick<Service, "get">, resources: re
     if (view !== undefined && (kind === undefined || kindOf(view) === kind)) yield view;
   }
 }
+
+/** Does the work for each item in turn. A failure does not stop it, as with kubectl: the others are done, and all failures are thrown together at the end. */
+export const forEachResource = async <Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> => {
+  const failures: TidemarkError[] = [];
+  for (const item of items) {
+    try {
+      await work(item);
+    } catch (error) {
+      if (!isTidemarkError(error)) throw error;
+      failures.push(error);
+    }
+  }
+  const [first, ...more] = failures;
+  if (!first) return;
+  if (more.length === 0) throw first;
+  // A stack that does not answer says the same for each.
+  const messages = [...new Set(failures.map(({ message }) => message))];
+  throw new TidemarkError("cli.several", messages.join("\n"), { failures });
+};

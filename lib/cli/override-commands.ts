@@ -1,14 +1,13 @@
 import type { Command } from "commander";
 import type { OverrideQuery } from "../service/overrides/requests.ts";
-import { NAMES, ONE_NAME, filterOf, type ScopeOptions, withEditScopes, withScope, withSelector } from "./scope-options.ts";
+import { example } from "./command-examples.ts";
+import { dryRun, withTarget } from "./command-options.ts";
 import type { ListOptionsOfOverrides, SetOptions } from "./commands/override.ts";
-import { dryRun } from "./dry-run-option.ts";
-import { example } from "./example.ts";
 import { showsOf } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
+import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withEditScopes, withScope, withSelector } from "./scope-options.ts";
 import { oneResource } from "./selected-names.ts";
-import { withTarget } from "./target-options.ts";
 
 /** Loads the code when a command runs, so that help, the version and usage errors start fast. */
 const code = () => import("./commands/override.ts");

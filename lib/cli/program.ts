@@ -1,28 +1,27 @@
+import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { startCommand } from "../local/run/options.ts";
+import { nearestName } from "../model/nearest-name.ts";
 import { lines } from "../report/printed.ts";
 import { accessCommands, authCommands } from "./access-commands.ts";
 import { calendarCommands } from "./calendar-commands.ts";
 import { addExamples } from "./command-examples.ts";
+import { withStack, withTarget } from "./command-options.ts";
 import { chooseTarget, type TargetOptions } from "./command-target.ts";
 import { completionCommands } from "./completion-commands.ts";
 import { connectionCommands } from "./connection-commands.ts";
-import { deployCommands } from "./deploy-commands.ts";
 import { editingCommands } from "./editing-commands.ts";
-import { help } from "./help-command.ts";
 import { type Io, printerOn } from "./io.ts";
 import { manifestCommands } from "./manifest-commands.ts";
 import { manifestEdits } from "./manifest-edits.ts";
 import { migrationCommands } from "./migration-commands.ts";
-import { readingCommands } from "./reading-commands.ts";
 import { overrideCommands } from "./override-commands.ts";
+import { readingCommands } from "./reading-commands.ts";
 import type { Run } from "./run-command.ts";
 import { sourceCommands } from "./source-commands.ts";
-import { stackCommands } from "./stack-commands.ts";
-import { withStack, withTarget } from "./target-options.ts";
+import { deployCommands, stackCommands } from "./stack-commands.ts";
 import { clusterCommands, fleetCommands, partitionCommands } from "./upkeep-commands.ts";
 import { usage } from "./usage-error.ts";
-import { version } from "./version.ts";
 
 /** Defines the command line. Each handler turns its options into one call of a command. */
 export const program = (run: Run, io: Io): Command => {
@@ -77,4 +76,31 @@ export const program = (run: Run, io: Io): Command => {
 /** bin/tidemark.js gives the words of `start` to the run, which has a process to itself. They only come here where another program calls the command line. */
 const runsByItself = async (): Promise<void> => {
   throw usage("Cannot start a run from here: call tidemark start");
+};
+
+/** Adds `help` and `help COMMAND`, which print help and exit with 0. Throws a usage error for an unknown command. */
+const help = (root: Command): void => {
+  root.helpCommand(false);
+  root
+    .command("help")
+    .description("show the help of a command")
+    .argument("[command...]")
+    .action((names: readonly string[]) => commandOf(root, names).outputHelp());
+};
+
+const commandOf = (root: Command, names: readonly string[]): Command =>
+  names.reduce((parent, name) => {
+    const known = parent.commands.find((command) => command.name() === name);
+    if (known) return known;
+    const near = nearestName(
+      name,
+      parent.commands.map((command) => command.name()),
+    );
+    throw usage(`Unknown command "${names.join(" ")}"${near === undefined ? "" : `, did you mean "${near}"?`}`);
+  }, root);
+
+/** The version in the package.json above `lib`, of the clone or of the installed package. */
+const version = (): string => {
+  const { version: stated }: { readonly version: string } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return stated;
 };

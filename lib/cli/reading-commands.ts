@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ChoiceOptions } from "./chosen-autoscalers.ts";
+import { example } from "./command-examples.ts";
 import type { ChangesOptions } from "./commands/changes.ts";
 import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
 import type { EventsOptions } from "./commands/events.ts";
@@ -7,7 +8,6 @@ import type { GetOptions } from "./commands/get-options.ts";
 import type { ScheduleOptions } from "./commands/schedule.ts";
 import type { SeriesOptions } from "./commands/series.ts";
 import type { HistoryOptions, TimelineOptions } from "./commands/timeline.ts";
-import { example } from "./example.ts";
 import { type CommandIo, showsOf } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";

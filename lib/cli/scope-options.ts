@@ -1,8 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Filter } from "../service/service.ts";
+import { repeatable, withTarget } from "./command-options.ts";
 import type { TargetOptions } from "./command-target.ts";
-import { repeatable } from "./repeatable.ts";
-import { withTarget } from "./target-options.ts";
 import { usage } from "./usage-error.ts";
 
 export interface ScopeOptions extends TargetOptions {

@@ -1,13 +1,12 @@
 import { type Command, Option } from "commander";
 import { AUTH_KINDS, SERVICE_SCHEMES, SOURCE_KINDS, type SourceAuth, type SourceService } from "../model/metric-source.ts";
 import type { NewSource } from "../service/sources/requests.ts";
+import { repeatable, withTarget } from "./command-options.ts";
 import { showsOf } from "./io.ts";
 import type { DocumentFormat } from "./output/document-text.ts";
 import { output } from "./output-option.ts";
-import { repeatable } from "./repeatable.ts";
 import type { Run } from "./run-command.ts";
 import type { ScopeOptions } from "./scope-options.ts";
-import { withTarget } from "./target-options.ts";
 import { usage } from "./usage-error.ts";
 
 /** Loads the code when a command runs, so that help, the version and usage errors start fast. */

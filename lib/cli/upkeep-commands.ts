@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { withTarget } from "./command-options.ts";
 import type { SheetOptions } from "./commands/describe.ts";
 import type { FreezeOptions } from "./commands/fleet.ts";
 import type { ResetOptions } from "./commands/partition-commands.ts";
@@ -7,7 +8,6 @@ import type { DocumentFormat } from "./output/document-text.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import type { ScopeOptions } from "./scope-options.ts";
-import { withTarget } from "./target-options.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {

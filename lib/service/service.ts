@@ -1,11 +1,14 @@
 import type { CheckedPoint, ConnectionReport } from "../cluster/check/report.ts";
-import type { KindCount } from "../manifest/passed-over.ts";
+import type { KindCount } from "../manifest/other-kinds.ts";
 import type { Validation } from "../manifest/validation.ts";
 import type { Grant, Role } from "../model/access.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { SpecKindName } from "../model/spec-kinds.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
+import type { CalendarCommands, CalendarQueries } from "./calendars/requests.ts";
+import type { OverrideCommands, OverrideQueries } from "./overrides/requests.ts";
+import type { SourceCommands, SourceQueries } from "./sources/requests.ts";
 import type {
   Applied,
   AutoscalerView,
@@ -19,12 +22,9 @@ import type {
 } from "./views/autoscaler-view.ts";
 import type { ChangeView } from "./views/change-view.ts";
 import type { HistoryView } from "./views/history-view.ts";
-import type { OverrideCommands, OverrideQueries } from "./overrides/requests.ts";
 import type { PartitionView, ResetView } from "./views/partition-view.ts";
 import type { ClusterRows, RowQuery } from "./views/row-view.ts";
 import type { ShadowView } from "./views/shadow-view.ts";
-import type { CalendarCommands, CalendarQueries } from "./calendars/requests.ts";
-import type { SourceCommands, SourceQueries } from "./sources/requests.ts";
 import type { StatusView } from "./views/status.ts";
 
 export type { KindCount };

@@ -9,9 +9,9 @@ import { allDone } from "../store/table/all-done.ts";
 import { clockWrongBy } from "../store/table/server-clock.ts";
 import type { Intended } from "./intend.ts";
 import { changedTo, GONE, isUnmoved, NOT_FOUND, REPLACED } from "./open-intents.ts";
+import type { WriteWidth } from "./pace.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 import { sendUntil } from "./timing.ts";
-import type { WriteWidth } from "./write-width.ts";
 
 /** A scale after its PUT. `open` means that there was no clear answer, so that a later holder settles it. */
 export interface Acted extends Intended {

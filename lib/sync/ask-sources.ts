@@ -10,7 +10,7 @@ import type { SourceClient, SourceClientOptions } from "../source-client/source-
 import { noAnswer, type RegisteredQuery } from "../sources/source.ts";
 import { listMetricSources } from "../store/records/metric-sources.ts";
 import type { Loaded } from "./load.ts";
-import type { RuleFailures } from "./rule-failures.ts";
+import type { RuleFailures } from "./pure-part.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 
 /** What the registered sources were asked in this sync. */

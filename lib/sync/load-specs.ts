@@ -6,7 +6,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { autoscalersOf } from "../store/records/partitions.ts";
 import type { Tables } from "../store/table/tables.ts";
-import type { Rules, SpecReading } from "./rules.ts";
+import type { Rules, SpecReading } from "./pure-part.ts";
 
 /** One autoscaler of the partition. `invalid` and `unreadable` say why it cannot be decided; they stop this autoscaler alone. */
 export type LoadedSpec =
@@ -79,7 +79,7 @@ export const converted = (rules: Rules, record: AutoscalerRecord): KnownSpec => 
   return reading.kind === "spec" ? { kind: "ready", record, spec: reading.spec } : { kind: "invalid", record, message: reading.message };
 };
 
-/** A conversion that throws stops its own autoscaler (rule-failures.ts). */
+/** A conversion that throws stops its own autoscaler (pure-part.ts). */
 const specOf = (rules: Rules, manifest: string): SpecReading | { readonly error: Error } => {
   try {
     return rules.specOf(manifest);

@@ -12,8 +12,8 @@ import { answeredKinds } from "./known-rivals.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import { isPastDeadline, type LateReadings, workloadKey } from "./open-intents.ts";
+import { type RuleFailures, ruleFailures } from "./pure-part.ts";
 import { withRecommendations } from "./recommend.ts";
-import { type RuleFailures, ruleFailures } from "./rule-failures.ts";
 import { refusedRecommender } from "./specs/recommender-hosts.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 

@@ -3,8 +3,8 @@ import type { Problem } from "../report/problems.ts";
 import type { HeadGlance } from "../store/head/head.ts";
 import { CLUSTER_MS, LASTS_MS, lasting, TROUBLE_KINDS } from "../store/head/troubles.ts";
 import type { ClusterItem } from "../store/records/clusters.ts";
-import { pausedBy } from "./pause.ts";
 import { MINUTE_MS } from "./plan.ts";
+import { pausedBy } from "./stop.ts";
 
 /** A partition that was not synced for longer than this many periods is late. */
 const LATE_PERIODS = 3;

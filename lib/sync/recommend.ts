@@ -4,7 +4,7 @@ import type { AutoscalerUid, Namespace } from "../model/ids.ts";
 import type { Answer, ApiFailure, RecommenderReply } from "../model/observation.ts";
 import type { RecommenderQuestion } from "../model/query.ts";
 import { recommenderQuestion } from "../policy/dialects.ts";
-import type { RuleFailures } from "./rule-failures.ts";
+import type { RuleFailures } from "./pure-part.ts";
 
 /** Questions in flight: of all namespaces, and of one that asks alone. */
 const PARALLEL = { all: 32, ofNamespace: 8 } as const;

@@ -1,4 +1,4 @@
-import type { PlanReport } from "../report/plan-line.ts";
+import type { PlanReport } from "../report/function-lines.ts";
 import { type ClusterItem, listClusters } from "../store/records/clusters.ts";
 import { markPlanned, readPlanMarks } from "../store/records/plan-marks.ts";
 import type { Tables } from "../store/table/tables.ts";

@@ -1,6 +1,7 @@
+import type { ClusterRecord } from "../model/records.ts";
 import { eachDone } from "../store/table/all-done.ts";
 import type { SyncMessage } from "./message.ts";
-import { delaySeconds } from "./plan.ts";
+import { delaySeconds, MINUTE_MS, planCluster } from "./plan.ts";
 import { BATCH_MAX, type MessageQueue, sendBatch } from "./send-messages.ts";
 
 /** A batch that took longer than this was sent with delays that are wrong by as much. A queue that is merely slow answers sooner: its batches must not be doubled. */
@@ -41,4 +42,17 @@ const sendOnTime = async ({ queue, clock }: SendingPorts, batch: readonly SyncMe
     ahead = answeredMs - sentMs > LATE_MS ? ahead.filter(({ dueMs }) => dueMs > answeredMs) : [];
   }
   return sent;
+};
+
+/** Until then the next call of the scheduler has planned this cluster: it comes within a minute, and up to a minute late. */
+const AHEAD_MS = 2 * MINUTE_MS;
+const PARALLEL = 4;
+
+/**
+ * Plans the next two minutes of a cluster that was just added or divided, so that its first sync need not wait for the next call of the scheduler. That call plans the same minutes
+ * again; the claim refuses a due time that is done.
+ */
+export const planNow = async (ports: SendingPorts, cluster: Pick<ClusterRecord, "name" | "partitions" | "syncPeriodMs">): Promise<void> => {
+  const nowMs = ports.clock();
+  await sendPlanned(ports, planCluster(cluster, { fromMs: nowMs, untilMs: nowMs + AHEAD_MS }), PARALLEL);
 };

@@ -1,7 +1,6 @@
 import type { Because } from "../model/decision.ts";
 import { clusterPaused, fleetFrozen } from "../report/holds.ts";
 import type { Loaded } from "./load.ts";
-import { pausedBy } from "./pause.ts";
 
 /**
  * Why this sync may write to no workload at all: the kill switch or a pause of the cluster, as read after the claim. The autoscalers are still evaluated and journaled, so that people
@@ -12,3 +11,10 @@ export const stopOf = ({ fleet, cluster, nowMs }: Pick<Loaded, "fleet" | "cluste
   const pause = pausedBy(cluster, nowMs);
   return pause && clusterPaused(pause);
 };
+
+/** The pause of a cluster or an autoscaler; absent when it has none, or its time is over. */
+export const pausedBy = (
+  record: { readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number } },
+  nowMs: number,
+): { readonly by: string; readonly untilMs?: number } | undefined =>
+  record.paused && nowMs < (record.paused.untilMs ?? Number.POSITIVE_INFINITY) ? record.paused : undefined;

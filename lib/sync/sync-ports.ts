@@ -1,9 +1,12 @@
 import type { ClusterClient } from "../cluster/port.ts";
 import type { ClusterRecord } from "../model/records.ts";
+import type { SourceClient } from "../source-client/source-client.ts";
+import type { Head } from "../store/head/head.ts";
+import type { Lease } from "../store/head/head-write.ts";
 import type { InsertHistory } from "../store/history/port.ts";
 import type { Tables } from "../store/table/tables.ts";
-import type { SourceClient } from "../source-client/source-client.ts";
-import type { Rules } from "./rules.ts";
+import type { SyncMessage } from "./message.ts";
+import type { Rules } from "./pure-part.ts";
 import type { Timing } from "./timing.ts";
 import type { WarmCache } from "./warm-cache.ts";
 
@@ -19,3 +22,12 @@ export interface SyncPorts {
   /** What asks registered sources, loaded when the first metric needs it. Absent where none are asked: their metrics are then missing. */
   readonly sources?: () => Promise<SourceClient>;
 }
+
+/** Holds the lease of a running sync. Each write of the head replaces the lease, because a write raises the write number. */
+export interface LeaseHolder {
+  lease: Lease;
+}
+
+export const leaseHolder = ({ cluster, partition }: SyncMessage, { epoch, writeNumber }: Head): LeaseHolder => ({
+  lease: { partition: { cluster, partition }, epoch, writeNumber },
+});

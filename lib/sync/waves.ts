@@ -14,16 +14,14 @@ import type { InsertHistory } from "../store/history/port.ts";
 import { allDone } from "../store/table/all-done.ts";
 import { type Acted, act } from "./act.ts";
 import type { Verdict } from "./decide.ts";
-import type { LeaseHolder } from "./holder.ts";
 import { fitting, heldBack, type Intended, intendedScales } from "./intend.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
+import { type WriteWidth, wavePace, writeWidth } from "./pace.ts";
 import type { PhaseTimer } from "./phase-timer.ts";
 import { scaleEvent } from "./scale-event.ts";
 import { type OwnScale, type Settled, uncountedOf } from "./settle.ts";
-import type { SyncPorts } from "./sync-ports.ts";
-import { wavePace } from "./wave-pace.ts";
-import { type WriteWidth, writeWidth } from "./write-width.ts";
+import type { LeaseHolder, SyncPorts } from "./sync-ports.ts";
 
 export interface MadeScales {
   readonly settled: Settled;

@@ -11,7 +11,7 @@ import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { allDone } from "../../lib/store/table/all-done.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { RULES } from "../../lib/sync/rules.ts";
+import { RULES } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";

@@ -18,7 +18,7 @@ import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { eachDone } from "../../lib/store/table/all-done.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { RULES } from "../../lib/sync/rules.ts";
+import { RULES } from "../../lib/sync/pure-part.ts";
 import { schedule } from "../../lib/sync/schedule.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";

@@ -8,7 +8,7 @@ import { powertoolsReporter } from "../../lib/report/reporter.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
-import { RULES } from "../../lib/sync/rules.ts";
+import { RULES } from "../../lib/sync/pure-part.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 

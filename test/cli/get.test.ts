@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isInRows, readSortField } from "../../lib/cli/sort-field.ts";
+import { isInRows, readSortField } from "../../lib/cli/commands/get.ts";
 import { readSelector } from "../../lib/service/label-selector.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";

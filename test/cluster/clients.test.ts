@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CLIENTS_LEAST, clientRoom } from "../../lib/cluster/client-room.ts";
-import { clusterClients } from "../../lib/cluster/clients.ts";
+import { CLIENTS_LEAST, clientRoom, clusterClients } from "../../lib/cluster/clients.ts";
 import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 

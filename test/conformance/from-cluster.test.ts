@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { specObject } from "../../lib/cluster/specs/spec-object.ts";
+import { specObject } from "../../lib/cluster/specs/list-specs.ts";
 import { admit } from "../../lib/manifest/admit.ts";
 import { isObject } from "../../lib/model/is-object.ts";
 import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
-import { RULES } from "../../lib/sync/rules.ts";
+import { RULES } from "../../lib/sync/pure-part.ts";
 import { recordedFile, recordedPaths } from "./recorded.ts";
 import { firstFailure } from "./registry.ts";
 import type { VectorCase } from "./vector-file.ts";

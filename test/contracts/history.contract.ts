@@ -1,12 +1,11 @@
 import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
 import type { ChangeRecord } from "../../lib/model/changes.ts";
+import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
 import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { changeBaseOf, changesOf, changesOfCluster, insertChange, isBaseOfChange } from "../../lib/store/history/changes.ts";
-import { eventsOfCluster } from "../../lib/store/history/cluster-events.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, insertEvents } from "../../lib/store/history/events.ts";
-import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
+import { eventsOfCluster, eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { insertJournal, journalOfPage } from "../../lib/store/history/journal.ts";
 import type { HistoryItem } from "../../lib/store/history/port.ts";

@@ -18,8 +18,7 @@ import {
 import { markGone } from "../../lib/store/records/gone-mark.ts";
 import { autoscalersOf, namespacesOf, partitionOf } from "../../lib/store/records/partitions.ts";
 import { moveStoredBytes, readStoredBytes } from "../../lib/store/records/stored-bytes.ts";
-import { itemKey } from "../../lib/store/table/item-key.ts";
-import { autoscalerKey } from "../../lib/store/table/keys.ts";
+import { autoscalerKey, itemKey } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { autoscalerRecord, collected, testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";

@@ -14,7 +14,7 @@ import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { openStored } from "../../lib/sync/connected.ts";
-import { RULES } from "../../lib/sync/rules.ts";
+import { RULES } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
+import { planLine, requestLine } from "../../lib/report/function-lines.ts";
 import { logLines } from "../../lib/report/log-lines.ts";
-import { planLine } from "../../lib/report/plan-line.ts";
 import { newLogger, powertoolsReporter } from "../../lib/report/reporter.ts";
-import { requestLine } from "../../lib/report/request-line.ts";
 import { event } from "../store/records.ts";
 import { completed, dropped, NOON } from "./reports.ts";
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
 import type { Evaluation } from "../../lib/model/records.ts";
-import { movedOf } from "../../lib/report/objects/moved.ts";
 import type { StatusContext } from "../../lib/report/objects/object-conditions.ts";
-import { conditionObjectEvents } from "../../lib/report/objects/object-events.ts";
+import { conditionObjectEvents, movedOf } from "../../lib/report/objects/object-events.ts";
 import { objectStatus } from "../../lib/report/objects/object-status.ts";
 
 const AT = Date.parse("2030-01-31T08:00:00.500Z");

@@ -6,7 +6,7 @@ import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openQueries, openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import { RULES } from "../../lib/sync/rules.ts";
+import { RULES } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";

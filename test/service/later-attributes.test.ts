@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { itemKey } from "../../lib/store/table/item-key.ts";
-import { autoscalerKey, clusterKey, connectionKey, fleetKey, type Key } from "../../lib/store/table/keys.ts";
+import { autoscalerKey, clusterKey, connectionKey, fleetKey, itemKey, type Key } from "../../lib/store/table/keys.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
-import { handovers, leasedPartitions } from "../../lib/service/partitions/handovers.ts";
+import { handovers, leasedPartitions } from "../../lib/service/partitions/carry-windows.ts";
 import type { NewCluster } from "../../lib/service/service.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { partitionOf } from "../../lib/store/records/partitions.ts";

@@ -1,5 +1,5 @@
-import type { Rules, SpecReading } from "../../lib/sync/rules.ts";
-import { RULES } from "../../lib/sync/rules.ts";
+import type { Rules, SpecReading } from "../../lib/sync/pure-part.ts";
+import { RULES } from "../../lib/sync/pure-part.ts";
 import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Invocation } from "./invocation.ts";
 import { noteBreach } from "./watch/breaches.ts";

@@ -4,14 +4,13 @@ import { autoscalerUid, clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.t
 import { claimParams } from "../../lib/store/head/claim.ts";
 import { giveBackParams, releaseParams } from "../../lib/store/head/release.ts";
 import { intendParams } from "../../lib/store/head/store-intents.ts";
+import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
 import { writePageParams } from "../../lib/store/pages/pages.ts";
 import { raiseSpecVersionParams } from "../../lib/store/records/autoscalers.ts";
-import { itemKey } from "../../lib/store/table/item-key.ts";
-import { headKey } from "../../lib/store/table/keys.ts";
+import { headKey, itemKey } from "../../lib/store/table/keys.ts";
 import { type Engine, startDynalite, startMemory } from "../contracts/engines.ts";
 import { bodiesOf, intent } from "../store/records.ts";
 import { type Random, randomOf } from "./random.ts";
-import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
 
 let engines: readonly Engine[] = [];
 beforeAll(async () => {

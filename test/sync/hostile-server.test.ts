@@ -6,7 +6,7 @@ import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
-import { RULES } from "../../lib/sync/rules.ts";
+import { RULES } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";

@@ -4,7 +4,7 @@ import { syncHandler } from "../../functions/sync.ts";
 import { WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { CompletedSync, SyncReport } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
-import { RULES } from "../../lib/sync/rules.ts";
+import { RULES } from "../../lib/sync/pure-part.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";

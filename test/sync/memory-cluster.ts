@@ -1,6 +1,6 @@
 import type { ClusterClient, Observed, ScaleAnswer, Watched } from "../../lib/cluster/port.ts";
+import { specObject } from "../../lib/cluster/specs/list-specs.ts";
 import type { SpecListing, SpecRequest } from "../../lib/cluster/specs/spec-listing.ts";
-import { specObject } from "../../lib/cluster/specs/spec-object.ts";
 import type { Namespace } from "../../lib/model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../../lib/model/observation.ts";
 import type { RivalLook } from "../../lib/model/rival-state.ts";

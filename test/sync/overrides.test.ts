@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Override } from "../../lib/model/override.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
-import { RULES } from "../../lib/sync/rules.ts";
+import { RULES } from "../../lib/sync/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { override } from "../policy/bounds/schedules.ts";

@@ -4,8 +4,7 @@ import { bytesOf, INTENT_ROOM_BYTES, intentBodies } from "../../lib/store/head/i
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
-import { itemKey } from "../../lib/store/table/item-key.ts";
-import { pageKey } from "../../lib/store/table/keys.ts";
+import { itemKey, pageKey } from "../../lib/store/table/keys.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";

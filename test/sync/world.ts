@@ -3,7 +3,7 @@ import type { AutoscalerRecord, ClusterRecord, ScaleEventRecord } from "../../li
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { type Head, readHead } from "../../lib/store/head/head.ts";
-import { eventsOfCluster } from "../../lib/store/history/cluster-events.ts";
+import { eventsOfCluster } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";

@@ -1,7 +1,7 @@
 import { textOfBytes, textOfFile } from "../../local/run/text-file.ts";
-import { readDates } from "../../manifest/calendars/date-list.ts";
-import { DAY_MS } from "../../model/time-zone.ts";
+import { readDates } from "../../manifest/calendars/dates-file.ts";
 import { type Day, dayText } from "../../model/calendar-day.ts";
+import { DAY_MS } from "../../model/time-zone.ts";
 import { lines, text } from "../../report/printed.ts";
 import type { CalendarView } from "../../service/calendars/requests.ts";
 import type { Io, Printer, Session } from "../io.ts";

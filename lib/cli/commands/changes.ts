@@ -1,12 +1,15 @@
+import { isObject } from "../../model/is-object.ts";
 import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines } from "../../report/printed.ts";
 import type { ChangeQuery } from "../../service/service.ts";
 import type { ChangeView } from "../../service/views/change-view.ts";
+import type { FieldChange } from "../../service/views/field-changes.ts";
 import { batches } from "../batches.ts";
 import { clustersMatching } from "../cluster-pattern.ts";
 import type { Printer, Session } from "../io.ts";
 import type { JsonPathFormat } from "../jsonpath/format.ts";
-import { changeLines } from "../output/change-lines.ts";
+import { ageText } from "../output/age-text.ts";
+import { setText } from "../output/bounds-lines.ts";
 import { EMPTY, listWriter, type Writer } from "../output/list-writers.ts";
 import { filterOf, type ScopeOptions } from "../scope-options.ts";
 import { queryForPast, type Resource } from "../selected-names.ts";
@@ -72,3 +75,43 @@ const textWriter = (nowMs: number): Writer<ChangeView> => ({
   batch: (batch) => lines(batch.flatMap((change) => changeLines(withLocalTimes(change), nowMs))),
   end: () => EMPTY,
 });
+
+const VALUE_CHARACTERS_MAX = 120;
+
+const valueText = (value: unknown): string => {
+  const text = JSON.stringify(value);
+  return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
+};
+
+const fieldLine = ({ path, ...sides }: FieldChange): string => {
+  const text = HOLDS.includes(path) || path.startsWith(OVERRIDE) ? holdText : valueText;
+  if (!("before" in sides)) return `  + ${path}: ${text(sides.after)}`;
+  if (!("after" in sides)) return `  - ${path}: ${text(sides.before)}`;
+  return `  ~ ${path}: ${text(sides.before)} -> ${text(sides.after)}`;
+};
+
+const HOLDS: readonly string[] = ["paused", "frozen"];
+/** The path of an override ends with its id. */
+const OVERRIDE = "overrides.";
+
+/** A pause, a freeze or an override: what it sets, by whom, until when, and why. The line of the edit has its time already. */
+const holdText = (value: unknown): string => {
+  if (!isObject(value) || typeof value["by"] !== "string") return valueText(value);
+  const until = typeof value["until"] === "string" ? ` until ${value["until"]}` : "";
+  const reason = typeof value["reason"] === "string" ? `: ${valueText(value["reason"])}` : "";
+  const set = setText(value);
+  return `${set === "" ? "" : `${set} `}by ${value["by"]}${until}${reason}`;
+};
+
+const objectText = ({ scope, cluster, namespace, name }: ChangeView): string => {
+  if (scope === "fleet") return "the fleet";
+  return scope === "autoscaler" ? `"${cluster}/${namespace}/${name}"` : `${scope} "${name}"`;
+};
+
+/** One edit: its time, editor and verb, and a line for each changed field. */
+const changeLines = (change: ChangeView, nowMs: number): readonly string[] => {
+  const { at, by, verb, scope, generation, made, fields } = change;
+  const number = scope === "autoscaler" ? `, generation ${generation}` : "";
+  const failed = made === false ? ", which was not made" : "";
+  return [`${at} (${ageText(nowMs - Date.parse(at))} ago) ${by}: ${verb} ${objectText(change)}${number}${failed}`, ...fields.map(fieldLine)];
+};

@@ -9,7 +9,7 @@ import { ageText } from "../output/age-text.ts";
 import { checksText, reported } from "../output/check-lines.ts";
 import { pausedText } from "../output/describe-sheet.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
-import { listOf } from "../output/kubernetes-list.ts";
+import { listOf } from "../output/kubernetes-object.ts";
 import type { Paint, Style } from "../output/paint.ts";
 import { sheet } from "../output/sheet.ts";
 import { Table } from "../output/text-table.ts";

@@ -1,18 +1,18 @@
+import type { Json } from "../../fields/json.ts";
 import { admit, admitOrThrow } from "../../manifest/admit.ts";
 import { newBudget } from "../../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
-import type { Json } from "../../fields/json.ts";
 import { importObjects } from "../../manifest/import/import-objects.ts";
 import { hasDowntime } from "../../manifest/import/schedules/downtimes.ts";
 import { type Attached, type Converted, isTimed, withoutScheduleMetrics, withSchedules } from "../../manifest/import/schedules/with-schedules.ts";
 import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { Validation } from "../../manifest/validation.ts";
-import { isObject } from "../../model/is-object.ts";
 import { TidemarkError } from "../../model/errors.ts";
+import { isObject } from "../../model/is-object.ts";
 import { joined, type Printed, text } from "../../report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
-import { listOf } from "../output/kubernetes-list.ts";
+import { listOf } from "../output/kubernetes-object.ts";
 import { type FileOptions, readSources } from "../read-sources.ts";
 
 export interface ConvertOptions extends FileOptions {

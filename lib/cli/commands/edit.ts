@@ -1,4 +1,4 @@
-import { passedOverText } from "../../manifest/passed-over.ts";
+import { passedOverText } from "../../manifest/other-kinds.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { isTidemarkError } from "../../model/errors.ts";
 import { instantText } from "../../report/instant-text.ts";
@@ -6,8 +6,8 @@ import { type Printed, text } from "../../report/printed.ts";
 import type { ApplyOptions, AutoscalerEdit, EditResult, ManifestSource, Service } from "../../service/service.ts";
 import type { Applied } from "../../service/views/autoscaler-view.ts";
 import type { Chosen } from "../chosen-autoscalers.ts";
-import { forEachResource } from "../each-resource.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
+import { forEachResource } from "../named-autoscalers.ts";
 import type { FileOptions } from "../read-sources.ts";
 import { mustHaveKind, queryFor } from "../selected-names.ts";
 import { futureMs } from "../time-options.ts";

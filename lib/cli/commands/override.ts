@@ -4,8 +4,8 @@ import type { NewOverride, OverrideEdited, OverrideMeeting, OverrideQuery } from
 import { toArray } from "../../service/to-array.ts";
 import type { BoundsView, OverrideSetView, OverrideView } from "../../service/views/override-view.ts";
 import { type Choice, type ChoiceOptions, choiceOfEdit, chosenForEdit } from "../chosen-autoscalers.ts";
-import { forEachResource } from "../each-resource.ts";
 import type { Printer, Session } from "../io.ts";
+import { forEachResource } from "../named-autoscalers.ts";
 import { untilText } from "../output/age-text.ts";
 import { boundByText, placeText, setText } from "../output/bounds-lines.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";

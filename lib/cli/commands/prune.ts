@@ -2,11 +2,11 @@ import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import { text } from "../../report/printed.ts";
 import { readInputs } from "../../service/apply/manifest-inputs.ts";
+import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import type { ManifestSource, Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../service/views/autoscaler-view.ts";
-import { forEachResource } from "../each-resource.ts";
 import type { Printer } from "../io.ts";
-import { type LabelTest, readSelector } from "../../service/label-selector.ts";
+import { forEachResource } from "../named-autoscalers.ts";
 import { labelsOf } from "../output/kubernetes-object.ts";
 import { usage } from "../usage-error.ts";
 

@@ -7,7 +7,7 @@ import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../listed-autoscalers.ts";
 import { csvLine } from "../output/csv.ts";
 import { documentText } from "../output/document-text.ts";
-import { listOf } from "../output/kubernetes-list.ts";
+import { listOf } from "../output/kubernetes-object.ts";
 import { SHADOW_HEADERS, shadowRow, shadowSheet } from "../output/shadow-sheet.ts";
 import { Table } from "../output/text-table.ts";
 import { queryFor, type Resource } from "../selected-names.ts";

@@ -1,6 +1,5 @@
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { namesIn } from "../../service/views/row-view.ts";
-import { listOf } from "./kubernetes-list.ts";
 
 /** What Tidemark adds to a manifest. `apply` passes over it, so that what `get` and `describe` print can be applied again. */
 interface Added {
@@ -28,3 +27,6 @@ export const kubernetesObject = ({ manifest, name, namespace, uid, generation, c
 };
 
 export const kubernetesList = (views: readonly AutoscalerView[]) => listOf(views.map(kubernetesObject));
+
+/** A list, as Kubernetes prints one. */
+export const listOf = <Item>(items: readonly Item[]) => ({ apiVersion: "v1", kind: "List", items });

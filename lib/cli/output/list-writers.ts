@@ -1,7 +1,7 @@
 import { block, joined, lines, type Printed, text } from "../../report/printed.ts";
 import { isJsonPath, type JsonPathFormat } from "../jsonpath/format.ts";
 import { documentText, jsonText } from "./document-text.ts";
-import { listOf } from "./kubernetes-list.ts";
+import { listOf } from "./kubernetes-object.ts";
 
 /** Formats a list batch by batch, so that a list of any length needs constant memory. */
 export interface Writer<Item> {

@@ -1,5 +1,7 @@
 import { isTidemarkError } from "../../model/errors.ts";
+import { isObject } from "../../model/is-object.ts";
 import { kindsReadFrom } from "../../model/origin.ts";
+import { asObject, asText } from "../../model/read/json.ts";
 import type { Access } from "../access/access.ts";
 import { accessFor, type ConnectOptions } from "../connect.ts";
 import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../request-limits.ts";
@@ -9,7 +11,6 @@ import { type Asker, asker } from "./ask.ts";
 import { checkMetrics } from "./check-metrics.ts";
 import { checkKinds, checkOthers, checkPods, checkSpecs, checkStatus, type RightsContext } from "./check-resources.ts";
 import type { CheckedConnection } from "./checked-connection.ts";
-import { apiGroups } from "./groups.ts";
 import { type CheckedPoint, type ConnectionReport, failed, passed, reportOf, skipped } from "./report.ts";
 import { rightsAsker } from "./rights.ts";
 import { checkIdentity, checkServer, checkUser } from "./server.ts";
@@ -116,3 +117,14 @@ const ACCESS_FIXES = {
   secret: "check that the secret exists under this name, and holds a kubeconfig or the short form (docs/clusters.md)",
   kubeconfig: "check the file, its context, and the program that it names for the credentials",
 } as const;
+
+/** The API groups of the server with their versions; undefined where they are not told. Then nothing counts as "not installed". */
+const apiGroups = async ({ ask }: Asker): Promise<ReadonlyMap<string, readonly string[]> | undefined> => {
+  const outcome = await ask({ path: "/apis", resource: "apigroups" });
+  if (outcome.kind === "failed" || !Array.isArray(outcome.reply.body["groups"])) return undefined;
+  return new Map(
+    outcome.reply.body["groups"].filter(isObject).map(({ name, versions }) => [asText(name), Array.isArray(versions) ? versions.map(versionOf) : []]),
+  );
+};
+
+const versionOf = (raw: unknown): string => asText(asObject(raw)["version"]);

@@ -1,13 +1,12 @@
 import { groupOf } from "../../model/api-group.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
 import { isObject } from "../../model/is-object.ts";
+import { asObject, asText } from "../../model/read/json.ts";
 import type { SpecKind } from "../../model/spec-kinds.ts";
 import { isBuiltIn, type Target } from "../discovery.ts";
 import { inNamespace, segment } from "../paths.ts";
-import { asObject, asText } from "../../model/read/json.ts";
 import { CHECK_KINDS_MAX, CHECK_NAMESPACES_MAX, CHECK_OBJECTS_MAX } from "../request-limits.ts";
-import type { ScalableKind } from "../rights/rules.ts";
-import { readScalableKind } from "../rights/scalable-kind.ts";
+import { readScalableKind, type ScalableKind } from "../rights/rules.ts";
 import type { Asker } from "./ask.ts";
 import { ASK_AGAIN } from "./check-resources.ts";
 import { type CheckedPoint, skipped, warning } from "./report.ts";

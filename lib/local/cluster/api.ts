@@ -1,9 +1,10 @@
 import { isObject } from "../../model/is-object.ts";
+import { matches } from "../../model/selector.ts";
 import { type Located, resolvePath } from "./api-path.ts";
 import { discover } from "./discovery.ts";
-import { scale } from "./kube-objects.ts";
-import { selectObjects } from "./list-selectors.ts";
-import { customMetrics, externalMetrics } from "./metrics-api.ts";
+import { podLabels, scale } from "./kube-objects.ts";
+import { parseLabelSelector, selectObjects } from "./list-selectors.ts";
+import { customMetricList, DEMAND_METRIC, DEPLOYMENTS, externalMetric, podDemand, workloadDemand } from "./metrics-objects.ts";
 import type { ClusterEvents } from "./objects/events.ts";
 import type { ObjectStore } from "./objects/object-requests.ts";
 import { isWatch, watchObjects } from "./objects/watch.ts";
@@ -12,9 +13,10 @@ import { openApi } from "./openapi.ts";
 import { inKeyOrder, Pages } from "./pages.ts";
 import { table, wantsTable } from "./printed-table.ts";
 import { type ApiRequest, asksForDryRun, parseJson } from "./request-parts.ts";
+import { isDark, lastScrapeMs } from "./scrape.ts";
 import { groupVersion, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
-import { badRequest, methodNotAllowed, notFound, unsupportedMediaType } from "./status.ts";
+import { badRequest, methodNotAllowed, metricNotFound, notFound, unsupportedMediaType } from "./status.ts";
 
 /** Answers one request with the object to send, or throws a Refusal. `undefined`: no such path. */
 export type KubeApi = (request: ApiRequest) => Promise<unknown>;
@@ -159,4 +161,31 @@ const parsed = (text: string): unknown => {
     // No JSON is refused like an object of another kind.
     return undefined;
   }
+};
+
+/** `GET /apis/custom.metrics.k8s.io/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/METRIC`; a name of "*" asks for all that the labelSelector selects. */
+const customMetrics = (world: World, version: string, path: readonly string[], query: URLSearchParams): unknown => {
+  const [namespace = "", resource = "", name = "", metric = ""] = path;
+  const known = metric === DEMAND_METRIC && (resource === "pods" || resource === DEPLOYMENTS);
+  if (resource === "metrics" && path.length === 3) throw metricNotFound(name, "namespaces");
+  if (path.length !== 4 || !known) throw metricNotFound(metric, resource);
+  const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
+  const { nowMs, workloads } = within(world, namespace);
+  const selected = workloads.filter(({ model }) => name !== "*" || matches(labelled, podLabels(model)));
+  const values = selected.flatMap((workload) => (resource === "pods" ? podDemand(workload, nowMs) : workloadDemand(workload, nowMs)));
+  const named = name === "*" ? values : values.filter(({ describes }) => describes.name === name);
+  if (named.length === 0 && name !== "*") throw metricNotFound(metric, `${resource} ${name}`);
+  return customMetricList(version, metric, named, nowMs);
+};
+
+/** `GET /apis/external.metrics.k8s.io/v1beta1/namespaces/NAMESPACE/METRIC`: the demand on each workload of the namespace that the labelSelector selects. */
+const externalMetrics = (world: World, path: readonly string[], query: URLSearchParams): unknown => {
+  const [namespace = "", metric = ""] = path;
+  if (path.length !== 2 || metric !== DEMAND_METRIC) throw metricNotFound(metric, "external metrics");
+  const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
+  const items = within(world, namespace)
+    .workloads.filter(({ model }) => !isDark(model, lastScrapeMs(world.nowMs)))
+    .map((workload) => externalMetric(workload, world.nowMs))
+    .filter(({ metricLabels }) => matches(labelled, metricLabels));
+  return { kind: "ExternalMetricValueList", apiVersion: "external.metrics.k8s.io/v1beta1", metadata: {}, items };
 };

@@ -1,7 +1,6 @@
 import { closeSync, fdatasync, fsyncSync, ftruncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { groupCommit } from "./group-commit.ts";
 import { namingFile, openOwn, readIfThere, syncFolder, writeWhole } from "./whole-file.ts";
 
 /** Reads one line of a journal. `fault` makes the error of a line that cannot be read; lines are counted from 1. */
@@ -90,5 +89,23 @@ const appendingTo = (path: string, opened: number, bytesAtOpening: number): Json
       fsyncSync(file);
       closeSync(file);
     },
+  };
+};
+
+/**
+ * A function that settles once everything which was written before its call is durable. Calls that arrive while a commit is under way share the next one. After a failed commit every later call
+ * fails too: the kernel may have dropped what it could not write.
+ */
+export const groupCommit = (commit: () => Promise<void>): (() => Promise<void>) => {
+  let last: Promise<void> = Promise.resolve();
+  let waits = false;
+  return () => {
+    if (waits) return last;
+    waits = true;
+    last = last.then(() => {
+      waits = false;
+      return commit();
+    });
+    return last;
   };
 };

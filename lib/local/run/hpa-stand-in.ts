@@ -7,7 +7,7 @@ import type { ClusterRecord, ConnectionRecord } from "../../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { asksOf } from "../../policy/dialects.ts";
 import type { Service } from "../../service/service.ts";
-import { RULES } from "../../sync/rules.ts";
+import { RULES } from "../../sync/pure-part.ts";
 import { isoTime, type Rival } from "../cluster/kube-objects.ts";
 import type { Activity } from "../engine/drive.ts";
 

@@ -1,7 +1,7 @@
-import type { RequestListener, ServerResponse } from "node:http";
 import { open, readdir } from "node:fs/promises";
+import type { RequestListener, ServerResponse } from "node:http";
 import { join } from "node:path";
-import { groupCommit } from "../folder/group-commit.ts";
+import { groupCommit } from "../folder/json-lines.ts";
 import { isMissing, syncFolder } from "../folder/whole-file.ts";
 
 /** Targets of requests that write nothing. */

@@ -1,7 +1,6 @@
-import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
 import { invalid, type Problem, type Warning } from "../../fields/problem.ts";
 import { int32, objectOf, type ReadAs, type ReadContext } from "../../fields/shape.ts";
-import { type Constraint, CONSTRAINTS_PATH, DEFAULT_DOWN, DEFAULT_UP, type GivenConstraint } from "./constraint-defaults.ts";
+import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
 
 const RATE = { percent: int32, pods: int32, periodSeconds: int32 } as const;
 const DIRECTION = objectOf({ ...RATE, rate: objectOf(RATE), delaySeconds: int32 });
@@ -142,3 +141,21 @@ const downWarnings = ({ percent, pods }: GivenConstraint): Warning[] => {
   const message = `${zero}: 0 alone does not limit scaling down: ${other} is absent, which is no limit`;
   return [{ field: `${CONSTRAINTS_PATH}.scaleDown.${zero}`, message, fix: `write ${other}: 0 as well to never scale down` }];
 };
+
+const CONSTRAINTS_PATH = "spec.constraints";
+
+/** One direction with its defaults. An absent rate means no limit, unlike 0 (proposals.md §3). */
+interface Constraint {
+  readonly percent?: number;
+  readonly pods?: number;
+  readonly periodSeconds: number;
+  /** Absent only for scaleDown, where the cluster's downscale stabilization counts. */
+  readonly delaySeconds?: number;
+}
+
+/** The values in the manifest for one direction. */
+type GivenConstraint = Partial<Record<keyof Constraint, number>>;
+
+const DEFAULT_PERIOD_SECONDS = 60;
+const DEFAULT_UP = { percent: 100, pods: 4, periodSeconds: DEFAULT_PERIOD_SECONDS, delaySeconds: 0 };
+const DEFAULT_DOWN = { periodSeconds: DEFAULT_PERIOD_SECONDS };

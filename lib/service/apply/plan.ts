@@ -1,6 +1,7 @@
 import { type Admitted, recommenderIn } from "../../manifest/admit.ts";
 import type { Metadata } from "../../manifest/metadata.ts";
 import type { Validation } from "../../manifest/validation.ts";
+import { mustAllow } from "../../model/access.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../../model/ids.ts";
 import { isOfEarlierCluster } from "../../model/incarnation.ts";
@@ -11,7 +12,6 @@ import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet } from "../../store/records/clusters.ts";
 import { refusedUrl } from "../../sync/specs/recommender-hosts.ts";
-import { mustAllow } from "../../model/access.ts";
 import type { ServiceContext } from "../context.ts";
 import { mustMatch } from "../edits/edit-condition.ts";
 import { livesInCluster, readFromObject } from "../edits/object-owned.ts";
@@ -19,9 +19,7 @@ import { mustRead } from "../find-autoscaler.ts";
 import type { EditCondition } from "../service.ts";
 import type { Applied } from "../views/autoscaler-view.ts";
 import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } from "./manifest-inputs.ts";
-import { rulesChange } from "./rules-change.ts";
-import { namesCalendar, scheduleOutlook } from "./schedule-outlook.ts";
-import { type ScaleTarget, sharedTargets } from "./shared-targets.ts";
+import { namesCalendar, rulesChange, type ScaleTarget, scheduleOutlook, sharedTargets } from "./warnings.ts";
 
 /** Most problem lines of one answer. Checking stops there, so that a hostile text cannot make an answer of many megabytes. */
 const LINES_MAX = 500;

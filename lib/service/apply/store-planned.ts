@@ -2,12 +2,12 @@ import { ownPart } from "../../manifest/own-part.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
+import type { HistoryItem, Inserted, InsertHistory } from "../../store/history/port.ts";
 import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import { mustHaveStayed, type Written } from "../edits/removal.ts";
 import type { ApplyOptions } from "../service.ts";
 import type { Applied } from "../views/autoscaler-view.ts";
-import { insertTogether } from "./insert-together.ts";
 import { type ApplyTarget, type Planned, replan } from "./plan.ts";
 
 /** Attempts of an edit while other editors win. */
@@ -121,4 +121,33 @@ const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { do
     name: autoscalerName(name),
     ...(cluster.uid !== undefined && { clusterUid: cluster.uid }),
   };
+};
+
+interface Call {
+  readonly items: readonly HistoryItem[];
+  readonly resolve: (outcomes: readonly Inserted[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Sends the items of all calls of one event-loop turn in one request to the history. A failure rejects every call. */
+const insertTogether = (insert: InsertHistory): InsertHistory => {
+  let waiting: Call[] = [];
+  const send = async (): Promise<void> => {
+    const calls = waiting;
+    waiting = [];
+    try {
+      const outcomes = await insert(calls.flatMap(({ items }) => items));
+      let from = 0;
+      for (const { items, resolve } of calls) {
+        resolve(outcomes.slice(from, from + items.length));
+        from += items.length;
+      }
+    } catch (error) {
+      for (const { reject } of calls) reject(error);
+    }
+  };
+  return (items) =>
+    new Promise((resolve, reject) => {
+      if (waiting.push({ items, resolve, reject }) === 1) setImmediate(() => void send());
+    });
 };

@@ -1,6 +1,8 @@
-import { ANY_HOST } from "../../model/records.ts";
+import { serverUrl } from "../../cluster/access/server-url.ts";
+import { eksFault } from "../../model/eks.ts";
+import { ANY_HOST, type Connection } from "../../model/records.ts";
+import { isSecretOf, secretWords } from "../../model/secret-name.ts";
 import type { ClusterChange } from "../service.ts";
-import { connectionFault } from "./connection-fault.ts";
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const LABEL_WORDS = "must be small letters, digits and -, at most 63";
@@ -60,3 +62,28 @@ const partitionFaults = (partitions: NonNullable<ClusterChange["partitions"]>): 
 };
 
 const twice = (names: readonly string[]): readonly string[] => [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
+
+/** The fault of a connection that can be found before it is stored; undefined when there is none. The sync checks the same when it connects. */
+const connectionFault = (cluster: string, connection: Connection): string | undefined => {
+  switch (connection.kind) {
+    case "secret":
+      return isSecretOf(connection.secretId, cluster) ? undefined : secretWords(cluster);
+    case "eks":
+      return eksFault(connection) ?? endpointFault(connection.endpoint);
+    case "kubeconfig":
+      return undefined;
+  }
+};
+
+const endpointFault = (endpoint: string | undefined): string | undefined => {
+  if (endpoint === undefined) return undefined;
+  try {
+    serverUrl(endpoint, { ownAddresses: false, refuse: (why) => new EndpointFault(`its endpoint ${why}`) });
+    return undefined;
+  } catch (error) {
+    if (error instanceof EndpointFault) return error.message;
+    throw error;
+  }
+};
+
+class EndpointFault extends Error {}

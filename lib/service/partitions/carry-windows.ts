@@ -7,10 +7,10 @@ import { dividedPages } from "../../store/pages/division.ts";
 import { deletePage, readPage, writePage } from "../../store/pages/pages.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getCluster } from "../../store/records/clusters.ts";
+import { partitionOf } from "../../store/records/partitions.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { windowsNow } from "../../sync/stored-windows.ts";
 import type { ServiceContext } from "../context.ts";
-import { type Handover, handoverOfNamespace, handovers, leasedPartitions } from "./handovers.ts";
 import { emptyPages } from "./empty-pages.ts";
 import { giveAllBack, type LeasedPartition, type Leases, leaseAll } from "./leases.ts";
 
@@ -157,3 +157,36 @@ const namePages = async (context: ServiceContext, leased: LeasedPartition, bodie
   leased.lease = await adoptPages(context.tables, lease, { generation, pages: bodies.map(() => lease.epoch), nowMs });
   for (const index of head.pages.keys()) await deletePage(context.tables, { partition, generation: head.pageGeneration, index });
 };
+
+type Partitions = Pick<ClusterRecord, "name" | "partitions">;
+
+/** A move between partitions; a side is absent where no partition holds the namespaces. */
+interface Handover {
+  readonly from?: PartitionName;
+  readonly to?: PartitionName;
+}
+
+const handoverOf = (from: PartitionName | undefined, to: PartitionName | undefined): Handover => ({
+  ...(from !== undefined && { from }),
+  ...(to !== undefined && { to }),
+});
+
+/** The move of one namespace; `undefined` when it stays. */
+const handoverOfNamespace = (before: Partitions, after: Partitions, namespace: Namespace): Handover | undefined => {
+  const [from, to] = [partitionOf(before, namespace), partitionOf(after, namespace)];
+  return from === to ? undefined : handoverOf(from, to);
+};
+
+const restOf = ({ partitions }: Partitions): PartitionName | undefined => partitions.find(({ namespaces }) => namespaces === undefined)?.name;
+
+/** All moves, also of namespaces without autoscalers, because an intent of a deleted autoscaler may still be open. */
+export const handovers = (before: Partitions, after: Partitions): readonly Handover[] => {
+  const named = new Set([...before.partitions, ...after.partitions].flatMap(({ namespaces }) => namespaces ?? []));
+  const passing = [...named].flatMap((namespace) => handoverOfNamespace(before, after, namespace) ?? []);
+  const [from, to] = [restOf(before), restOf(after)];
+  return from === to ? passing : [...passing, handoverOf(from, to)];
+};
+
+/** The partitions to lease, always in the same order, so that two edits cannot wait for each other. */
+export const leasedPartitions = (passing: readonly Handover[]): readonly PartitionName[] =>
+  [...new Set(passing.flatMap(({ from, to }) => [from ?? [], to ?? []].flat()))].sort();

@@ -1,4 +1,4 @@
-import { rivalView } from "../views/rival-view.ts";
+import { rivalView } from "../views/autoscaler-of.ts";
 import type { ShadowStretch, ShadowView } from "../views/shadow-view.ts";
 import { timeText } from "../views/time-text.ts";
 import { reactionsOf } from "./reactions.ts";

@@ -1,9 +1,11 @@
-import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
+import { partitionName } from "../../model/ids.ts";
 import { isActive } from "../../model/override.ts";
+import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { CLUSTERS_AT_ONCE, eachDone } from "../../store/table/all-done.ts";
+import { dueTimes, MINUTE_MS } from "../../sync/plan.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { ofCluster, ofFleet } from "../overrides/override-places.ts";
 import { toArray } from "../to-array.ts";
@@ -15,7 +17,6 @@ import { pauseView } from "../views/pause-view.ts";
 import type { DeadLetters, StatusProblem, StatusView } from "../views/status.ts";
 import { timeText } from "../views/time-text.ts";
 import { clusterNotices, clusterProblems, deadLetterProblems, restoredProblems, unreadableCluster } from "./status-problems.ts";
-import { type SyncCounts, syncCounts } from "./sync-counts.ts";
 
 /** One screen. The counts are of all. */
 const PAUSES_SHOWN = 10;
@@ -149,3 +150,17 @@ const errorsOf = (views: readonly ClusterView[]): StatusView["errors"] =>
     .flatMap(({ name, state, since, error }) => (error === undefined ? [] : [{ cluster: name, state, ...(since !== undefined && { since }), error }]))
     .toSorted((one, other) => (other.since ?? "").localeCompare(one.since ?? ""))
     .slice(0, ERRORS_SHOWN);
+
+type SyncCounts = StatusView["syncs"];
+
+/** The due times of the last minute of one cluster. A due time counts as done when it or a later one of its partition is done, because a sync makes up for those before it. */
+const syncCounts = ({ name, syncPeriodMs, plannedFromMs = 0 }: ClusterRecord, { partitions }: ClusterReading, nowMs: number): SyncCounts => {
+  const window = { fromMs: Math.max(nowMs - MINUTE_MS, plannedFromMs), untilMs: nowMs };
+  const due = partitions.map(({ view, head }) => ({
+    doneMs: head?.dueDoneMs ?? 0,
+    times: dueTimes(name, partitionName(view.name), syncPeriodMs, window),
+  }));
+  const open = due.flatMap(({ doneMs, times }) => times.filter((dueMs) => dueMs > doneMs));
+  const planned = due.reduce((sum, { times }) => sum + times.length, 0);
+  return { planned, done: planned - open.length, late: open.filter((dueMs) => dueMs < nowMs - syncPeriodMs).length };
+};

@@ -2,17 +2,16 @@ import type { StepOutcome } from "../../model/decision.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
 import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, WithoutHold } from "../../model/records.ts";
+import type { Rival } from "../../model/rival-state.ts";
 import type { Status } from "../../model/windows.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
-import { countsOf, heldBy } from "../../report/evaluation-state.ts";
+import { countsOf, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
 import { metricReadings } from "../../sync/metric-readings.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import type { AutoscalerView, DecisionView, EventView, FrozenView, MetricView, StepView } from "./autoscaler-view.ts";
+import type { AutoscalerState, AutoscalerView, DecisionView, EventView, FrozenView, MetricView, RivalView, StepView } from "./autoscaler-view.ts";
 import { overridesView } from "./bounds-of.ts";
 import { pauseView } from "./pause-view.ts";
-import { rivalView } from "./rival-view.ts";
-import { stateOf } from "./state.ts";
 import { timeText } from "./time-text.ts";
 
 export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
@@ -150,4 +149,18 @@ export const eventView = (event: ScaleEventRecord): EventView => ({
   specGeneration: event.specGeneration,
   metrics: event.metrics.map(readable),
   steps: stepViews(event.steps),
+});
+
+/** The first state that applies. States that stop the autoscaler come before findings of the sync. */
+const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: AutoscalerSnapshot): AutoscalerState => {
+  if (fleet.frozen) return "frozen";
+  if (pauseView(cluster.paused, nowMs) || pauseView(record.paused, nowMs)) return "paused";
+  if (spec.kind === "problem") return "invalid";
+  return evaluated ? evaluatedState(evaluated.evaluation) : "waiting";
+};
+
+export const rivalView = ({ lastScaleMs, because, ...rival }: Rival): RivalView => ({
+  ...rival,
+  ...(lastScaleMs !== undefined && { lastScaleAt: timeText(lastScaleMs) }),
+  ...because,
 });

@@ -1,7 +1,6 @@
 import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../../model/ids.ts";
-import { itemKey } from "../table/item-key.ts";
-import { headKey } from "../table/keys.ts";
+import { headKey, itemKey } from "../table/keys.ts";
 import { CLOCK_WRONG_MAX_MS, clockWrongBy } from "../table/server-clock.ts";
 import type { Tables } from "../table/tables.ts";
 import { type Head, readHead } from "./head.ts";

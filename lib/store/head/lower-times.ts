@@ -1,6 +1,5 @@
 import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
-import { itemKey } from "../table/item-key.ts";
-import { headKey } from "../table/keys.ts";
+import { headKey, itemKey } from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
 import type { Head } from "./head.ts";
 import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";

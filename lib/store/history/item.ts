@@ -1,7 +1,6 @@
 import { type AttributeValue, GetItemCommand, type GetItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
-import { itemKey } from "../table/item-key.ts";
-import type { Key } from "../table/keys.ts";
+import { itemKey, type Key } from "../table/keys.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import type { HistoryItem } from "./port.ts";

@@ -1,7 +1,6 @@
 import { DeleteItemCommand, type DeleteItemCommandInput, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../../model/ids.ts";
-import { itemKey } from "../table/item-key.ts";
-import { type Key, pageKey, pagesBelow, pagesEnd } from "../table/keys.ts";
+import { itemKey, type Key, pageKey, pagesBelow, pagesEnd } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";

@@ -8,8 +8,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
 import type { PartitionRef } from "../../model/ids.ts";
-import { itemKey } from "../table/item-key.ts";
-import { pageKey } from "../table/keys.ts";
+import { itemKey, pageKey } from "../table/keys.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 

@@ -2,8 +2,7 @@ import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type Up
 import { TidemarkError } from "../../model/errors.ts";
 import type { ClusterName } from "../../model/ids.ts";
 import type { ClusterRecord, Connection, ConnectionRecord, FleetRecord } from "../../model/records.ts";
-import { itemKey } from "../table/item-key.ts";
-import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, clusterKey, connectionKey, FLEET_PK, fleetKey } from "../table/keys.ts";
+import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, clusterKey, connectionKey, FLEET_PK, fleetKey, itemKey } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";

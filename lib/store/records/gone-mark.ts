@@ -1,7 +1,6 @@
 import { UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerRecord } from "../../model/records.ts";
-import { itemKey } from "../table/item-key.ts";
-import { autoscalerKey } from "../table/keys.ts";
+import { autoscalerKey, itemKey } from "../table/keys.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { DELETED } from "./tombstone.ts";

@@ -1,6 +1,5 @@
 import { PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
-import { itemKey } from "../table/item-key.ts";
-import { planKey } from "../table/keys.ts";
+import { itemKey, planKey } from "../table/keys.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { readRecord } from "./write.ts";

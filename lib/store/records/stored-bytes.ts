@@ -1,7 +1,6 @@
 import { GetItemCommand, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../../model/ids.ts";
-import { itemKey } from "../table/item-key.ts";
-import { storedBytesKey } from "../table/keys.ts";
+import { itemKey, storedBytesKey } from "../table/keys.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 

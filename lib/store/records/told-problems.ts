@@ -1,8 +1,7 @@
 import { PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import { compress, decompress } from "../table/compressed.ts";
-import { itemKey } from "../table/item-key.ts";
-import { toldProblemsKey } from "../table/keys.ts";
+import { itemKey, toldProblemsKey } from "../table/keys.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { readRecord } from "./write.ts";

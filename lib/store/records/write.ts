@@ -1,7 +1,6 @@
 import { GetItemCommand, PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { itemKey } from "../table/item-key.ts";
-import type { Key } from "../table/keys.ts";
+import { itemKey, type Key } from "../table/keys.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { DELETED, isTombstone, tombstoneOf } from "./tombstone.ts";

@@ -1,7 +1,6 @@
 import { type AttributeValue, DeleteItemCommand, GetItemCommand, PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../../model/ids.ts";
-import { itemKey } from "../table/item-key.ts";
-import { indexKey, type Key, summaryKey } from "../table/keys.ts";
+import { indexKey, itemKey, type Key, summaryKey } from "../table/keys.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 

@@ -1,7 +1,6 @@
 import { type AttributeValue, BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
 import { eachDone } from "./all-done.ts";
-import { itemKey } from "./item-key.ts";
-import type { Key } from "./keys.ts";
+import { itemKey, type Key } from "./keys.ts";
 import { pause, repeat } from "./repeat.ts";
 import type { Tables } from "./tables.ts";
 

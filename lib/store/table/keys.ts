@@ -1,3 +1,4 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerRef, ClusterName, PartitionRef } from "../../model/ids.ts";
 
 /** Primary key of an item in either table. Names are DNS labels, so "#" never occurs in them. */
@@ -95,3 +96,6 @@ export const journalKey = (ref: PartitionRef, journal: { readonly page: number; 
   pk: journalPk(ref),
   sk: `${journalPagePrefix(journal.page)}${timeText(journal.atMs)}#${journal.epoch}`,
 });
+
+/** A key in the form of DynamoDB requests. */
+export const itemKey = (key: Key): { pk: AttributeValue; sk: AttributeValue } => ({ pk: { S: key.pk }, sk: { S: key.sk } });

@@ -1,13 +1,13 @@
 import { type EffectiveBounds, NOTHING_SET } from "../../model/bounds.ts";
 import type { Because, Decision, Scale } from "../../model/decision.ts";
-import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { AutoscalerUid } from "../../model/ids.ts";
-import { editWaits, newerForbids, objectNotStored } from "../../report/object-holds.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
 import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
 import type { DecideInput } from "../../policy/decide.ts";
+import { editWaits, newerForbids, objectNotStored } from "../../report/object-holds.ts";
 import type { KnownSpec } from "../load-specs.ts";
 import type { SyncMessage } from "../message.ts";
-import type { Rules } from "../rules.ts";
+import type { Rules } from "../pure-part.ts";
 import { bytesOf, type Finding } from "./finding.ts";
 import { STORED_MAX, SYNC_BYTES_MAX } from "./store-room.ts";
 import { inFairTurns } from "./store-turns.ts";

@@ -2,7 +2,7 @@ import { isObject } from "../../model/is-object.ts";
 import type { IndexRow } from "../../model/partition-index.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { converted, type LoadedSpec } from "../load-specs.ts";
-import type { Rules } from "../rules.ts";
+import type { Rules } from "../pure-part.ts";
 
 /** The row of an autoscaler as a sync or a reader has loaded it. */
 export const indexRowOf = (spec: LoadedSpec): IndexRow => {

@@ -8,7 +8,7 @@ import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import { isAtMax } from "../evaluation.ts";
 import type { LoadedSpec } from "../load-specs.ts";
 import { metricReadings } from "../metric-readings.ts";
-import type { RuleFailures } from "../rule-failures.ts";
+import type { RuleFailures } from "../pure-part.ts";
 
 /** How a scale of the autoscaler ended in this sync. */
 type Ended = Pick<UncountedScale, "from" | "to" | "outcome">;

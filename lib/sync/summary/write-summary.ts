@@ -9,7 +9,7 @@ import { putIndex, putSummary, readSummary } from "../../store/summary/summary-i
 import type { Verdict } from "../decide.ts";
 import { briefEvaluation } from "../evaluation.ts";
 import type { Loaded } from "../load.ts";
-import type { RuleFailures } from "../rule-failures.ts";
+import type { RuleFailures } from "../pure-part.ts";
 import type { Settled } from "../settle.ts";
 import type { StoredPages } from "../store-pages.ts";
 import type { SyncPorts } from "../sync-ports.ts";

@@ -1,12 +1,12 @@
-import { admit } from "../../../lib/manifest/admit.ts";
 import { clauseOf } from "../../../lib/fields/problem.ts";
+import { admit } from "../../../lib/manifest/admit.ts";
 import type { Decision } from "../../../lib/model/decision.ts";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { decide } from "../../../lib/policy/decide.ts";
 import { afterWrite } from "../../../lib/policy/dialects.ts";
-import { RULES } from "../../../lib/sync/rules.ts";
+import { RULES } from "../../../lib/sync/pure-part.ts";
 import type { Difference } from "../differences.ts";
 import { throughStore } from "../hpa/through-store.ts";
 import type { CaseRunner } from "../registry.ts";

@@ -1,4 +1,4 @@
-import { readRecommenderAnswer, readRecommenderReply } from "../../../lib/cluster/read/recommender.ts";
+import { readRecommenderAnswer, readRecommenderReply } from "../../../lib/cluster/recommender.ts";
 import { metricOf } from "../../../lib/manifest/watermark/spec.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { Answer, RecommenderReply } from "../../../lib/model/observation.ts";
@@ -7,13 +7,13 @@ import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-wat
 import { readyPods } from "../../../lib/policy/watermark/metrics/measure.ts";
 import { recommenderName, recommenderRequest } from "../../../lib/policy/watermark/metrics/recommender.ts";
 import { sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
+import { externalQuery } from "../../../lib/sources/external.ts";
+import { readExternalValues, readPodMetrics } from "../../answers.ts";
 import { type Observed, observationOf } from "../../observation.ts";
 import { said } from "../../policy/watermark/world.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { bareSpec, numberOf, only, podsOf, type Raw, rawOf, scaleOf, specFrom, textOf, timeOf } from "./raw.ts";
-import { externalQuery } from "../../../lib/sources/external.ts";
-import { readExternalValues, readPodMetrics } from "../../answers.ts";
 
 /** One metric, or one reply of a recommender, with pods and scale: the raw proposal. A crash of the original must be a refusal here. */
 export const replicaCalculationKind: CaseRunner = (vector) => {

@@ -1,23 +1,23 @@
 import { readPods } from "../../../lib/cluster/read/pods.ts";
-import { readRecommenderAnswer } from "../../../lib/cluster/read/recommender.ts";
+import { readRecommenderAnswer } from "../../../lib/cluster/recommender.ts";
 import { type LabelIndex, labelIndex } from "../../../lib/model/label-index.ts";
 import type {
   Answer,
   ApiFailure,
   MetricValue,
-  QuestionKey,
-  Samples,
   MonitorReading,
   Observation,
   PodMetrics,
+  QuestionKey,
   RecommenderReply,
+  Samples,
   ScaleReading,
 } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import { canonicalSelector } from "../../../lib/model/selector.ts";
-import { scaleRead } from "../../observation.ts";
-import { readExternalValues, readPodMetrics } from "../../answers.ts";
 import { RESOURCE_QUERY } from "../../../lib/sources/resource.ts";
+import { readExternalValues, readPodMetrics } from "../../answers.ts";
+import { scaleRead } from "../../observation.ts";
 
 /** Inputs of a step of a watermark sequence, as the vectors' README lays them out. */
 export interface Step {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readDates } from "../../../lib/manifest/calendars/date-list.ts";
+import { readDates } from "../../../lib/manifest/calendars/dates-file.ts";
 import { dayText, readDay } from "../../../lib/model/calendar-day.ts";
 
 const TODAY = readDay("2026-03-01") ?? 0;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { insertByStatement } from "../../../lib/store/history/insert.ts";
-import { RULES } from "../../../lib/sync/rules.ts";
+import { RULES } from "../../../lib/sync/pure-part.ts";
 import { sync } from "../../../lib/sync/sync.ts";
 import { warmCache } from "../../../lib/sync/warm-cache.ts";
 

@@ -4,7 +4,7 @@ import type { Intent } from "../../../lib/model/records.ts";
 import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
 import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
-import { RULES } from "../../../lib/sync/rules.ts";
+import { RULES } from "../../../lib/sync/pure-part.ts";
 import type { Invocation } from "../invocation.ts";
 import { keepLooks } from "../rivals.ts";
 import { watchAhead } from "./clocks.ts";

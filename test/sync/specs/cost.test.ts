@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { specObject } from "../../../lib/cluster/specs/spec-object.ts";
+import { specObject } from "../../../lib/cluster/specs/list-specs.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 import { SPEC_KINDS } from "../../../lib/model/spec-kinds.ts";
 import { converted } from "../../../lib/sync/load-specs.ts";
-import { RULES } from "../../../lib/sync/rules.ts";
+import { RULES } from "../../../lib/sync/pure-part.ts";
 import { compared, knownVersions } from "../../../lib/sync/specs/compare.ts";
 import { NOON } from "../../noon.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClusterClient } from "../../../lib/cluster/port.ts";
 import type { SpecListing } from "../../../lib/cluster/specs/spec-listing.ts";
 import type { AutoscalerRecord } from "../../../lib/model/records.ts";
-import { RULES, type Rules } from "../../../lib/sync/rules.ts";
+import { RULES, type Rules } from "../../../lib/sync/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";

@@ -6,7 +6,7 @@ import { changesOf } from "../../../lib/store/history/changes.ts";
 import { insertByStatement } from "../../../lib/store/history/insert.ts";
 import { journalOfPage } from "../../../lib/store/history/journal.ts";
 import { NAMESPACE_BYTES_MAX } from "../../../lib/store/records/stored-bytes.ts";
-import { RULES } from "../../../lib/sync/rules.ts";
+import { RULES } from "../../../lib/sync/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import { SYNC_BYTES_MAX } from "../../../lib/sync/specs/store-room.ts";
 import { type Engine, startDynalite, startMemory } from "../../contracts/engines.ts";

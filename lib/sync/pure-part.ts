@@ -1,9 +1,10 @@
 import { specOf } from "../manifest/admit.ts";
 import type { Decision } from "../model/decision.ts";
 import { isTidemarkError } from "../model/errors.ts";
+import type { AutoscalerUid } from "../model/ids.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
-import { decide, type DecideInput } from "../policy/decide.ts";
+import { type DecideInput, decide } from "../policy/decide.ts";
 import { afterWrite, withScale } from "../policy/dialects.ts";
 import type { Change } from "../policy/shared/recorded-scales.ts";
 import type { WriteReport, Written } from "../policy/shared/write-report.ts";
@@ -33,4 +34,33 @@ export const RULES: Rules = {
   decide,
   afterWrite,
   withScale,
+};
+
+/**
+ * What rules threw in this sync, by autoscaler. Rules throw nothing but mistakes of Tidemark, and a mistake about one autoscaler must not stop the others of its partition. On doubt, hold: the autoscaler
+ * of a mistake scales nothing, and the report of the sync has each error.
+ */
+export interface RuleFailures {
+  readonly of: (uid: AutoscalerUid) => Error | undefined;
+  readonly all: () => ReadonlyMap<AutoscalerUid, Error>;
+  /** The result of a rule, or `instead` where the rule throws. */
+  readonly guarded: <Result>(uid: AutoscalerUid, rule: () => Result, instead: (error: Error) => Result) => Result;
+}
+
+export const ruleFailures = (): RuleFailures => {
+  const failures = new Map<AutoscalerUid, Error>();
+  return {
+    of: (uid) => failures.get(uid),
+    all: () => failures,
+    guarded: (uid, rule, instead) => {
+      try {
+        return rule();
+      } catch (thrown) {
+        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        // The first error says where it began.
+        if (!failures.has(uid)) failures.set(uid, error);
+        return instead(error);
+      }
+    },
+  };
 };

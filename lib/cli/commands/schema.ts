@@ -1,5 +1,6 @@
-import { boundsText, defaultText, explainField, fieldsOf, typeText } from "../../manifest/native/explain-field.ts";
 import type { FieldDescription } from "../../fields/field-types.ts";
+import { podAutoscalerDefinition } from "../../manifest/crd/definition.ts";
+import { boundsText, defaultText, explainField, fieldsOf, typeText } from "../../manifest/native/explain-field.ts";
 import { podAutoscalerSchema, schemaOf } from "../../manifest/native/json-schema.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { lines, type Printed } from "../../report/printed.ts";
@@ -32,4 +33,9 @@ const sheetOf = (path: string, about: FieldDescription): Printed => {
     ...rows.map(([name = "", value = ""]) => `  ${`${name}:`.padEnd(9)}${value}`),
     ...(members.length > 0 ? ["  Fields:", ...members.map(([name, { meaning }]) => `    ${name.padEnd(width)}  ${meaning}`)] : []),
   ]);
+};
+
+/** Prints the CustomResourceDefinition `podautoscalers.tidemark.dev`, ready for `kubectl apply --server-side -f -`. */
+export const crd = async (printer: Printer, output: DocumentFormat): Promise<void> => {
+  await printer.print(documentText(podAutoscalerDefinition(), output));
 };

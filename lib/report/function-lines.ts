@@ -1,0 +1,79 @@
+import type { LogLine } from "./log-lines.ts";
+
+/** The result of one planning call. */
+export interface PlanReport {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** The begins of earlier minutes that no call had planned, so that this call planned what was still ahead of them. At the first call of a stack these are two. */
+  readonly missed: readonly number[];
+  readonly clusters: number;
+  readonly sent: number;
+  /** Messages left out because the call came too late for them. */
+  readonly skipped: number;
+  /** Clusters whose record cannot be read, with the reason. Nothing is planned for them. */
+  readonly unreadable: readonly { readonly name: string; readonly message: string }[];
+}
+
+/** The log line of one planning call. */
+export const planLine = (report: PlanReport): LogLine => ({
+  level: report.unreadable.length > 0 ? "error" : report.skipped > 0 ? "warn" : "info",
+  message: `Planned ${report.sent} syncs of ${report.clusters} clusters`,
+  fields: {
+    from: new Date(report.fromMs).toISOString(),
+    until: new Date(report.untilMs).toISOString(),
+    ...(report.missed.length > 0 && { missed: report.missed.map((minuteMs) => new Date(minuteMs).toISOString()) }),
+    sent: report.sent,
+    skipped: report.skipped,
+    ...(report.unreadable.length > 0 && { unreadable: report.unreadable }),
+  },
+});
+
+/** The log line of a cluster that could not be planned right after its edit. */
+export const planNowFailedLine = (cluster: string, error: unknown): LogLine => ({
+  level: "warn",
+  message: `Cannot plan cluster "${cluster}" at once: the scheduler plans it within a minute`,
+  fields: { cluster, why: error instanceof Error ? error.message : String(error) },
+});
+
+/** A status that could not tell how many messages are in the dead-letter queues. */
+export const deadLettersUnknownLine = (error: unknown): LogLine => ({
+  level: "warn",
+  message: "Cannot count the messages in the dead-letter queues: the status says that they are not known",
+  fields: { why: error instanceof Error ? error.message : String(error) },
+});
+
+/** One answered request. The log has its route and never its input. */
+export interface RequestReport {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly tookMs: number;
+  readonly bytes: number;
+  readonly by?: string;
+  readonly requestId: string;
+  /** The refusal or the failure. The log of a failure includes its stack. */
+  readonly error?: unknown;
+}
+
+const FIRST_REFUSAL = 400;
+const FIRST_FAILURE = 500;
+/** Limit for the path, because an unknown path may be anything. */
+const PATH_CHARACTERS_MAX = 100;
+
+/** The log line of one request: an error for our own failure, a warning for a refusal or for an answer that could not be stored for repeats. */
+export const requestLine = ({ path, error, ...report }: RequestReport): LogLine => {
+  const level = report.status >= FIRST_FAILURE ? "error" : report.status >= FIRST_REFUSAL || error !== undefined ? "warn" : "info";
+  const shown = path.slice(0, PATH_CHARACTERS_MAX);
+  return {
+    level,
+    message: `Answered ${report.method} ${shown} with ${report.status}`,
+    fields: { ...report, path: shown, ...wordsOf(report.status, error) },
+  };
+};
+
+const wordsOf = (status: number, error: unknown): LogLine["fields"] => {
+  if (error === undefined) return {};
+  const thrown = error instanceof Error ? error : new Error(String(error));
+  if (status >= FIRST_FAILURE) return { error: thrown };
+  return status >= FIRST_REFUSAL ? { refusal: thrown.message } : { unkept: thrown.message };
+};
