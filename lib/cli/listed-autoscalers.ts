@@ -4,7 +4,7 @@ import type { Service } from "../service/service.ts";
 import { toArray } from "../service/to-array.ts";
 import type { AutoscalerView } from "../service/views/autoscaler-view.ts";
 import { type ClusterRows, namesIn, type RowQuery, rowOfView, type TableRow, tableRows } from "../service/views/row-view.ts";
-import { eachDone } from "../store/table/all-done.ts";
+import { mapWithLimit } from "../store/table/wait-for-all.ts";
 import { clustersMatching } from "./cluster-pattern.ts";
 import type { ScopeOptions } from "./scope-options.ts";
 
@@ -48,7 +48,7 @@ export async function* listedClusters(
   const filters = await filtersOf(service, options);
   try {
     if (filters.length === 1) yield* service.rows({ ...filters[0], ...more });
-    else yield* (await eachDone(filters, CLUSTERS_AT_ONCE, (filter) => toArray(service.rows({ ...filter, ...more })))).flat();
+    else yield* (await mapWithLimit(filters, CLUSTERS_AT_ONCE, (filter) => toArray(service.rows({ ...filter, ...more })))).flat();
   } catch (error) {
     if (!isTidemarkError(error, "api.unknown-route")) throw error;
     // A stack of an earlier release has no rows.

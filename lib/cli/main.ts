@@ -2,7 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { failureText } from "../local/folder/failure-text.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import { inUtc } from "../report/instant-text.ts";
-import { usageWords } from "../report/usage-words.ts";
+import { usageMessage } from "../report/usage-message.ts";
 import { type CommandTarget, chooseTarget, refuseUnnamed, TARGET_OPTIONS, type TargetOptions, targetNote } from "./command-target.ts";
 import { type Io, type Printer, printerOn } from "./io.ts";
 import { program } from "./program.ts";
@@ -100,6 +100,6 @@ const HELPED = new Set(["commander.help", "commander.helpDisplayed", "commander.
 
 const usageFailure = (error: CommanderError, printer: Printer): number => {
   if (HELPED.has(error.code)) return EXIT.done;
-  printer.error(usageWords(error.message));
+  printer.error(usageMessage(error.message));
   return EXIT.failed;
 };

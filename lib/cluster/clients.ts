@@ -1,8 +1,8 @@
 import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { EksDescription } from "./access/eks-description.ts";
+import type { ClusterClient } from "./cluster-client.ts";
 import type { ConnectOptions } from "./connect.ts";
-import type { ClusterClient } from "./port.ts";
 import { MAX_DESCRIPTIONS } from "./request-limits.ts";
 
 /** The clients of a warm environment. They stay between invocations, so that connections, tokens and discovery are reused. */
@@ -94,5 +94,5 @@ const BESIDE_MIB = 300;
  * How many clients a function with this much memory keeps. An environment gets the messages of all clusters in turn, so with fewer clients than clusters each sync opens one: it reads a secret or asks EKS, and
  * makes a new TLS connection. Fails to few: a process without memory ends in the middle of a sync.
  */
-export const clientRoom = (memoryMib: number): number =>
+export const clientsThatFit = (memoryMib: number): number =>
   Number.isFinite(memoryMib) ? Math.max(CLIENTS_LEAST, Math.floor((memoryMib - BESIDE_MIB) / CLIENT_MIB)) : CLIENTS_LEAST;

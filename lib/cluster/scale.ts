@@ -1,10 +1,10 @@
+import type { TargetRef } from "../model/common-spec.ts";
 import type { Namespace } from "../model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../model/observation.ts";
-import type { TargetRef } from "../model/spec-governed.ts";
+import type { ScaleAnswer, ScaleWrite } from "./cluster-client.ts";
 import type { Discovery, KindPath } from "./discovery.ts";
 import { isBuiltIn } from "./discovery.ts";
 import { objectPath, scalePath } from "./paths.ts";
-import type { ScaleAnswer, ScaleWrite } from "./port.ts";
 import { readScale, readWorkloadScale } from "./read/scale.ts";
 import { type CallBudget, callBudget } from "./transport/budget.ts";
 import type { Surroundings } from "./transport/surroundings.ts";

@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { errorLines, text } from "../report/printed.ts";
-import { usageWords } from "../report/usage-words.ts";
+import { usageMessage } from "../report/usage-message.ts";
 import { failureText } from "./folder/failure-text.ts";
 import { closing } from "./run/closing.ts";
 import { startCommand } from "./run/options.ts";
@@ -52,7 +52,7 @@ export const main = async (): Promise<void> => {
 
 const misuse = ({ code, message }: CommanderError): number => {
   if (code === "commander.helpDisplayed") return EXIT.done;
-  process.stderr.write(text`error: ${usageWords(message)}\n(--help shows all options)\n`.written());
+  process.stderr.write(text`error: ${usageMessage(message)}\n(--help shows all options)\n`.written());
   return EXIT.failed;
 };
 

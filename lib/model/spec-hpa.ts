@@ -1,9 +1,9 @@
+import type { CommonSpec, TargetRef } from "./common-spec.ts";
 import type { LabelSelector } from "./selector.ts";
-import type { Governed, TargetRef } from "./spec-governed.ts";
 import type { LimitFactor } from "./spec-watermark.ts";
 
 /** `autoscaling/v2` and every form that converts to it (hpa.md 1). */
-export interface HpaSpec extends Governed {
+export interface HpaSpec extends CommonSpec {
   /** "original" selects the rules of the first design (proposals.md §1), with one Resource metric of CPU utilization. "multi-threshold" has `thresholds` (proposals.md §5). */
   readonly dialect: "hpa" | "original" | "multi-threshold";
   readonly target: TargetRef;

@@ -1,8 +1,8 @@
-import type { Governed, TargetRef } from "./spec-governed.ts";
+import type { CommonSpec, TargetRef } from "./common-spec.ts";
 import type { CountedChanges } from "./spec-hpa.ts";
 
 /** `tidemark.dev/v1 PodAutoscaler` with `rules: native`, defaulted (docs/pod-autoscaler.md). With `rules: hpa` or `watermark` it becomes the spec of that dialect. */
-export interface NativeSpec extends Governed {
+export interface NativeSpec extends CommonSpec {
   readonly dialect: "native";
   readonly target: TargetRef;
   /** At least 1. Only `idle` allows fewer. */

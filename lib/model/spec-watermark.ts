@@ -1,8 +1,8 @@
+import type { CommonSpec, TargetRef } from "./common-spec.ts";
 import type { LabelSelector } from "./selector.ts";
-import type { Governed, TargetRef } from "./spec-governed.ts";
 
 /** `datadoghq.com/v1alpha1 WatermarkPodAutoscaler`, defaulted (watermark.md 1). Quantities are thousandths, rounded away from zero. */
-export interface WatermarkSpec extends Governed {
+export interface WatermarkSpec extends CommonSpec {
   readonly dialect: "watermark";
   /**
    * The number that a value is divided by and that a new count is calculated from: the ready pods, as in the controller, or the current count, as in the multi-threshold proposal

@@ -32,7 +32,7 @@ export interface Dialect<Spec extends AutoscalerSpec> {
   /** True where a monitor with the name of the autoscaler may stop all scaling. */
   readonly asksMonitor: (spec: Spec) => boolean;
   /** What must be asked of an external recommender, once the cluster was read. */
-  readonly recommenderQuestion: (spec: Spec, seen: Seen) => RecommenderQuestion | undefined;
+  readonly recommenderQuestion: (spec: Spec, seen: SyncView) => RecommenderQuestion | undefined;
 
   /** One sync of the rules. Equal inputs give equal decisions. */
   readonly decide: (input: RulesInput<Spec>) => Decision;
@@ -63,7 +63,7 @@ export interface RulesInput<Spec extends AutoscalerSpec> extends DecisionTimes {
 }
 
 /** What one sync saw of the cluster. */
-export interface Seen {
+export interface SyncView {
   readonly namespace: string;
   readonly observation: Observation;
   readonly nowMs: number;

@@ -3,7 +3,7 @@ import type { Questions, RecommenderQuestion } from "../model/query.ts";
 import type { AutoscalerSpec, DialectName } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { RegisteredQuery } from "../sources/source.ts";
-import type { Dialect, KnownSoFar, Seen } from "./dialect.ts";
+import type { Dialect, KnownSoFar, SyncView } from "./dialect.ts";
 import { HPA } from "./hpa/dialect.ts";
 import { MULTI_THRESHOLD } from "./multi-threshold/dialect.ts";
 import { NATIVE } from "./native/dialect.ts";
@@ -82,7 +82,7 @@ export const windowStates = (spec: AutoscalerSpec, windows: Windows, moment: Mom
 export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleReading): Questions =>
   askDialect(spec, (dialect, own) => dialect.questions(own, namespace, scale));
 
-/** What a cluster is asked for one autoscaler, as the cluster is told it (lib/cluster/port.ts). */
+/** What a cluster is asked for one autoscaler, as the cluster is told it (lib/cluster/cluster-client.ts). */
 export const asksOf = (
   spec: AutoscalerSpec,
   namespace: string,
@@ -98,5 +98,5 @@ export const registeredQuestions = (spec: AutoscalerSpec, known: KnownSoFar): re
 const NO_QUERIES: readonly RegisteredQuery[] = [];
 
 /** What must be asked of an external recommender, once the cluster was read. */
-export const recommenderQuestion = (spec: AutoscalerSpec, seen: Seen): RecommenderQuestion | undefined =>
+export const recommenderQuestion = (spec: AutoscalerSpec, seen: SyncView): RecommenderQuestion | undefined =>
   askDialect(spec, (dialect, own) => dialect.recommenderQuestion(own, seen));

@@ -1,13 +1,13 @@
+import type { CommonSpec } from "../model/common-spec.ts";
 import type { Decision, Hold, Limit } from "../model/decision.ts";
-import type { Governed } from "../model/spec-governed.ts";
 import { sourceText } from "./bounds/within-bounds.ts";
 
 /** Until when the manifest pauses its autoscaler; `undefined` where it does not, or no more. */
-export const pausedUntil = ({ pausedUntilMs = Number.NEGATIVE_INFINITY }: Governed, nowMs: number): number | undefined =>
+export const pausedUntil = ({ pausedUntilMs = Number.NEGATIVE_INFINITY }: CommonSpec, nowMs: number): number | undefined =>
   nowMs < pausedUntilMs ? pausedUntilMs : undefined;
 
 /** The last word, whatever rules decided: a pause until an instant, a hold by an override, a pause of the schedule, then a dry run. The decision stays to be seen, nothing is written. Every other decision passes. */
-export const override = (decision: Decision, governed: Governed, nowMs: number): Decision => {
+export const override = (decision: Decision, governed: CommonSpec, nowMs: number): Decision => {
   if (decision.kind === "hold") return heldByOverride(decision);
   const { to, trigger, ruled: _not, ...rest } = decision;
   const limit = stopOf(decision, governed, nowMs);
@@ -22,7 +22,7 @@ export const override = (decision: Decision, governed: Governed, nowMs: number):
   };
 };
 
-const stopOf = ({ bounds }: Decision, governed: Governed, nowMs: number): Omit<Limit, "value"> | undefined => {
+const stopOf = ({ bounds }: Decision, governed: CommonSpec, nowMs: number): Omit<Limit, "value"> | undefined => {
   const untilMs = pausedUntil(governed, nowMs);
   if (untilMs !== undefined) return { reason: "Paused", message: "paused by the manifest", untilMs };
   const held = holdOf(bounds);

@@ -7,7 +7,7 @@ import { scaledToZero, setCondition } from "./shared/conditions.ts";
  * More pods than any policy grants, and few enough that two of them and a count still fit the 32 bits that the imitated controllers add in (hpa.md 3.8.4). A policy that grants
  * everything, such as 100 percent down, is no limit and stays none.
  */
-export const EVERYTHING = 1_000_000_000;
+export const MAX_ASSUMED_CHANGE = 1_000_000_000;
 
 export interface UnknownPast {
   readonly spec?: AutoscalerSpec | undefined;
@@ -25,7 +25,7 @@ export interface UnknownPast {
  * budget is spent. Stabilization holds the count that the next sync reads, because no earlier recommendation is known.
  */
 export const withUnknownPast = ({ memory, status }: Windows, { spec, nowMs, eventId, restsAtZero }: UnknownPast): Windows => {
-  const used: ScaleChange = { change: EVERYTHING, atMs: nowMs, earliestMs: 0, eventId };
+  const used: ScaleChange = { change: MAX_ASSUMED_CHANGE, atMs: nowMs, earliestMs: 0, eventId };
   const turns = turnsBefore(spec, nowMs, eventId);
   return {
     memory: {

@@ -3,7 +3,7 @@ import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../model/reco
 import type { ListPart } from "../store/records/autoscalers.ts";
 import { getFleet } from "../store/records/clusters.ts";
 import { partitionOf } from "../store/records/partitions.ts";
-import { eachInGroups } from "../store/table/all-done.ts";
+import { eachInGroups } from "../store/table/wait-for-all.ts";
 import { storedSpec } from "./apply/manifest-inputs.ts";
 import type { QueryContext } from "./context.ts";
 import { clustersNamed, type LocatedAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "./find-autoscaler.ts";

@@ -2,7 +2,7 @@ import type { CheckedConnection } from "../cluster/check/checked-connection.ts";
 import type { ConnectionReport } from "../cluster/check/report.ts";
 import type { Rights } from "../model/access.ts";
 import type { ClusterRecord } from "../model/records.ts";
-import type { InsertHistory } from "../store/history/port.ts";
+import type { InsertHistory } from "../store/history/insert-history.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { DeadLetters } from "./views/status.ts";
 

@@ -1,5 +1,5 @@
 import { TidemarkError } from "../model/errors.ts";
-import { timeText } from "./views/time-text.ts";
+import { rfc3339 } from "./views/rfc3339.ts";
 
 /** A caller's clock may be ahead by the difference that signatures allow; such an instant means now. */
 export const CLOCKS_APART_MS = 5 * 60_000;
@@ -18,13 +18,13 @@ export const refuseEmptyRange = (
   if (sinceMs > nowMs + CLOCKS_APART_MS)
     throw new TidemarkError(
       "service.invalid",
-      `Cannot ${action} since ${timeText(sinceMs)}: that time has not come; it is now ${timeText(nowMs)}`,
+      `Cannot ${action} since ${rfc3339(sinceMs)}: that time has not come; it is now ${rfc3339(nowMs)}`,
       times,
     );
   if (untilMs !== undefined && sinceMs > untilMs)
     throw new TidemarkError(
       "service.invalid",
-      `Cannot ${action} since ${timeText(sinceMs)}: it is after the end of the range, ${timeText(untilMs)}`,
+      `Cannot ${action} since ${rfc3339(sinceMs)}: it is after the end of the range, ${rfc3339(untilMs)}`,
       times,
     );
 };

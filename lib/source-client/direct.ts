@@ -1,7 +1,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import { bareHost, isOwnHost, isPrivateHost, OWN_ADDRESS, PRIVATE_ADDRESS, foreignLookup, publicLookup } from "../cluster/reachable.ts";
-import type { ServiceAnswer } from "../cluster/port.ts";
+import type { ServiceAnswer } from "../cluster/cluster-client.ts";
+import { bareHost, foreignLookup, isOwnHost, isPrivateHost, OWN_ADDRESS, PRIVATE_ADDRESS, publicLookup } from "../cluster/reachable.ts";
 import { type Broken, exchange } from "../cluster/transport/exchange.ts";
 import { diagnosis } from "../cluster/transport/failure.ts";
 import { isTidemarkError } from "../model/errors.ts";

@@ -1,5 +1,5 @@
 import limited from "p-limit";
-import type { ClusterClient, ServiceAnswer } from "../cluster/port.ts";
+import type { ClusterClient, ServiceAnswer } from "../cluster/cluster-client.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { MetricSourceRecord } from "../model/metric-source.ts";
 import type { Answer, ApiFailure, MetricValue, QuestionKey } from "../model/observation.ts";

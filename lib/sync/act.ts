@@ -1,12 +1,12 @@
 import limited from "p-limit";
-import type { ScaleAnswer } from "../cluster/port.ts";
+import type { ScaleAnswer } from "../cluster/cluster-client.ts";
 import type { WriteOutcome } from "../model/decision.ts";
 import type { ScaleRead, ScaleReading } from "../model/observation.ts";
 import type { Intent } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { askDialect } from "../policy/dialects.ts";
-import { allDone } from "../store/table/all-done.ts";
 import { clockWrongBy } from "../store/table/server-clock.ts";
+import { waitForAll } from "../store/table/wait-for-all.ts";
 import type { Intended } from "./intend.ts";
 import { changedTo, GONE, isUnmoved, NOT_FOUND, REPLACED } from "./open-intents.ts";
 import type { WriteWidth } from "./pace.ts";
@@ -33,7 +33,7 @@ export interface Acting {
 /** Writes every intended scale, in parallel and bounded; each at most once for each version that was read. Waits for all answers. */
 export const act = async (ports: SyncPorts, wave: readonly Intended[], acting: Acting): Promise<readonly Acted[]> => {
   const limit = limited(acting.width.now());
-  return allDone(
+  return waitForAll(
     wave.map((intended) =>
       limit(async () => {
         const sinceMs = ports.tables.clock();

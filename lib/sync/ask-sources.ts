@@ -1,4 +1,4 @@
-import type { ClusterClient, Observed, ObservedCluster } from "../cluster/port.ts";
+import type { ClusterClient, Observed, ObservedCluster } from "../cluster/cluster-client.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import { type MetricSourceRecord, mayAsk } from "../model/metric-source.ts";

@@ -5,8 +5,8 @@ import type { AutoscalerReason, CompletedSync } from "../report/sync-report.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
-import type { Seen } from "./observe.ts";
-import type { Settled } from "./settle.ts";
+import type { ClusterAnswers } from "./observe.ts";
+import type { Settled } from "./settle-earlier.ts";
 import { stopOf } from "./stop.ts";
 import type { StoredPages } from "./store-pages.ts";
 import type { WrittenSummary } from "./summary/write-summary.ts";
@@ -17,7 +17,7 @@ export const completedReport = (
   message: SyncMessage,
   context: {
     readonly loaded: Loaded;
-    readonly seen: Seen;
+    readonly seen: ClusterAnswers;
     readonly verdicts: readonly Verdict[];
     readonly settled: Settled;
     readonly stored: StoredPages;
@@ -64,7 +64,7 @@ export const completedReport = (
 };
 
 /** Failures of rules with their errors; also of an autoscaler whose scale was made before a rule failed to record it. */
-const ruleFailuresOf = (verdicts: readonly Verdict[], { failures }: Seen): CompletedSync["ruleFailures"] =>
+const ruleFailuresOf = (verdicts: readonly Verdict[], { failures }: ClusterAnswers): CompletedSync["ruleFailures"] =>
   verdicts.flatMap((verdict) => {
     const { autoscaler } = verdict;
     if (autoscaler.kind === "unreadable") return NO_FAILURES;
@@ -78,7 +78,7 @@ const NO_FAILURES: CompletedSync["ruleFailures"] = [];
 const NOT_FOUND = 404;
 
 /** Fails to "reachable": without a question there is no failure, and an answer about one workload is an answer. */
-export const isUnreachable = ({ observed }: Seen): boolean => {
+export const isUnreachable = ({ observed }: ClusterAnswers): boolean => {
   for (const { observation } of observed.observations.values()) {
     const { scale } = observation;
     if (scale.kind !== "failed" || scale.failure.code === NOT_FOUND) return false;

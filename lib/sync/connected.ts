@@ -1,5 +1,5 @@
+import type { ClusterClient } from "../cluster/cluster-client.ts";
 import { type ConnectOptions, connect } from "../cluster/connect.ts";
-import type { ClusterClient } from "../cluster/port.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { foreignWords } from "../model/foreign-words.ts";
 import type { ClusterRecord } from "../model/records.ts";

@@ -1,6 +1,6 @@
-import { mapInTurns } from "../cluster/in-turns.ts";
+import type { ClusterClient, Observed } from "../cluster/cluster-client.ts";
+import { mapYielding } from "../cluster/map-yielding.ts";
 import { looksPerPod } from "../cluster/observe/heavy-namespaces.ts";
-import type { ClusterClient, Observed } from "../cluster/port.ts";
 import type { Because, Decision, Scale } from "../model/decision.ts";
 import type { AutoscalerUid, Namespace } from "../model/ids.ts";
 import { isOfEarlierCluster } from "../model/incarnation.ts";
@@ -28,7 +28,7 @@ import { type Beside, besideOf } from "./known-rivals.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
-import type { Seen } from "./observe.ts";
+import type { ClusterAnswers } from "./observe.ts";
 import { heldByNewer } from "./specs/waiting.ts";
 import { pausedBy, stopOf } from "./stop.ts";
 import { windowsNow } from "./stored-windows.ts";
@@ -86,7 +86,7 @@ export interface ScaleVerdict extends Evaluated {
 export const decideAll = (
   { rules, timing }: Pick<SyncPorts, "rules" | "timing">,
   loaded: Loaded,
-  seen: Seen,
+  seen: ClusterAnswers,
   round: "first" | "later" = "first",
 ): Promise<readonly Verdict[]> => {
   const holds = holdsOf(loaded, seen, timing);
@@ -110,7 +110,7 @@ export const decideAll = (
     if (!decision || error) return withError(autoscaler, error ?? new TypeError("a rule gave no decision"));
     return decidedOf({ autoscaler, input, decision }, { loaded, seen, observed, holds, beside: besideHere(autoscaler, observed) });
   };
-  return mapInTurns(ofRound(loaded, seen, round), (autoscaler): Verdict => {
+  return mapYielding(ofRound(loaded, seen, round), (autoscaler): Verdict => {
     const unevaluated = unevaluatedOf(loaded, autoscaler);
     if (unevaluated || autoscaler.kind !== "ready") return unevaluated ?? withError(autoscaler, new TypeError("it has no spec"));
     return decideOne(autoscaler);
@@ -118,14 +118,14 @@ export const decideAll = (
 };
 
 /** Those to decide now. An autoscaler that was not seen yet belongs to a later round, while there is one. */
-const ofRound = ({ specs }: Loaded, { observed: { observations }, later }: Seen, round: "first" | "later"): readonly LoadedSpec[] => {
+const ofRound = ({ specs }: Loaded, { observed: { observations }, later }: ClusterAnswers, round: "first" | "later"): readonly LoadedSpec[] => {
   if (round === "first" && !later) return specs.all;
   return specs.all.filter((autoscaler) => (autoscaler.kind === "ready" ? observations.has(autoscaler.record.uid) : round === "first"));
 };
 
 interface Surroundings {
   readonly loaded: Loaded;
-  readonly seen: Seen;
+  readonly seen: ClusterAnswers;
   readonly observed: Observed;
   readonly holds: (autoscaler: ReadySpec) => readonly Because[];
   readonly beside: Beside;
@@ -265,7 +265,7 @@ const rivalsOf = ({ spec }: ReadySpec, { rivals, unknown }: Beside, stack: Obser
  * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause; an apply to an earlier cluster; its object in the cluster; an intent of its workload that is open or was settled in this sync; another autoscaler
  * of the same workload. One reason is enough to write nothing.
  */
-const holdsOf = (loaded: Loaded, seen: Seen, timing: Timing): ((autoscaler: ReadySpec) => readonly Because[]) => {
+const holdsOf = (loaded: Loaded, seen: ClusterAnswers, timing: Timing): ((autoscaler: ReadySpec) => readonly Because[]) => {
   const stop = stopOf(loaded);
   const workloadHold = workloadHolds(loaded, seen, timing);
   return (autoscaler) => {

@@ -1,8 +1,8 @@
-import { mapInTurns } from "../cluster/in-turns.ts";
+import { mapYielding } from "../cluster/map-yielding.ts";
 import type { Because } from "../model/decision.ts";
 import type { Intent } from "../model/records.ts";
 import { encodeIntent } from "../store/head/intent-codec.ts";
-import { bytesOf, entryBytes, INTENT_ROOM_BYTES, type IntentBodies } from "../store/head/intent-entries.ts";
+import { bytesOf, entryBytes, HEAD_ENTRIES_BYTES_MAX, type IntentBodies } from "../store/head/intent-entries.ts";
 import type { HoldVerdict, ScaleVerdict } from "./decide.ts";
 import { newestRun } from "./stored-windows.ts";
 import { deadlineOf, type Timing } from "./timing.ts";
@@ -63,14 +63,14 @@ export const fitting = async (
   const bodies = new Map(entries);
   const wave: Intended[] = [];
   let bytes = bytesOf(entries);
-  const packed = await mapInTurns(
+  const packed = await mapYielding(
     wanted.slice(0, most),
     (intended) => ({ intended, id: intended.intent.id, body: encodeIntent(intended.intent) }),
     INTENTS_A_TURN,
   );
   for (const { intended, id, body } of packed) {
     bytes += entryBytes(id, body);
-    if (bytes > INTENT_ROOM_BYTES) break;
+    if (bytes > HEAD_ENTRIES_BYTES_MAX) break;
     bodies.set(id, body);
     wave.push(intended);
   }

@@ -1,4 +1,4 @@
-import type { Observed } from "../cluster/port.ts";
+import type { Observed } from "../cluster/cluster-client.ts";
 import type { AutoscalerUid, Namespace } from "../model/ids.ts";
 import type { ClusterRecord, StoredWindows } from "../model/records.ts";
 import type { KnownRival, KnownRivals, Rival, RivalLook } from "../model/rival-state.ts";

@@ -5,8 +5,8 @@ import { followsCleanRelease, type Head } from "../store/head/head.ts";
 import { decodePage } from "../store/pages/codec.ts";
 import { type PageItem, readPage } from "../store/pages/pages.ts";
 import { pageOf } from "../store/pages/plan.ts";
-import { eachDone } from "../store/table/all-done.ts";
 import type { Tables } from "../store/table/tables.ts";
+import { mapWithLimit } from "../store/table/wait-for-all.ts";
 
 const PARALLEL = 8;
 
@@ -29,7 +29,7 @@ export interface LoadedPages {
  */
 export const loadPages = async (tables: Tables, partition: PartitionRef, head: Head, remembered: readonly LoadedPage[]): Promise<LoadedPages> => {
   const clean = followsCleanRelease(head);
-  const pages = await eachDone([...head.pages.entries()], PARALLEL, async ([index, version]) => {
+  const pages = await mapWithLimit([...head.pages.entries()], PARALLEL, async ([index, version]) => {
     const known = remembered[index];
     const counts = clean && known?.generation === head.pageGeneration && known.epoch === version;
     return counts ? known : readOnePage(tables, partition, head, index);

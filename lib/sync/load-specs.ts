@@ -1,4 +1,4 @@
-import { inTurns } from "../cluster/in-turns.ts";
+import { inTurns } from "../cluster/map-yielding.ts";
 import type { SeenObject } from "../cluster/specs/spec-listing.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import { incarnationOf } from "../model/incarnation.ts";
@@ -6,7 +6,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { autoscalersOf } from "../store/records/partitions.ts";
 import type { Tables } from "../store/table/tables.ts";
-import type { Rules, SpecReading } from "./pure-part.ts";
+import type { PurePart, SpecReading } from "./pure-part.ts";
 
 /** One autoscaler of the partition. `invalid` and `unreadable` say why it cannot be decided; they stop this autoscaler alone. */
 export type LoadedSpec =
@@ -54,7 +54,7 @@ const SPECS_A_TURN = 20;
 
 /** Reads every autoscaler of a partition strongly and converts it. A manifest that did not change keeps the spec that was converted before. */
 export const readSpecs = async (
-  ports: { readonly tables: Tables; readonly rules: Rules },
+  ports: { readonly tables: Tables; readonly rules: PurePart },
   cluster: ClusterRecord,
   partition: PartitionRef,
   wanted: { readonly specVersion: number; readonly readMs: number; readonly before: LoadedSpecs | undefined },
@@ -73,14 +73,14 @@ export const readSpecs = async (
 };
 
 /** The spec of a record, or why it has none. */
-export const converted = (rules: Rules, record: AutoscalerRecord): KnownSpec => {
+export const converted = (rules: PurePart, record: AutoscalerRecord): KnownSpec => {
   const reading = specOf(rules, record.manifest);
   if ("error" in reading) return { kind: "invalid", record, message: reading.error.message, error: reading.error };
   return reading.kind === "spec" ? { kind: "ready", record, spec: reading.spec } : { kind: "invalid", record, message: reading.message };
 };
 
 /** A conversion that throws stops its own autoscaler (pure-part.ts). */
-const specOf = (rules: Rules, manifest: string): SpecReading | { readonly error: Error } => {
+const specOf = (rules: PurePart, manifest: string): SpecReading | { readonly error: Error } => {
   try {
     return rules.specOf(manifest);
   } catch (thrown) {

@@ -1,11 +1,11 @@
-import { mapInTurns } from "../cluster/in-turns.ts";
-import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
+import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/cluster-client.ts";
+import { mapYielding } from "../cluster/map-yielding.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import { kindsReadFrom } from "../model/origin.ts";
 import type { Intent } from "../model/records.ts";
 import { asksOf } from "../policy/dialects.ts";
 import { namespacesOf } from "../store/records/partitions.ts";
-import { eachDone } from "../store/table/all-done.ts";
+import { mapWithLimit } from "../store/table/wait-for-all.ts";
 import { askSources } from "./ask-sources.ts";
 import { connected } from "./connected.ts";
 import { answeredKinds } from "./known-rivals.ts";
@@ -18,7 +18,7 @@ import { refusedRecommender } from "./specs/recommender-hosts.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 
 /** What the cluster answered in this sync. */
-export interface Seen {
+export interface ClusterAnswers {
   /** Absent where the cluster could not be reached, or nothing was to be read. */
   readonly client: ClusterClient | undefined;
   readonly observed: ObservedCluster;
@@ -29,7 +29,7 @@ export interface Seen {
   /** What rules threw so far. The next phases add to it. */
   readonly failures: RuleFailures;
   /** Waits for autoscalers that are missing in `observed`, and gives what was seen of them. Absent where none is missing. */
-  readonly later?: () => Promise<Seen>;
+  readonly later?: () => Promise<ClusterAnswers>;
 }
 
 /** Share of the soft deadline that the observation may take. The rest is for deciding, writing and storing. */
@@ -41,7 +41,7 @@ const NOTHING: ObservedCluster = { observations: new Map(), calls: 0, bytes: 0 }
  * Reads the cluster for every autoscaler that can be evaluated, also for the frozen and paused ones. It begins after `nowMs` was read: so what it sees is later than each deadline
  * that is over at `nowMs`.
  */
-export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Loaded): Promise<Seen> => {
+export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Loaded): Promise<ClusterAnswers> => {
   const failures = ruleFailures();
   const watched = await watchedOf(loaded, failures);
   const overdue = loaded.head.intents.filter((intent) => isPastDeadline(intent, loaded.nowMs));
@@ -76,8 +76,8 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
 const seenNow = (
   ports: SyncPorts,
   loaded: Loaded,
-  { client, observed, late, failures }: Pick<Seen, "client" | "observed" | "late" | "failures">,
-): Seen => {
+  { client, observed, late, failures }: Pick<ClusterAnswers, "client" | "observed" | "late" | "failures">,
+): ClusterAnswers => {
   const { later, ...read } = observed;
   const answeredMs = Math.max(loaded.nowMs, ports.tables.clock());
   const part = { client, observed: read, late, failures, answeredMs };
@@ -85,7 +85,7 @@ const seenNow = (
 };
 
 /** Two parts of what was seen, as one. */
-export const seenTogether = (earlier: Seen, part: Seen): Seen => ({
+export const seenTogether = (earlier: ClusterAnswers, part: ClusterAnswers): ClusterAnswers => ({
   ...part,
   observed: { ...part.observed, observations: new Map([...earlier.observed.observations, ...part.observed.observations]) },
 });
@@ -97,7 +97,7 @@ const watchedOf = async ({ specs, pages }: Loaded, failures: RuleFailures): Prom
     for (const [uid, { windows }] of page.entries) if (windows.memory.selector !== undefined) selectors.set(uid, windows.memory.selector);
   }
   const ready = specs.all.filter((spec) => spec.kind === "ready");
-  return mapInTurns(ready, ({ record: { uid, namespace, name }, spec }) => {
+  return mapYielding(ready, ({ record: { uid, namespace, name }, spec }) => {
     const selector = selectors.get(uid);
     const asks = failures.guarded(
       uid,
@@ -148,7 +148,7 @@ const readLate = async (
       spec.kind === "ready" ? [[spec.record.uid, workloadKey(spec.record.namespace, spec.spec.target)] as const] : [],
     ),
   );
-  const readings = await eachDone(overdue, PARALLEL, async (intent) => {
+  const readings = await mapWithLimit(overdue, PARALLEL, async (intent) => {
     const key = workloadKey(intent.namespace, intent.target);
     const observed = targets.get(intent.uid) === key ? context.observed.observations.get(intent.uid)?.observation.scale : undefined;
     return [key, observed ?? (await client.readScale(intent.namespace, intent.target, context.timeoutMs))] as const;

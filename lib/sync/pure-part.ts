@@ -10,7 +10,7 @@ import type { Change } from "../policy/shared/recorded-scales.ts";
 import type { WriteReport, Written } from "../policy/shared/write-report.ts";
 
 /** The pure part of a sync: the conversion of stored manifests, the decision, and what a scale leaves in the windows. Nothing here waits. */
-export interface Rules {
+export interface PurePart {
   readonly specOf: (manifest: string) => SpecReading;
   readonly decide: (input: DecideInput) => Decision;
   /** Called after the write of a decision was answered. */
@@ -22,7 +22,7 @@ export interface Rules {
 export type SpecReading = { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "invalid"; readonly message: string };
 
 /** The rules that production uses. A stored manifest that no longer converts stops its own autoscaler; the message is that of the conversion. */
-export const RULES: Rules = {
+export const PURE_PART: PurePart = {
   specOf: (manifest) => {
     try {
       return { kind: "spec", spec: specOf(manifest) };

@@ -1,5 +1,5 @@
 import limited from "p-limit";
-import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
+import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/cluster-client.ts";
 import type { AutoscalerUid, Namespace } from "../model/ids.ts";
 import type { Answer, ApiFailure, RecommenderReply } from "../model/observation.ts";
 import type { RecommenderQuestion } from "../model/query.ts";

@@ -4,7 +4,7 @@ import { release } from "../store/head/release.ts";
 import type { Troubles } from "../store/head/troubles.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
-import type { Settled } from "./settle.ts";
+import type { Settled } from "./settle-earlier.ts";
 import type { StoredPages } from "./store-pages.ts";
 import type { WrittenSummary } from "./summary/write-summary.ts";
 import type { SyncPorts } from "./sync-ports.ts";

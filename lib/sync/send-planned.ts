@@ -1,5 +1,5 @@
 import type { ClusterRecord } from "../model/records.ts";
-import { eachDone } from "../store/table/all-done.ts";
+import { mapWithLimit } from "../store/table/wait-for-all.ts";
 import type { SyncMessage } from "./message.ts";
 import { delaySeconds, MINUTE_MS, planCluster } from "./plan.ts";
 import { BATCH_MAX, type MessageQueue, sendBatch } from "./send-messages.ts";
@@ -19,7 +19,7 @@ export const sendPlanned = async (ports: SendingPorts, messages: readonly SyncMe
   const soonest = messages.toSorted((one, other) => one.dueMs - other.dueMs);
   const batches = Array.from({ length: Math.ceil(soonest.length / BATCH_MAX) }, (_, at) => soonest.slice(at * BATCH_MAX, (at + 1) * BATCH_MAX));
   let sent = 0;
-  await eachDone(batches, parallel, async (batch) => {
+  await mapWithLimit(batches, parallel, async (batch) => {
     const count = await sendOnTime(ports, batch);
     sent += count;
   });

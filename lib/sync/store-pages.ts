@@ -1,11 +1,11 @@
-import { mapInTurns } from "../cluster/in-turns.ts";
+import { mapYielding } from "../cluster/map-yielding.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
 import { encodePage } from "../store/pages/codec.ts";
 import { deleteLeftovers } from "../store/pages/leftover.ts";
 import { deletePage, writePage } from "../store/pages/pages.ts";
 import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE, pageOf, wantedPages } from "../store/pages/plan.ts";
-import { eachDone } from "../store/table/all-done.ts";
+import { mapWithLimit } from "../store/table/wait-for-all.ts";
 import type { Loaded } from "./load.ts";
 import type { LoadedPage } from "./load-pages.ts";
 import { needsNoWrite } from "./stored-windows.ts";
@@ -35,7 +35,7 @@ export const storePages = async (
   const plan = await (wanted === loaded.pages.length ? sameGeneration(loaded, after) : newGeneration(loaded, after, wanted));
   const isFitting = plan.writes.every(({ body }) => body.length <= PAGE_BYTES_MAX) || hasUnreadable(loaded);
   const fitting = isFitting ? plan : await divided(loaded, after, wanted);
-  await eachDone(fitting.writes, PARALLEL, ({ index, body, readEpoch }) => {
+  await mapWithLimit(fitting.writes, PARALLEL, ({ index, body, readEpoch }) => {
     const pageId = { partition, generation: fitting.generation, index };
     return writePage(ports.tables, { id: pageId, epoch: loaded.head.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
   });
@@ -80,7 +80,7 @@ const sameGeneration = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, 
     writes.push({ index, body: next.body, readEpoch });
     return next;
   };
-  const pages = await mapInTurns(loaded.pages, toStore, PAGES_A_TURN);
+  const pages = await mapYielding(loaded.pages, toStore, PAGES_A_TURN);
   return { generation: loaded.head.pageGeneration, pages, changed, writes };
 };
 
@@ -105,7 +105,7 @@ const newGeneration = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, S
   const generation = loaded.head.pageGeneration + 1;
   const entriesOf = byPage(after, count);
   const indexes = Array.from({ length: count }, (_, index) => index);
-  const pages = await mapInTurns(
+  const pages = await mapYielding(
     indexes,
     (index) => pageOfEntries(entriesOf.get(index) ?? [], { index, generation, epoch: loaded.head.epoch }),
     PAGES_A_TURN,
@@ -133,7 +133,7 @@ export const removeOldPages = async (
 ): Promise<void> => {
   const { generation } = stored;
   if (generation !== head.pageGeneration) {
-    await eachDone(pages, PARALLEL, ({ index }) => deletePage(ports.tables, { partition, generation: head.pageGeneration, index }));
+    await mapWithLimit(pages, PARALLEL, ({ index }) => deletePage(ports.tables, { partition, generation: head.pageGeneration, index }));
   }
   if (!knowsPages) await deleteLeftovers(ports.tables, { partition, generation, count: stored.pages.length }, head.epoch);
 };

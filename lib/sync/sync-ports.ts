@@ -1,12 +1,12 @@
-import type { ClusterClient } from "../cluster/port.ts";
+import type { ClusterClient } from "../cluster/cluster-client.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { SourceClient } from "../source-client/source-client.ts";
 import type { Head } from "../store/head/head.ts";
 import type { Lease } from "../store/head/head-write.ts";
-import type { InsertHistory } from "../store/history/port.ts";
+import type { InsertHistory } from "../store/history/insert-history.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { SyncMessage } from "./message.ts";
-import type { Rules } from "./pure-part.ts";
+import type { PurePart } from "./pure-part.ts";
 import type { Timing } from "./timing.ts";
 import type { WarmCache } from "./warm-cache.ts";
 
@@ -16,7 +16,7 @@ export interface SyncPorts {
   readonly insert: InsertHistory;
   /** Gives a client of the cluster; the caller keeps it warm. Throws when access fails: the sync then reports a cluster that cannot be observed. */
   readonly connect: (cluster: ClusterRecord) => Promise<ClusterClient>;
-  readonly rules: Rules;
+  readonly rules: PurePart;
   readonly timing: Timing;
   readonly cache: WarmCache;
   /** What asks registered sources, loaded when the first metric needs it. Absent where none are asked: their metrics are then missing. */

@@ -13,7 +13,7 @@ import { writeBackObjects } from "./objects/write-back-objects.ts";
 import { observe, seenTogether } from "./observe.ts";
 import { phaseTimer } from "./phase-timer.ts";
 import { releasePartition } from "./release.ts";
-import { settleEarlier } from "./settle.ts";
+import { settleEarlier } from "./settle-earlier.ts";
 import { readObjects } from "./specs/read-objects.ts";
 import { removeOldPages, storePages } from "./store-pages.ts";
 import { writeSummary } from "./summary/write-summary.ts";

@@ -12,11 +12,11 @@ import {
   type Troubles,
   troubleKey,
 } from "../store/head/troubles.ts";
-import { boundsOf, isAtMax } from "./evaluation.ts";
 import { isUnreachable } from "./completed-report.ts";
 import type { Verdict } from "./decide.ts";
+import { boundsOf, isAtMax } from "./evaluation.ts";
 import type { Loaded } from "./load.ts";
-import type { Seen } from "./observe.ts";
+import type { ClusterAnswers } from "./observe.ts";
 import type { After } from "./windows-after.ts";
 
 /** One autoscaler, or one namespace, that has a trouble in this sync. */
@@ -33,7 +33,7 @@ interface Troubled {
  */
 export const troublesAfter = (
   { head: { troubles: before }, nowMs, objects }: Pick<Loaded, "head" | "nowMs" | "objects">,
-  { seen, verdicts, after }: { readonly seen: Seen; readonly verdicts: readonly Verdict[]; readonly after: Pick<After, "refused"> },
+  { seen, verdicts, after }: { readonly seen: ClusterAnswers; readonly verdicts: readonly Verdict[]; readonly after: Pick<After, "refused"> },
 ): Troubles => {
   const unreachable = isUnreachable(seen);
   const failing = !unreachable && allFail(verdicts);

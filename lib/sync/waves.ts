@@ -1,5 +1,5 @@
 import limited from "p-limit";
-import { mapInTurns } from "../cluster/in-turns.ts";
+import { mapYielding } from "../cluster/map-yielding.ts";
 import type { Because } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
@@ -10,8 +10,8 @@ import { storeIntents } from "../store/head/store-intents.ts";
 import { encodeUncounted } from "../store/head/uncounted-codec.ts";
 import { insertEvents } from "../store/history/events.ts";
 import { STATEMENTS_MAX } from "../store/history/insert.ts";
-import type { InsertHistory } from "../store/history/port.ts";
-import { allDone } from "../store/table/all-done.ts";
+import type { InsertHistory } from "../store/history/insert-history.ts";
+import { waitForAll } from "../store/table/wait-for-all.ts";
 import { type Acted, act } from "./act.ts";
 import type { Verdict } from "./decide.ts";
 import { fitting, heldBack, type Intended, intendedScales } from "./intend.ts";
@@ -20,7 +20,7 @@ import type { SyncMessage } from "./message.ts";
 import { type WriteWidth, wavePace, writeWidth } from "./pace.ts";
 import type { PhaseTimer } from "./phase-timer.ts";
 import { scaleEvent } from "./scale-event.ts";
-import { type OwnScale, type Settled, uncountedOf } from "./settle.ts";
+import { type OwnScale, type Settled, uncountedOf } from "./settle-earlier.ts";
 import type { LeaseHolder, SyncPorts } from "./sync-ports.ts";
 
 export interface MadeScales {
@@ -71,7 +71,7 @@ export const makeWaves = async (
       holder.lease.epoch,
       ports.timing,
     );
-    const fits = await mapInTurns(intended, ({ intent }) => fitsIntent(intent));
+    const fits = await mapYielding(intended, ({ intent }) => fitsIntent(intent));
     for (const [at, scale] of intended.entries()) if (!fits[at]) tooLarge.push(scale);
     left = [...left, ...intended.filter((_, at) => fits[at])];
   };
@@ -181,7 +181,7 @@ const eventBatches = (insert: InsertHistory): EventBatches => {
     failed: () => failed,
     done: async () => {
       if (waiting.length > 0) send();
-      return (await allDone(sent)).flat();
+      return (await waitForAll(sent)).flat();
     },
   };
 };

@@ -1,4 +1,4 @@
-import { mapInTurns } from "../cluster/in-turns.ts";
+import { mapYielding } from "../cluster/map-yielding.ts";
 import type { ControllerEvent, GaugeWrite, Refusal } from "../model/decision.ts";
 import { foreignWords } from "../model/foreign-words.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
@@ -12,9 +12,9 @@ import type { Written } from "../policy/shared/write-report.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
 import { uidOf } from "./load-specs.ts";
-import type { RuleFailures, Rules } from "./pure-part.ts";
+import type { PurePart, RuleFailures } from "./pure-part.ts";
 import { outcomeOfEvent } from "./scale-event.ts";
-import type { Settled } from "./settle.ts";
+import type { Settled } from "./settle-earlier.ts";
 import { isOpenAt, windowsNow, withCounted } from "./stored-windows.ts";
 
 /** What a sync leaves of its autoscalers. */
@@ -33,7 +33,7 @@ export interface After {
  * autoscaler is held, frozen or paused: so its stabilization windows are full when it may scale again. A scale counts only if a PUT was sent for it.
  */
 export const windowsAfter = async (
-  rules: Rules,
+  rules: PurePart,
   loaded: Loaded,
   { verdicts, settled, failures }: { readonly verdicts: readonly Verdict[]; readonly settled: Settled; readonly failures: RuleFailures },
 ): Promise<After> => {
@@ -48,7 +48,7 @@ export const windowsAfter = async (
   const specs = new Map(loaded.specs.all.flatMap((spec) => (spec.kind === "ready" ? [[spec.record.uid, spec.spec] as const] : [])));
   const late = new Map(settled.late.map(({ scale }) => [scale.uid, scale]));
   const uids = [...uidsToStore(loaded, [...before.keys(), ...late.keys()])];
-  const stored = await mapInTurns(uids, (uid) => {
+  const stored = await mapYielding(uids, (uid) => {
     const windows = written.get(uid)?.windows;
     const rivals = rivalsOf.get(uid);
     const evaluated = windows && { uid, windows, open: isOpenAt(windows, loaded.nowMs), ...(rivals && { rivals }) };
@@ -90,7 +90,7 @@ const withTotals = (entry: StoredWindows, totals: ScaleTotals | undefined): Stor
 
 /** A rule that throws here leaves the scale recorded in the form that every dialect reads: what was made must count. */
 interface Recording {
-  readonly rules: Rules;
+  readonly rules: PurePart;
   readonly failures: RuleFailures;
 }
 
@@ -113,7 +113,7 @@ const ended = (loaded: Loaded, uid: AutoscalerUid, stored: StoredWindows | undef
 
 /** Windows and events of the decisions; after a clear answer, those that follow from it. Where an earlier holder stored the event, its outcome and time count. */
 const writtenNow = (
-  rules: Rules,
+  rules: PurePart,
   verdicts: readonly Verdict[],
   { settled, failures }: { readonly settled: Settled; readonly failures: RuleFailures },
 ): ReadonlyMap<AutoscalerUid, Written> => {

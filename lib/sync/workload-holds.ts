@@ -7,12 +7,12 @@ import type { Head } from "../store/head/head.ts";
 import type { UnreadableIntent } from "../store/head/intent-entries.ts";
 import type { Loaded } from "./load.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
-import type { Seen } from "./observe.ts";
+import type { ClusterAnswers } from "./observe.ts";
 import { settledLate, workloadKey } from "./open-intents.ts";
 import { deadlineOf, type Timing } from "./timing.ts";
 
 /** Why an autoscaler must not act because of its workload: a scale of it is under way, or another of our autoscalers targets it. */
-export const workloadHolds = (loaded: Loaded, seen: Seen, timing: Timing): ((autoscaler: ReadySpec) => Because | undefined) => {
+export const workloadHolds = (loaded: Loaded, seen: ClusterAnswers, timing: Timing): ((autoscaler: ReadySpec) => Because | undefined) => {
   const { head, specs } = loaded;
   const intentOfWorkload = new Map<WorkloadKey, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
   const intentOfUid = new Map<AutoscalerUid, Intent>(head.intents.map((intent) => [intent.uid, intent]));

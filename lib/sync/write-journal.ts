@@ -1,4 +1,4 @@
-import { mapInTurns } from "../cluster/in-turns.ts";
+import { mapYielding } from "../cluster/map-yielding.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import type { JournalPage } from "../model/records.ts";
 import { basesAfter, type JournalBases, journalItem } from "../store/history/journal.ts";
@@ -59,7 +59,7 @@ export const writeJournal = async (
     const uid = uidOf(verdict.autoscaler);
     return uid !== undefined && (edited.has(uid) || stored.changed.has(uid));
   };
-  const evaluated = await mapInTurns(context.verdicts.filter(isWritten), (verdict) => evaluationOf(verdict, after));
+  const evaluated = await mapYielding(context.verdicts.filter(isWritten), (verdict) => evaluationOf(verdict, after));
   const evaluations = evaluated.filter((evaluation) => evaluation !== undefined);
   const byPage = Map.groupBy(evaluations, ({ uid }) => journalPageOf(uid, stored.pages.length));
   const indexes = whole ? journalPages(stored.pages.length) : [...byPage.keys()];
@@ -69,7 +69,7 @@ export const writeJournal = async (
   // Pages of another generation hold other autoscalers, so that nothing is alike.
   const remembered = ports.cache.get(partition);
   const bases: JournalBases = remembered?.pageGeneration === stored.generation ? remembered.journalBases : new Map();
-  const packed = await mapInTurns(pages, (page) => ({ page, item: journalItem(partition, page, bases.get(page.page)) }), PAGES_A_TURN);
+  const packed = await mapYielding(pages, (page) => ({ page, item: journalItem(partition, page, bases.get(page.page)) }), PAGES_A_TURN);
   if (packed.length > 0) await ports.insert(packed.map(({ item }) => item));
   return { pages: pages.length, bases: basesAfter(bases, packed) };
 };

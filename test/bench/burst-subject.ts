@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
-import { eachDone } from "../../lib/store/table/all-done.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
+import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import type { Engine } from "../contracts/engines.ts";
 import type { App } from "../control-plane/fill.ts";
@@ -62,7 +62,7 @@ export const subjectOf = async (name: string, folder: string, plane: ControlPlan
   };
   // Earlier checkouts have the connection in the record, and read no cluster without it.
   await putCluster(tables, { ...cluster, connection: { kind: "kubeconfig", path: "not-used" } }, undefined);
-  await eachDone(apps, 8, (app) => putAutoscaler(tables, recordOf(cluster, app), undefined));
+  await mapWithLimit(apps, 8, (app) => putAutoscaler(tables, recordOf(cluster, app), undefined));
   const access = {
     server: new URL(plane.url),
     ca: plane.ca,

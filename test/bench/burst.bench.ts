@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Table from "cli-table3";
 import { asksOf } from "../../lib/policy/dialects.ts";
-import { eachDone } from "../../lib/store/table/all-done.ts";
+import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import { ENGINES, type Engine, startDynalite } from "../contracts/engines.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { type App, appsOf, fillCluster } from "../control-plane/fill.ts";
@@ -30,7 +30,7 @@ const bare = async ({ client, cluster, ports }: Subject, apps: readonly App[], w
   });
   const seen = await client.observe(watched, { budgetMs: 60_000, namespaces: "all" });
   const startedMs = performance.now();
-  await eachDone(watched, width, async ({ uid, namespace: ns, spec }) => {
+  await mapWithLimit(watched, width, async ({ uid, namespace: ns, spec }) => {
     const scale = seen.observations.get(uid)?.observation.scale;
     if (scale?.kind !== "read") throw new Error("a workload cannot be read");
     const write = { namespace: ns, target: spec.target, targetUid: scale.uid, resourceVersion: scale.resourceVersion, replicas };

@@ -6,7 +6,7 @@ import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
-import { eachDone } from "../../lib/store/table/all-done.ts";
+import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import { ENGINES } from "../contracts/engines.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { appsOf, fillCluster } from "../control-plane/fill.ts";
@@ -106,7 +106,7 @@ const measureOwn = async (stage: Stage, engine: RunningEngine): Promise<Omit<Fig
     version: 1,
   } as const;
   await putCluster(tables, cluster, undefined);
-  await eachDone(apps, 8, (app) => putAutoscaler(tables, recordOf(cluster, app), undefined));
+  await mapWithLimit(apps, 8, (app) => putAutoscaler(tables, recordOf(cluster, app), undefined));
   const subject = await startFunction(plane, engine, dir);
   const sync = (): Promise<Measured> => subject.sync({ cluster: cluster.name, partition: WHOLE_CLUSTER, dueMs: Date.now(), periodMs: PERIOD_MS });
   adapter.cpuMilli = CPU.calm;
@@ -188,7 +188,7 @@ const measureHpas = async (stage: Stage): Promise<Figures["hpa"]> => {
 
 /** Back to one replica each, by a write of ours: on its own the controller waits five minutes. */
 const resetReplicas = ({ plane, apps }: Stage): Promise<unknown> =>
-  eachDone(apps, 16, async ({ namespace, name }) => {
+  mapWithLimit(apps, 16, async ({ namespace, name }) => {
     const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${name}/scale`;
     await plane.call("PATCH", path, { spec: { replicas: 1 } }, "application/merge-patch+json");
   });

@@ -9,9 +9,9 @@ import { decodePage, encodePage } from "../../lib/store/pages/codec.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
-import { allDone } from "../../lib/store/table/all-done.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { waitForAll } from "../../lib/store/table/wait-for-all.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
@@ -88,7 +88,7 @@ const play = async (autoscalers: number, share: number): Promise<{ readonly unit
     tables,
     insert: insertByStatement(tables),
     connect: async () => cluster.client,
-    rules: RULES,
+    rules: PURE_PART,
     timing: DEFAULT_TIMING,
     cache: warmCache(),
   };
@@ -125,7 +125,7 @@ const store = async (tables: Tables, cluster: ReturnType<typeof clusterName>, na
     const manifest = loadManifest(name, inside);
     return putAutoscaler(tables, { cluster, namespace: namespace(inside), name: autoscalerName(name), uid, manifest, ...times }, undefined);
   };
-  await allDone(names.map((name, at) => limit(put, name, at)));
+  await waitForAll(names.map((name, at) => limit(put, name, at)));
 };
 
 const perSync = ({ writeUnits, readUnits }: Consumed, { stateTable, historyTable }: Pick<Tables, "stateTable" | "historyTable">): Units => ({

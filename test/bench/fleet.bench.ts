@@ -16,9 +16,9 @@ import type { CompletedSync, SyncReport } from "../../lib/report/sync-report.ts"
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
-import { eachDone } from "../../lib/store/table/all-done.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { schedule } from "../../lib/sync/schedule.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
@@ -58,7 +58,7 @@ const storeFleet = async (tables: Tables): Promise<void> => {
     await putCluster(tables, { name, syncPeriodMs: MINUTE_MS, ...rest }, undefined);
     const times = { generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "bench" };
     const names = Array.from({ length: AUTOSCALERS }, (_, app) => `app-${app}`);
-    await eachDone(names, 16, (app) =>
+    await mapWithLimit(names, 16, (app) =>
       putAutoscaler(
         tables,
         {
@@ -111,7 +111,7 @@ const play = async (
     throw error;
   };
   const handler = syncHandler({
-    ports: { tables, insert: insertByStatement(tables), connect: connectedTo(clients), rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() },
+    ports: { tables, insert: insertByStatement(tables), connect: connectedTo(clients), rules: PURE_PART, timing: DEFAULT_TIMING, cache: warmCache() },
     reporter: { sync: (report) => void reports.push(report), failed },
   });
   const handle = async (body: string): Promise<void> => {

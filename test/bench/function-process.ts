@@ -8,7 +8,7 @@ import { powertoolsReporter } from "../../lib/report/reporter.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 
@@ -49,7 +49,7 @@ const handlerHere = (): SyncHandler => {
   const clients = clusterClients({ clock: Date.now }, async (record, options) => clientFor(record, access, options));
   const reporter = powertoolsReporter();
   return syncHandler({
-    ports: { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() },
+    ports: { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: PURE_PART, timing: DEFAULT_TIMING, cache: warmCache() },
     reporter: {
       ...reporter,
       sync: (report) => {

@@ -3,7 +3,7 @@ import * as https from "node:https";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
-import { eachDone } from "../../lib/store/table/all-done.ts";
+import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import type { App } from "../control-plane/fill.ts";
 import type { MetricsAdapter } from "../control-plane/metrics-adapter.ts";
 import { type Program, startProgram } from "../control-plane/processes.ts";
@@ -72,7 +72,7 @@ export const measureHpa = async (
 const longestS = ({ apps }: Stage): number => (apps.length / LOOKS_A_SECOND) * WAIT_ROUNDS;
 
 export const makeHpas = (plane: ControlPlane, apps: readonly App[]): Promise<unknown> =>
-  eachDone(apps, 16, async ({ namespace, name }) => {
+  mapWithLimit(apps, 16, async ({ namespace, name }) => {
     const spec = {
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
       minReplicas: 1,

@@ -10,7 +10,7 @@ import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { SyncMessage } from "../../lib/sync/message.ts";
 import { planCluster } from "../../lib/sync/plan.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
@@ -50,7 +50,7 @@ const play = async (bad: number): Promise<Played> => {
     tables,
     insert: insertByStatement(tables),
     connect: connectedTo(clients),
-    rules: RULES,
+    rules: PURE_PART,
     timing: DEFAULT_TIMING,
     cache: warmCache(),
   };

@@ -1,4 +1,4 @@
-import type { ClusterClient, Observed } from "../../lib/cluster/port.ts";
+import type { ClusterClient, Observed } from "../../lib/cluster/cluster-client.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { observationOf, scaleRead } from "../observation.ts";
 

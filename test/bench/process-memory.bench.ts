@@ -6,7 +6,7 @@ import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
-import { eachDone } from "../../lib/store/table/all-done.ts";
+import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import { ENGINES, type Engine } from "../contracts/engines.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { type App, appsOf, fillCluster } from "../control-plane/fill.ts";
@@ -52,7 +52,7 @@ const storeCluster = async (engine: Engine, name: string, apps: readonly App[]):
     version: 1,
   } as const;
   await putCluster(tables, cluster, undefined);
-  await eachDone(apps, 8, (app) => putAutoscaler(tables, recordOf(cluster, app), undefined));
+  await mapWithLimit(apps, 8, (app) => putAutoscaler(tables, recordOf(cluster, app), undefined));
 };
 
 /** Each round syncs once with each setting, in an order that turns. */

@@ -12,8 +12,8 @@ import { readPage } from "../../lib/store/pages/pages.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import type { Rules } from "../../lib/sync/pure-part.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import type { PurePart } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
@@ -114,11 +114,11 @@ export const run = async (): Promise<void> => {
   for (let at = 0; at < AUTOSCALERS; at++) await putAutoscaler(tables, record(at), undefined);
   let consumed = nothingConsumed();
   let decideMs = 0;
-  const rules: Rules = {
-    ...RULES,
+  const rules: PurePart = {
+    ...PURE_PART,
     decide: (input) => {
       const started = performance.now();
-      const decision = RULES.decide(input);
+      const decision = PURE_PART.decide(input);
       decideMs += performance.now() - started;
       return decision;
     },

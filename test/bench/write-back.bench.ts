@@ -7,7 +7,7 @@ import type { ObjectUpdate } from "../../lib/cluster/objects/object-update.ts";
 import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
-import { eachDone } from "../../lib/store/table/all-done.ts";
+import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import { UPDATES_MAX, WRITE_BACK_MS_MAX } from "../../lib/sync/objects/write-back-objects.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { kubeconfigText } from "../control-plane/kubeconfig.ts";
@@ -46,7 +46,7 @@ export const run = async (): Promise<void> => {
 const fill = async ({ call }: ControlPlane): Promise<void> => {
   await call("POST", DEFINITIONS, podAutoscalerDefinition());
   while ((await call("GET", PATH)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 100));
-  await eachDone([...Array(OBJECTS).keys()], PARALLEL, async (at) => {
+  await mapWithLimit([...Array(OBJECTS).keys()], PARALLEL, async (at) => {
     const { status, body } = await call("POST", PATH, { ...document(), metadata: { name: `web-${at}`, namespace: NAMESPACE } });
     if (status >= 300) throw new Error(`an object was refused: ${body}`);
   });

@@ -5,7 +5,7 @@ import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
 import { openStored } from "../../lib/sync/connected.ts";
 import type { SyncMessage } from "../../lib/sync/message.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
@@ -18,7 +18,7 @@ const ports: SyncPorts = {
   tables,
   insert: insertByStatement(tables),
   connect: clients.clientFor,
-  rules: RULES,
+  rules: PURE_PART,
   timing: DEFAULT_TIMING,
   cache: warmCache(),
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { CLIENTS_LEAST, clientRoom, clusterClients } from "../../lib/cluster/clients.ts";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import { CLIENTS_LEAST, clientsThatFit, clusterClients } from "../../lib/cluster/clients.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 
 const opened = () => {
@@ -64,13 +64,13 @@ describe("clusterClients()", () => {
   });
 });
 
-describe("clientRoom()", () => {
+describe("clientsThatFit()", () => {
   it("follows the memory of the function, so that an environment that serves all clusters in turn opens each once", () => {
-    expect([512, 640, 1_024].map(clientRoom)).toEqual([424, 680, 1_448]);
+    expect([512, 640, 1_024].map(clientsThatFit)).toEqual([424, 680, 1_448]);
   });
 
   it("never gives less room than for 64 clients, also where the memory is small or not known", () => {
-    expect([0, 128, 256, Number.NaN].map(clientRoom)).toEqual([64, 64, 64, 64]);
+    expect([0, 128, 256, Number.NaN].map(clientsThatFit)).toEqual([64, 64, 64, 64]);
   });
 
   it("opens no client again while there is room for all clusters, and each of them in each round where there is not", async () => {
@@ -84,7 +84,7 @@ describe("clientRoom()", () => {
       for (let round = 0; round < 3; round++) for (let at = 0; at < clusters; at++) await clientFor(record(`c-${at}`));
       return count;
     };
-    expect(await opened(100, clientRoom(512))).toBe(100);
+    expect(await opened(100, clientsThatFit(512))).toBe(100);
     expect(await opened(100, CLIENTS_LEAST)).toBe(300);
   });
 });

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient, ObservedCluster } from "../../lib/cluster/port.ts";
+import type { ClusterClient, ObservedCluster } from "../../lib/cluster/cluster-client.ts";
 import { MAX_FLOW_SHARE_BYTES } from "../../lib/cluster/request-limits.ts";
 import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
+import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes } from "./stand-in/kubernetes.ts";
 import { json } from "./stand-in/server.ts";
 import { CPU, clientTo, seen, WHOLE, watch } from "./stand-in/watched.ts";
-import { partsOf } from "../answers.ts";
 
 let server: Kubernetes;
 let client: ClusterClient;

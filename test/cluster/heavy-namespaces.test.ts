@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ClusterClient, ObservedCluster, Watched } from "../../lib/cluster/cluster-client.ts";
 import { heaviest } from "../../lib/cluster/observe/heavy-namespaces.ts";
-import type { ClusterClient, ObservedCluster, Watched } from "../../lib/cluster/port.ts";
 import { HEAVY_BYTES, HEAVY_LOOKS } from "../../lib/cluster/request-limits.ts";
 import { namespace } from "../../lib/model/ids.ts";
 import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
 import { status } from "./stand-in/server.ts";
-import { CPU, clientTo, seen, watch, WHOLE } from "./stand-in/watched.ts";
+import { CPU, clientTo, seen, WHOLE, watch } from "./stand-in/watched.ts";
 
 const [DEPLOYMENTS, PODS] = ["/apis/apps/v1/deployments", "/api/v1/pods"] as const;
 const TEAMS = ["bank", "farm", "mill", "port"].map((name) => watch(name, "web"));

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes, pod, type Raw, workload } from "./stand-in/kubernetes.ts";
 import { clientTo, seen, WHOLE, watch } from "./stand-in/watched.ts";
-import { partsOf } from "../answers.ts";
 
 /** Five namespaces, because so many are read by one LIST of the whole cluster. */
 const TEAMS = ["bank", "mill", "shop", "wood", "zoo"] as const;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes } from "./stand-in/kubernetes.ts";
 import { json } from "./stand-in/server.ts";
 import { clientTo, QUEUE, seen, WHOLE, watch } from "./stand-in/watched.ts";
-import { partsOf } from "../answers.ts";
 
 let server: Kubernetes;
 let client: ClusterClient;

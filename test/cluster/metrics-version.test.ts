@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { PROTOBUF } from "../../lib/cluster/wire/answer.ts";
+import { partsOf } from "../answers.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
 import type { Answer } from "./stand-in/server.ts";
 import { clientTo, WHOLE, watch } from "./stand-in/watched.ts";
 import { published } from "./wire/published.ts";
-import { partsOf } from "../answers.ts";
 
 const GROUP = "/apis/metrics.k8s.io";
 const { encode } = published();

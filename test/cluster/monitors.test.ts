@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import type { MonitorReading } from "../../lib/model/observation.ts";
 import { type Kubernetes, kubernetes, workload } from "./stand-in/kubernetes.ts";
 import { status } from "./stand-in/server.ts";

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { autoscalerUid, namespace } from "../../lib/model/ids.ts";
 import type { ApiFailure } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
+import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes, workload } from "./stand-in/kubernetes.ts";
 import { json, status } from "./stand-in/server.ts";
 import { CPU, clientTo, deployment, QUEUE, seen, WHOLE, watch } from "./stand-in/watched.ts";
-import { partsOf } from "../answers.ts";
 
 let server: Kubernetes;
 let client: ClusterClient;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient, ScaleWrite } from "../../lib/cluster/port.ts";
+import type { ClusterClient, ScaleWrite } from "../../lib/cluster/cluster-client.ts";
 import { putScaleWithin } from "../../lib/cluster/scale.ts";
 import { namespace } from "../../lib/model/ids.ts";
 import { type Kubernetes, kubernetes, workload } from "./stand-in/kubernetes.ts";

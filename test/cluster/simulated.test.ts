@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { connect } from "../../lib/cluster/connect.ts";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { clusterName, namespace } from "../../lib/model/ids.ts";
+import { partsOf } from "../answers.ts";
 import { type RunningCluster, runCluster, workload } from "../local/cluster/running-cluster.ts";
 import { CPU, deployment, WHOLE, watch } from "./stand-in/watched.ts";
-import { partsOf } from "../answers.ts";
 
 let cluster: RunningCluster;
 let client: ClusterClient;

@@ -3,7 +3,7 @@ import { specObject } from "../../lib/cluster/specs/list-specs.ts";
 import { admit } from "../../lib/manifest/admit.ts";
 import { isObject } from "../../lib/model/is-object.ts";
 import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { recordedFile, recordedPaths } from "./recorded.ts";
 import { firstFailure } from "./registry.ts";
 import type { VectorCase } from "./vector-file.ts";
@@ -70,7 +70,7 @@ describe("the recorded syncs of the Watermark Pod Autoscaler, each manifest an o
     let admitted = 0;
     for (const vector of sequences.flatMap(({ cases }) => cases)) {
       const manifest = vector["autoscaler"] as Manifest;
-      const [applied, read] = [admit({ ...KIND, ...manifest }), RULES.specOf(stored(manifest))];
+      const [applied, read] = [admit({ ...KIND, ...manifest }), PURE_PART.specOf(stored(manifest))];
       expect(read.kind).toBe(applied.ok ? "spec" : "invalid");
       if (read.kind !== "spec" || !applied.ok) continue;
       expect(read.spec).toEqual(applied.spec);
@@ -85,6 +85,6 @@ describe("the recorded syncs of the Watermark Pod Autoscaler, each manifest an o
     const annotated = { spec: manifest?.spec, metadata: { ...manifest?.metadata, annotations: { ...read, "example.com/note": "n" } } };
     expect(JSON.parse(stored(annotated))).toMatchObject({ metadata: { annotations: read } });
     expect(stored(annotated)).not.toContain("example.com/note");
-    expect(RULES.specOf(stored(annotated))).toMatchObject({ spec: { skipOwnerCheck: true, lifecycleControl: { kind: "on" } } });
+    expect(PURE_PART.specOf(stored(annotated))).toMatchObject({ spec: { skipOwnerCheck: true, lifecycleControl: { kind: "on" } } });
   });
 });

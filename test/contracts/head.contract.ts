@@ -4,17 +4,17 @@ import type { UncountedScale } from "../../lib/model/records.ts";
 import { claim } from "../../lib/store/head/claim.ts";
 import { type Head, readHead } from "../../lib/store/head/head.ts";
 import type { Lease } from "../../lib/store/head/head-write.ts";
-import { bytesOf, entryBytes, INTENT_ROOM_BYTES, intentBodies } from "../../lib/store/head/intent-entries.ts";
+import { bytesOf, entryBytes, HEAD_ENTRIES_BYTES_MAX, intentBodies } from "../../lib/store/head/intent-entries.ts";
 import { lowerTimes } from "../../lib/store/head/lower-times.ts";
 import { giveBack, type Release, release } from "../../lib/store/head/release.ts";
 import { storeIntents } from "../../lib/store/head/store-intents.ts";
+import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
 import { raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { bodiesOf, intent } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { once, type Planted, withFaults } from "./faults.ts";
-import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
 
 const LEASE_MS = 34_000;
 let partitions = 0;
@@ -206,7 +206,7 @@ export const headContract = (engine: () => Engine): void => {
         intent({ id: `0b0cf6ee-57de-4a07-8d6e-7d3f5ff3${String(at).padStart(4, "0")}:1`, because: long }),
       );
       const bodies = new Map<string, Uint8Array>();
-      for (const [id, body] of bodiesOf(...all)) if (bytesOf(bodies) + entryBytes(id, body) <= INTENT_ROOM_BYTES) bodies.set(id, body);
+      for (const [id, body] of bodiesOf(...all)) if (bytesOf(bodies) + entryBytes(id, body) <= HEAD_ENTRIES_BYTES_MAX) bodies.set(id, body);
       expect(bodies.size).toBeGreaterThan(800);
       const held = await storeIntents(tables, await claimed(1_000), bodies, 1_500);
       await release(tables, held, closing({ dueMs: 1_000, intents: bodies }));

@@ -1,4 +1,4 @@
-import { eachDone } from "../../lib/store/table/all-done.ts";
+import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import type { ControlPlane } from "./start.ts";
 
 /** A workload to be made: its deployment, and a running pod of it. */
@@ -28,13 +28,13 @@ export const fillCluster = async (
     const { status, body: answer } = await plane.call(method, path, body, type);
     if (status >= 300) throw new Error(`${method} ${path} was answered ${status}: ${answer}`);
   };
-  await eachDone([...new Set(apps.map(({ namespace }) => namespace))], PARALLEL, (name) =>
+  await mapWithLimit([...new Set(apps.map(({ namespace }) => namespace))], PARALLEL, (name) =>
     make("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } }),
   );
   const sinceText = new Date(Date.now() - 600_000).toISOString().replace(/\.\d+Z$/, "Z");
   const condition = (type: string) => ({ type, status: "True", lastTransitionTime: sinceText });
   let made = 0;
-  await eachDone(apps, PARALLEL, async ({ namespace, name }) => {
+  await mapWithLimit(apps, PARALLEL, async ({ namespace, name }) => {
     const spec = { replicas: 1, selector: { matchLabels: { app: name } }, template: template(name) };
     await make("POST", `/apis/apps/v1/namespaces/${namespace}/deployments`, {
       apiVersion: "apps/v1",

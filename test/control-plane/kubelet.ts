@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { eachDone } from "../../lib/store/table/all-done.ts";
+import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import type { ControlPlane } from "./start.ts";
 
 /** Plays the kubelets: each pod that is pending becomes Running and Ready at once. */
@@ -44,7 +44,7 @@ const startPending = async (call: ControlPlane["call"]): Promise<void> => {
   const { status, body } = await call("GET", `/api/v1/pods?${PENDING}`);
   if (status !== 200) return;
   const { items }: { readonly items: readonly PendingPod[] } = JSON.parse(body);
-  await eachDone(items, PARALLEL, async ({ metadata: { namespace, name, labels } }) => {
+  await mapWithLimit(items, PARALLEL, async ({ metadata: { namespace, name, labels } }) => {
     const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
     await call("PATCH", path, { status: statusOf(isUnready(labels)) }, "application/merge-patch+json");
   });

@@ -21,7 +21,7 @@ interface PromisedMutant {
 const MUTANTS: readonly PromisedMutant[] = [
   {
     breaks: "an uncounted scale stays in the head while its page cannot be read",
-    file: "lib/sync/settle.ts",
+    file: "lib/sync/settle-earlier.ts",
     from: 'pageOfUid(loaded, uid)?.kind !== "unreadable"',
     to: "true || uid",
     test: "test/sync/waves.test.ts",

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { admitOrThrow } from "../../lib/manifest/admit.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { EVERYTHING, withUnknownPast } from "../../lib/policy/unknown-past.ts";
+import { MAX_ASSUMED_CHANGE, withUnknownPast } from "../../lib/policy/unknown-past.ts";
 import { NOON } from "../noon.ts";
 import { loadManifest } from "./loop.ts";
 import { native, sync } from "./native/world.ts";
@@ -118,7 +118,7 @@ describe("withUnknownPast()", () => {
   it("keeps scales that are known, and counts all of them in 32 bits", () => {
     const spec = admitted(loadManifest(behavior()));
     const known = forgotten(spec, forgotten(spec));
-    expect(known.memory.scaleUps.map(({ change }) => change)).toEqual([EVERYTHING, EVERYTHING]);
+    expect(known.memory.scaleUps.map(({ change }) => change)).toEqual([MAX_ASSUMED_CHANGE, MAX_ASSUMED_CHANGE]);
     expect(countsAfter(spec, 1000, 2, [0, 59], known)).toEqual([1000, 1000]);
   });
 
@@ -132,7 +132,7 @@ describe("withUnknownPast()", () => {
     const spec = native({ metrics: [{ external: { metric: "load" }, target: 1 }], flapBudget: { reversals: 4, periodSeconds: 600 } });
     const { scaleUps, scaleDowns } = forgotten(spec).memory;
     const turn = (agoMs: number) => ({ change: 0, atMs: NOON - agoMs, eventId: "reset" });
-    const used = { change: EVERYTHING, atMs: NOON, earliestMs: 0, eventId: "reset" };
+    const used = { change: MAX_ASSUMED_CHANGE, atMs: NOON, earliestMs: 0, eventId: "reset" };
     expect([scaleUps, scaleDowns]).toStrictEqual([
       [turn(2), used],
       [turn(3), turn(1), used],
@@ -141,7 +141,7 @@ describe("withUnknownPast()", () => {
 
   it("says nothing of stabilization where the rules are not known, and closes the rest", () => {
     const { memory, status } = withUnknownPast(NEW_WINDOWS, { nowMs: NOON, eventId: "reset", restsAtZero: false });
-    const used = { change: EVERYTHING, atMs: NOON, earliestMs: 0, eventId: "reset" };
+    const used = { change: MAX_ASSUMED_CHANGE, atMs: NOON, earliestMs: 0, eventId: "reset" };
     expect([memory, status.lastScaleMs]).toEqual([{ recommendations: null, scaleUps: [used], scaleDowns: [used] }, NOON]);
   });
 });

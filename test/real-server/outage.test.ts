@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
-import { eachDone } from "../../lib/store/table/all-done.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import { startWholeCluster, type WholeCluster } from "../control-plane/cluster.ts";
 import { type Front, startFront } from "../control-plane/front.ts";
 import { UNSCHEDULED } from "../control-plane/kubelet.ts";
@@ -78,7 +78,7 @@ onServer("an API server of its own", (newScene) => {
     const { namespace, admin } = scene;
     const { metadata, spec } = podTemplate("crowd", UNSCHEDULED);
     const pods = Array.from({ length: PODS }, (_, at) => `crowd-${at}`);
-    await eachDone(pods, 16, (name) => admin("POST", `/api/v1/namespaces/${namespace}/pods`, { metadata: { ...metadata, name }, spec }));
+    await mapWithLimit(pods, 16, (name) => admin("POST", `/api/v1/namespaces/${namespace}/pods`, { metadata: { ...metadata, name }, spec }));
     let expired = 0;
     front.intercept = async ({ url = "" }) => {
       if (expired === 0 && url.includes("continue=")) {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import type { Rival } from "../../lib/model/rival-state.ts";
 import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";

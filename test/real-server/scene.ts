@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
 import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { Connection } from "../../lib/model/records.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
@@ -14,7 +14,7 @@ import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { openStored } from "../../lib/sync/connected.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
@@ -188,7 +188,7 @@ const tidemark = async ({ wrap = (client) => client, clock = Date.now }: SceneOp
       });
       return client;
     },
-    rules: RULES,
+    rules: PURE_PART,
     timing: DEFAULT_TIMING,
     cache: warmCache(),
   };

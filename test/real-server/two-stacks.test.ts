@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import type { ClusterClient, Observed } from "../../lib/cluster/cluster-client.ts";
 import { clientFor } from "../../lib/cluster/connect.ts";
-import type { ClusterClient, Observed } from "../../lib/cluster/port.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { accessTo } from "../cluster/stand-in/connected.ts";
 import { deployment, WHOLE, watch } from "../cluster/stand-in/watched.ts";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openQueries, openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
@@ -82,7 +82,7 @@ const syncAll = async (partitions: readonly string[] = ["default"]): Promise<voi
   nowMs += PERIOD_MS;
   world.set(nowMs);
   const tables = { ...world.tables, clock: () => nowMs };
-  const ports = { tables, insert: world.context.insert, connect: async () => client, rules: RULES, timing: TIMING, cache: warmCache() };
+  const ports = { tables, insert: world.context.insert, connect: async () => client, rules: PURE_PART, timing: TIMING, cache: warmCache() };
   for (const partition of partitions) {
     const report = await sync(ports, { cluster: name, partition: partitionName(partition), dueMs: nowMs, periodMs: PERIOD_MS });
     expect(report.kind).toBe("completed");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
-import { EVERYTHING } from "../../lib/policy/unknown-past.ts";
+import { MAX_ASSUMED_CHANGE } from "../../lib/policy/unknown-past.ts";
 import { openService } from "../../lib/service/open.ts";
 import { decodePage, encodePage } from "../../lib/store/pages/codec.ts";
 import { readPage, writePage } from "../../lib/store/pages/pages.ts";
@@ -218,7 +218,7 @@ describe("resetIntent()", () => {
     const item = await readPage(damaged.world.tables, { partition: damaged.world.partition, generation, index: 0 });
     const page = decodePage(item?.body ?? Buffer.of());
     if (page.kind !== "read") throw new Error("the page cannot be read");
-    const used = { change: EVERYTHING, atMs: damaged.world.nowMs, earliestMs: 0, eventId: ID };
+    const used = { change: MAX_ASSUMED_CHANGE, atMs: damaged.world.nowMs, earliestMs: 0, eventId: ID };
     expect(page.entries.get(autoscalerUid("uid-web"))?.windows.memory).toEqual({ recommendations: null, scaleUps: [used], scaleDowns: [used] });
     expect(page.entries.get(autoscalerUid("uid-api"))?.windows.memory).toMatchObject({
       scaleUps: [],

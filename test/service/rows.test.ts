@@ -9,7 +9,7 @@ import { type AutoscalerRow, type ClusterRows, type RowQuery, rowOfView } from "
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { RULES, type Rules } from "../../lib/sync/pure-part.ts";
+import { PURE_PART, type PurePart } from "../../lib/sync/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { demandRules } from "../sync/demand-rules.ts";
@@ -39,10 +39,10 @@ const manifestOf = (name: string): string =>
     },
   });
 
-const byDemand = ({ cluster }: World): Rules => ({ ...demandRules(cluster), specOf: RULES.specOf });
+const byDemand = ({ cluster }: World): PurePart => ({ ...demandRules(cluster), specOf: PURE_PART.specOf });
 
 /** A cluster of real manifests, synced so often that it has a summary. */
-const readWorld = async (workloads: Readonly<Record<string, number>> = { api: 4, web: 4 }, rulesOf: (world: World) => Rules = byDemand) => {
+const readWorld = async (workloads: Readonly<Record<string, number>> = { api: 4, web: 4 }, rulesOf: (world: World) => PurePart = byDemand) => {
   const world = await newWorld(engine.client, engine.tables, workloads, { manifestOf });
   const rules = rulesOf(world);
   const worker = world.worker({ rules });
@@ -120,7 +120,7 @@ describe("rows of autoscalers", () => {
   });
 
   it("have the bounds in force beside those of the manifest, where an override sets them", async () => {
-    const { world, sync } = await readWorld({ api: 4, web: 4 }, () => RULES);
+    const { world, sync } = await readWorld({ api: 4, web: 4 }, () => PURE_PART);
     const by = { id: "o1", fromMs: world.nowMs, untilMs: world.nowMs + MINUTE_MS, reason: "sale", by: "ada", atMs: world.nowMs };
     await putCluster(world.tables, { ...world.record, version: 2, overrides: [{ ...by, set: { min: 5 } }] }, 1);
     await sync();

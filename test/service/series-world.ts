@@ -7,7 +7,7 @@ import { questions } from "../../lib/policy/dialects.ts";
 import { openMetricsText } from "../../lib/report/open-metrics.ts";
 import { openQueries, openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
@@ -65,7 +65,14 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
   });
   const watched = openQueries({ ...context, tables: { ...tables, client: watching } });
   const syncTables = { ...tables, clock: context.clock };
-  const ports = { tables: syncTables, insert: context.insert, connect: async () => client, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
+  const ports = {
+    tables: syncTables,
+    insert: context.insert,
+    connect: async () => client,
+    rules: PURE_PART,
+    timing: DEFAULT_TIMING,
+    cache: warmCache(),
+  };
   await service.addCluster({ name: CLUSTER, connection: { kind: "kubeconfig", path: "none" } });
   await service.apply([{ file: "all.yaml", text: manifests }], { cluster: CLUSTER, dryRun: false });
   const move = (ms: number): void => {

@@ -1,11 +1,11 @@
-import type { Observed, Watched } from "../../lib/cluster/port.ts";
+import type { Observed, Watched } from "../../lib/cluster/cluster-client.ts";
 import { type LabelIndex, labelIndex } from "../../lib/model/label-index.ts";
 import type { Answer, ApiFailure, MetricValue, Pod, PodMetrics, RecommenderReply, ScaleReading } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { questions } from "../../lib/policy/dialects.ts";
+import { answersOf, askedOf } from "../answers.ts";
 import { LOAD_PER_POD, type SimulatedCluster, type Workload } from "./cluster.ts";
 import type { RivalAnswers } from "./rivals.ts";
-import { answersOf, askedOf } from "../answers.ts";
 
 /** What an observation finds, all of it at one instant. */
 export const observeNow = (

@@ -1,4 +1,4 @@
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Coverage } from "./coverage.ts";

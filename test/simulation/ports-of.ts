@@ -1,4 +1,4 @@
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { SPEC_KIND_NAMES } from "../../lib/model/spec-kinds.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import type { Effect, SimulatedCluster } from "./cluster.ts";

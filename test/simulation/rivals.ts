@@ -1,4 +1,4 @@
-import type { ObservedCluster, Watched } from "../../lib/cluster/port.ts";
+import type { ObservedCluster, Watched } from "../../lib/cluster/cluster-client.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
 import type { SimulatedCluster } from "./cluster.ts";
 import type { Invocation } from "./invocation.ts";

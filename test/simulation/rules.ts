@@ -1,5 +1,5 @@
-import type { Rules, SpecReading } from "../../lib/sync/pure-part.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import type { PurePart, SpecReading } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Invocation } from "./invocation.ts";
 import { noteBreach } from "./watch/breaches.ts";
@@ -8,7 +8,7 @@ import { watchRecommendations } from "./watch/recommendations.ts";
 
 const SPECS_MAX = 10_000;
 /** Manifests convert to the same spec every time: one conversion serves all workers of all seeds. */
-const sharing = (rules: Rules): Rules => {
+const sharing = (rules: PurePart): PurePart => {
   const specs = new Map<string, SpecReading>();
   const specOf = (manifest: string): SpecReading => {
     const known = specs.get(manifest) ?? rules.specOf(manifest);
@@ -19,12 +19,12 @@ const sharing = (rules: Rules): Rules => {
   return { ...rules, specOf };
 };
 
-export const SHARED_RULES: Rules = sharing(RULES);
+export const SHARED_RULES: PurePart = sharing(PURE_PART);
 
-const byBuild = new WeakMap<Build, Rules>();
+const byBuild = new WeakMap<Build, PurePart>();
 
 /** The rules of a build: another one may convert a manifest otherwise. */
-export const sharedRules = (build: Build): Rules => {
+export const sharedRules = (build: Build): PurePart => {
   if (build === THIS_BUILD) return SHARED_RULES;
   const known = byBuild.get(build) ?? sharing(build.rules);
   byBuild.set(build, known);
@@ -32,7 +32,7 @@ export const sharedRules = (build: Build): Rules => {
 };
 
 /** The rules of one invocation, with everything that they decide noted. */
-export const watchedRules = (rules: Rules, by: Invocation, ledger: Ledger, nowMs: () => number): Rules => ({
+export const watchedRules = (rules: PurePart, by: Invocation, ledger: Ledger, nowMs: () => number): PurePart => ({
   ...rules,
   decide: (input) => {
     const decision = rules.decide(input);

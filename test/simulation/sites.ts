@@ -1,5 +1,5 @@
 import { type ClusterClients, clusterClients } from "../../lib/cluster/clients.ts";
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import type { SimulatedCluster } from "./cluster.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { eventBody, eventOf } from "../../lib/store/history/event-codec.ts";
-import type { HistoryItem } from "../../lib/store/history/port.ts";
+import type { HistoryItem } from "../../lib/store/history/insert-history.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
 import { dayEventKey, eventKey, type Key } from "../../lib/store/table/keys.ts";
 import { event } from "./records.ts";

@@ -3,7 +3,7 @@ import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 import type { RecommendationRun, Windows } from "../../lib/model/windows.ts";
 import type { DecideInput } from "../../lib/policy/decide.ts";
-import type { Rules } from "../../lib/sync/pure-part.ts";
+import type { PurePart } from "../../lib/sync/pure-part.ts";
 import { withChange } from "../../lib/sync/windows-after.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 
@@ -11,7 +11,7 @@ import type { MemoryCluster } from "./memory-cluster.ts";
  * The smallest rules that use everything the protocol keeps: the workload's demand is recommended, the greatest recommendation of the last 90 seconds is wanted, and at most
  * one scale is made per `rateWindowMs`. The manifest is the name of the workload.
  */
-export const demandRules = (world: MemoryCluster, rateWindowMs = 0): Rules => ({
+export const demandRules = (world: MemoryCluster, rateWindowMs = 0): PurePart => ({
   specOf: (manifest) => (manifest === "broken" ? { kind: "invalid", message: "it is broken" } : { kind: "spec", spec: specOf(manifest) }),
   decide: (input) => decide(world, input, rateWindowMs),
   afterWrite: ({ decision, outcome, atMs, eventId }) => ({

@@ -6,7 +6,7 @@ import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
@@ -123,7 +123,7 @@ const syncsOf = async (server: Pick<Kubernetes, "url" | "ca">) => {
   await putAutoscaler(tables, { ...place, manifest: MANIFEST, generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" }, undefined);
   const client = clientTo(server);
   const timing = { ...DEFAULT_TIMING, softDeadlineMs: DEADLINE_MS };
-  const ports = { tables, insert: insertByStatement(tables), connect: async () => client, rules: RULES, timing, cache: warmCache() };
+  const ports = { tables, insert: insertByStatement(tables), connect: async () => client, rules: PURE_PART, timing, cache: warmCache() };
   let dueMs = Date.now() - 1_000;
   return {
     close: client.close,

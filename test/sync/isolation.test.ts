@@ -4,7 +4,7 @@ import { syncHandler } from "../../functions/sync.ts";
 import { WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { CompletedSync, SyncReport } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
@@ -27,7 +27,7 @@ const syncAll = async (troubles: readonly Trouble[]): Promise<readonly Completed
   for (const name of clients.keys()) await storeCluster(tables, name, PERIOD_MS);
   const reports: SyncReport[] = [];
   const failures: unknown[] = [];
-  const ports = { tables, insert: insertByStatement(tables), connect: connectedTo(clients), rules: RULES, timing: TIMING, cache: warmCache() };
+  const ports = { tables, insert: insertByStatement(tables), connect: connectedTo(clients), rules: PURE_PART, timing: TIMING, cache: warmCache() };
   const reporter = { sync: (report: SyncReport) => void reports.push(report), failed: (error: unknown) => void failures.push(error) };
   const handler = syncHandler({ ports, reporter });
   const dueMs = Date.now();

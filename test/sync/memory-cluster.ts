@@ -1,4 +1,4 @@
-import type { ClusterClient, Observed, ScaleAnswer, Watched } from "../../lib/cluster/port.ts";
+import type { ClusterClient, Observed, ScaleAnswer, Watched } from "../../lib/cluster/cluster-client.ts";
 import { specObject } from "../../lib/cluster/specs/list-specs.ts";
 import type { SpecListing, SpecRequest } from "../../lib/cluster/specs/spec-listing.ts";
 import type { Namespace } from "../../lib/model/ids.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Override } from "../../lib/model/override.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { override } from "../policy/bounds/schedules.ts";
@@ -46,7 +46,7 @@ const PLACES = [FLEET, CLUSTER, NAMESPACE, AUTOSCALER].map((place) => [place.sco
 /** A sync by the real rules, one period later. No metric is read: only bounds move the count. */
 const synced = async (world: World): Promise<number> => {
   const worker = world.worker();
-  await world.sync({ ...worker, rules: { ...RULES, specOf: worker.rules.specOf } });
+  await world.sync({ ...worker, rules: { ...PURE_PART, specOf: worker.rules.specOf } });
   world.nowMs += PERIOD_MS;
   return workloadOf(world, "web").replicas;
 };

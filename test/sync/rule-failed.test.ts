@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { logLines } from "../../lib/report/log-lines.ts";
 import { syncMetrics } from "../../lib/report/sync-metrics.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
-import type { Rules } from "../../lib/sync/pure-part.ts";
+import type { PurePart } from "../../lib/sync/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { scaleRead } from "../observation.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
@@ -26,7 +26,7 @@ const mistake = (): never => {
 };
 
 /** A sync whose rules make a mistake about "web". */
-const syncWith = async (world: World, broken: (rules: Rules) => Partial<Rules>): Promise<CompletedSync> => {
+const syncWith = async (world: World, broken: (rules: PurePart) => Partial<PurePart>): Promise<CompletedSync> => {
   const { rules } = world.worker();
   const report = await world.sync(world.worker({ rules: { ...rules, ...broken(rules) } }));
   if (report.kind !== "completed") throw new Error(`the sync was dropped: ${report.why}`);
@@ -35,7 +35,7 @@ const syncWith = async (world: World, broken: (rules: Rules) => Partial<Rules>):
 
 const replicas = (world: World): readonly number[] => ["web", "api"].map((name) => workloadOf(world, name).replicas);
 
-const decisionFails = ({ decide }: Rules): Partial<Rules> => ({ decide: (input) => (input.name === "web" ? mistake() : decide(input)) });
+const decisionFails = ({ decide }: PurePart): Partial<PurePart> => ({ decide: (input) => (input.name === "web" ? mistake() : decide(input)) });
 
 describe("a rule that throws for one autoscaler", () => {
   it("holds that autoscaler with a reason that says to report it, and the others scale", async () => {
@@ -123,7 +123,7 @@ describe("a rule that throws for one autoscaler", () => {
       maxReplicas: 9,
       metrics: null,
     };
-    const specOf: Rules["specOf"] = (manifest) => (manifest === "web" ? { kind: "spec", spec: hpa as never } : rules.specOf(manifest));
+    const specOf: PurePart["specOf"] = (manifest) => (manifest === "web" ? { kind: "spec", spec: hpa as never } : rules.specOf(manifest));
     const report = await world.sync(world.worker({ connect: () => Promise.resolve(asking), rules: { ...rules, specOf } }));
     expect(report).toMatchObject({ kind: "completed", ruleFailures: [{ name: "web" }] });
     expect(replicas(world)).toEqual([2, 5]);

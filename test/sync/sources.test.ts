@@ -9,7 +9,7 @@ import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { putMetricSource } from "../../lib/store/records/metric-sources.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
@@ -71,7 +71,7 @@ const syncsOf = async (
     tables,
     insert: insertByStatement(tables),
     connect: async () => client,
-    rules: RULES,
+    rules: PURE_PART,
     timing: { ...DEFAULT_TIMING, softDeadlineMs: 4_000 },
     cache: warmCache(),
     sources: async () => asker,

@@ -1,10 +1,10 @@
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { autoscalerName, autoscalerUid, namespace as namespaceOf, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
-import { RULES } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
@@ -66,8 +66,8 @@ export const play = async (
       return answer;
     },
   };
-  const decide: typeof RULES.decide = (input) => {
-    const decision = RULES.decide({ ...input, nowMs: DECIDED_MS, ...(input.answeredMs !== undefined && { answeredMs: DECIDED_MS }) });
+  const decide: typeof PURE_PART.decide = (input) => {
+    const decision = PURE_PART.decide({ ...input, nowMs: DECIDED_MS, ...(input.answeredMs !== undefined && { answeredMs: DECIDED_MS }) });
     if (input.namespace !== TENANT) decisions.set(`${input.namespace}/${input.name}`, JSON.stringify(decision, bigints));
     return decision;
   };
@@ -75,7 +75,7 @@ export const play = async (
     tables,
     insert: insertByStatement(tables),
     connect: connectedTo(new Map([[name, watched]])),
-    rules: { ...RULES, decide },
+    rules: { ...PURE_PART, decide },
     timing: DEFAULT_TIMING,
     cache: warmCache(),
   };

@@ -1,6 +1,6 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bytesOf, INTENT_ROOM_BYTES, intentBodies } from "../../lib/store/head/intent-entries.ts";
+import { bytesOf, HEAD_ENTRIES_BYTES_MAX, intentBodies } from "../../lib/store/head/intent-entries.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
@@ -74,8 +74,8 @@ describe("a burst", () => {
       }),
     );
     expect(report).toMatchObject({ kind: "completed", openIntents: 0 });
-    expect(most).toBeGreaterThan(INTENT_ROOM_BYTES / 2);
-    expect(most).toBeLessThanOrEqual(INTENT_ROOM_BYTES);
+    expect(most).toBeGreaterThan(HEAD_ENTRIES_BYTES_MAX / 2);
+    expect(most).toBeLessThanOrEqual(HEAD_ENTRIES_BYTES_MAX);
     await next(world);
     expect(new Set(world.cluster.puts.map(({ key }) => key)).size).toBe(6_000);
     expect(world.cluster.puts).toHaveLength(6_000);

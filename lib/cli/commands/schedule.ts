@@ -10,7 +10,7 @@ import { sourceText } from "../../policy/bounds/within-bounds.ts";
 import { instantText } from "../../report/instant-text.ts";
 import { lines, text } from "../../report/printed.ts";
 import { boundsView, overrideOf } from "../../service/views/override-view.ts";
-import { timeText } from "../../service/views/time-text.ts";
+import { rfc3339 } from "../../service/views/rfc3339.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { aligned } from "../output/text-table.ts";
@@ -42,7 +42,7 @@ export const schedule = async ({ service, nowMs }: Session, printer: Printer, re
   const now = effectiveBounds(spec, people, fromMs);
   const changes = changesAhead(spec, people, { fromMs, most: changesWanted(options) });
   if (options.output !== "table") {
-    const view = { cluster, namespace, name, at: timeText(fromMs), ...boundsView(now), changes: changes.map(changeView) };
+    const view = { cluster, namespace, name, at: rfc3339(fromMs), ...boundsView(now), changes: changes.map(changeView) };
     await printer.print(documentText(view, options.output));
     return;
   }
@@ -89,9 +89,9 @@ const whatOf = ({ min, max, paused, holds }: EffectiveBounds): string => {
 };
 
 const changeView = ({ atMs, timeZone, bounds, climb }: BoundsChange) => ({
-  at: timeText(atMs),
+  at: rfc3339(atMs),
   local: localText(timeZone, atMs),
   timeZone,
   ...boundsView(bounds),
-  ...(climb && { climbsTo: climb.to, climbsUntil: timeText(climb.untilMs) }),
+  ...(climb && { climbsTo: climb.to, climbsUntil: rfc3339(climb.untilMs) }),
 });

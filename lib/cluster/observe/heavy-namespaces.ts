@@ -1,6 +1,6 @@
 import type { Namespace } from "../../model/ids.ts";
+import type { Watched } from "../cluster-client.ts";
 import { type Listed, type ListOf, list } from "../list.ts";
-import type { Watched } from "../port.ts";
 import { HEAVY_BYTES, HEAVY_SHARE, MAX_HEAVY_NAMESPACES } from "../request-limits.ts";
 import type { ApiSession } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";

@@ -1,9 +1,9 @@
 import type { Namespace } from "../../model/ids.ts";
 import type { MonitorReading } from "../../model/observation.ts";
 import { asName, asObject, asText } from "../../model/read/json.ts";
+import type { Watched } from "../cluster-client.ts";
 import { list, passedOverFailure } from "../list.ts";
 import { inNamespace } from "../paths.ts";
-import type { Watched } from "../port.ts";
 import { scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 

@@ -4,8 +4,8 @@ import { type MetricQuery, type Questions, queryKey } from "../../model/query.ts
 import type { Selector } from "../../model/selector.ts";
 import { parseSelector } from "../../model/selector-text.ts";
 import { isRegistered, LISTED } from "../../sources/sources.ts";
-import { mapInTurns } from "../in-turns.ts";
-import type { Watched } from "../port.ts";
+import type { Watched } from "../cluster-client.ts";
+import { mapYielding } from "../map-yielding.ts";
 import { isListed } from "./ask.ts";
 import { type Scales, targetKey } from "./workloads.ts";
 
@@ -40,7 +40,7 @@ const NAMESPACES_A_TURN = 20;
 export const needsOf = async (watched: readonly Watched[], scales: Scales): Promise<readonly NamespaceNeeds[]> => {
   const overlaps = overlapTest();
   const unread = new Set<Namespace>();
-  const asking = await mapInTurns(watched, (autoscaler) => {
+  const asking = await mapYielding(watched, (autoscaler) => {
     const scale = scales.get(targetKey({ namespace: autoscaler.namespace, target: autoscaler.spec.target }));
     if (scale === undefined) unread.add(autoscaler.namespace);
     return scale?.kind === "read" ? { autoscaler, scale, asks: autoscaler.questions(scale) } : undefined;
@@ -50,7 +50,7 @@ export const needsOf = async (watched: readonly Watched[], scales: Scales): Prom
     ({ autoscaler }) => autoscaler.namespace,
   );
   const groups = [...Map.groupBy(watched, ({ namespace }) => namespace)];
-  return mapInTurns(
+  return mapYielding(
     groups,
     ([namespace, group]) => {
       const needs = needsOfNamespace(namespace, group, { asking: askingByNamespace.get(namespace) ?? [], overlaps });

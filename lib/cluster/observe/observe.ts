@@ -1,8 +1,8 @@
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
 import { labelIndex } from "../../model/label-index.ts";
 import type { Answer, Answers, Observation, Pod, PodMetrics, QuestionKey, Samples, ScaleReading } from "../../model/observation.ts";
-import { mapInTurns } from "../in-turns.ts";
-import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../port.ts";
+import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../cluster-client.ts";
+import { mapYielding } from "../map-yielding.ts";
 import { FLOW_SHARE_MS, FLOWS_PATIENCE_MS, HEAVY_LOOKS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
 import type { ApiSession } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
@@ -85,7 +85,7 @@ const observedNow = async (
   };
   const missing: Watched[] = [];
   const observations = new Map<AutoscalerUid, Observed>();
-  await mapInTurns(watched, (autoscaler) => {
+  await mapYielding(watched, (autoscaler) => {
     const { uid, namespace } = autoscaler;
     if (!late.has(namespace) && isRead(reading, autoscaler) && questions.areAnswered(autoscaler))
       observations.set(uid, observedOf(reading, autoscaler, viewOf(namespace, uid)));

@@ -1,5 +1,5 @@
 import type { ScaleReading } from "../../model/observation.ts";
-import type { Observed } from "../port.ts";
+import type { Observed } from "../cluster-client.ts";
 import { MAX_OTHER_STACKS, OTHER_STACK_MS } from "../request-limits.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
 import type { Answer, Answers, ApiFailure, QuestionKey, Samples } from "../../model/observation.ts";
-import type { Watched } from "../port.ts";
+import type { Watched } from "../cluster-client.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { askEach } from "./ask.ts";
 import { TENANT_OVER_SHARE } from "./flows.ts";

@@ -3,11 +3,11 @@ import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import { asObject, asText } from "../../model/read/json.ts";
 import type { Rival, RivalLook } from "../../model/rival-state.ts";
+import type { Observed, Watched } from "../cluster-client.ts";
 import type { Found, KindPath } from "../discovery.ts";
-import { mapInTurns } from "../in-turns.ts";
 import { passedOverFailure } from "../list.ts";
+import { mapYielding } from "../map-yielding.ts";
 import { listPath } from "../paths.ts";
-import type { Observed, Watched } from "../port.ts";
 import { readRival } from "../read/rival-status.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { JsonObject } from "../transport/transport.ts";
@@ -37,7 +37,7 @@ export interface Rivals {
  */
 export const observeRivals = async (observing: Observing, watched: readonly Watched[], scales: Scales): Promise<Rivals> => {
   const marks = new Map(
-    await mapInTurns(watched, (autoscaler) => [keyOfWatched(autoscaler.namespace, autoscaler.spec.target), markOf(autoscaler, scales)] as const),
+    await mapYielding(watched, (autoscaler) => [keyOfWatched(autoscaler.namespace, autoscaler.spec.target), markOf(autoscaler, scales)] as const),
   );
   if (watched.length === 0) return { of: () => ({ rivals: [] }), areRead: () => true };
   const looks: Look[] = [];

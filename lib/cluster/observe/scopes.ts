@@ -1,5 +1,5 @@
 import type { Namespace } from "../../model/ids.ts";
-import type { ObserveLimits } from "../port.ts";
+import type { ObserveLimits } from "../cluster-client.ts";
 import { MAX_NAMESPACED_LISTS } from "../request-limits.ts";
 
 /** The scope of one LIST: a namespace; absent means the whole cluster. */

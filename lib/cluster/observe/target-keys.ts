@@ -1,4 +1,4 @@
-import type { TargetRef } from "../../model/spec-governed.ts";
+import type { TargetRef } from "../../model/common-spec.ts";
 
 type KeyOfTarget = (namespace: string, target: TargetRef) => string;
 

@@ -1,11 +1,11 @@
+import type { TargetRef } from "../../model/common-spec.ts";
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../../model/observation.ts";
 import { asObject } from "../../model/read/json.ts";
-import type { TargetRef } from "../../model/spec-governed.ts";
+import type { ObserveLimits, Watched } from "../cluster-client.ts";
 import { isBuiltIn, type KindPath } from "../discovery.ts";
 import { passedOverFailure } from "../list.ts";
 import { listPath } from "../paths.ts";
-import type { ObserveLimits, Watched } from "../port.ts";
 import { readWorkloadScale } from "../read/scale.ts";
 import { LIST_WINS_FROM, PAGE_LIMIT } from "../request-limits.ts";
 import { type ApiSession, readScaleAt, readTargetScale } from "../scale.ts";

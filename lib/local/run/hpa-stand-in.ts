@@ -1,13 +1,13 @@
 import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
+import type { ClusterClient, Observed, Watched } from "../../cluster/cluster-client.ts";
 import { connect } from "../../cluster/connect.ts";
-import type { ClusterClient, Observed, Watched } from "../../cluster/port.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { ClusterRecord, ConnectionRecord } from "../../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { asksOf } from "../../policy/dialects.ts";
 import type { Service } from "../../service/service.ts";
-import { RULES } from "../../sync/pure-part.ts";
+import { PURE_PART } from "../../sync/pure-part.ts";
 import { isoTime, type Rival } from "../cluster/kube-objects.ts";
 import type { Activity } from "../engine/drive.ts";
 
@@ -63,7 +63,7 @@ export const hpaStandIn = async (options: StandInOptions): Promise<Activity & { 
 const keptOf = async ({ service, cluster }: StandInOptions): Promise<readonly Kept[]> => {
   const kept: Kept[] = [];
   for await (const { uid, namespace: inside, name, manifest } of service.autoscalers({ cluster: cluster.name })) {
-    const reading = RULES.specOf(JSON.stringify(manifest));
+    const reading = PURE_PART.specOf(JSON.stringify(manifest));
     if (!isHpa(manifest) || reading.kind === "invalid") continue;
     const { spec } = reading;
     const inNamespace = namespace(inside);
@@ -89,7 +89,7 @@ const syncOne = async (
   const nowMs = clock();
   const { observation } = observed;
   const { spec, namespace: inside, name } = watched;
-  const decision = RULES.decide({ namespace: inside, name, spec, settings: cluster.settings, observation, windows: kept.windows, nowMs });
+  const decision = PURE_PART.decide({ namespace: inside, name, spec, settings: cluster.settings, observation, windows: kept.windows, nowMs });
   kept.windows = decision.windows;
   const { scale } = observation;
   if (decision.kind === "scale" && scale.kind === "read") {
@@ -97,7 +97,7 @@ const syncOne = async (
     const answer = await client.putScale({ namespace: inside, target: spec.target, targetUid, resourceVersion, replicas: decision.to }, PUT_MS);
     if (answer.kind === "applied") {
       const report = { spec, decision, outcome: { kind: "applied" }, atMs: nowMs, earliestMs: nowMs, eventId: `${watched.uid}:${nowMs}` } as const;
-      kept.windows = RULES.afterWrite(report).windows;
+      kept.windows = PURE_PART.afterWrite(report).windows;
       kept.lastScaleMs = nowMs;
     }
   }

@@ -1,4 +1,4 @@
-import type { ClusterClient } from "../../cluster/port.ts";
+import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import type { PartitionRef } from "../../model/ids.ts";
 import type { ClusterRecord, Intent } from "../../model/records.ts";
 import { type Head, readHead } from "../../store/head/head.ts";

@@ -8,7 +8,7 @@ import { kubeconfigFileAccess } from "../../cluster/access/kubeconfig-file.ts";
 import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
 import type { Trusted } from "../../cluster/access/trusted.ts";
 import { clusterClients } from "../../cluster/clients.ts";
-import type { ClusterClient } from "../../cluster/port.ts";
+import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
 import type { Connection } from "../../model/records.ts";
@@ -19,7 +19,7 @@ import { serverClockOf } from "../../store/table/server-clock.ts";
 import type { Tables as StoreTables } from "../../store/table/tables.ts";
 import { sourcesWhenAsked } from "../../sync/ask-sources.ts";
 import { openStored } from "../../sync/connected.ts";
-import { RULES } from "../../sync/pure-part.ts";
+import { PURE_PART } from "../../sync/pure-part.ts";
 import type { SyncPorts } from "../../sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
 import { warmCache } from "../../sync/warm-cache.ts";
@@ -67,7 +67,7 @@ export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, q
     tables,
     insert: insertByStatement(tables),
     connect,
-    rules: RULES,
+    rules: PURE_PART,
     timing: DEFAULT_TIMING,
     cache: warmCache(),
     sources: sourcesWhenAsked({ clock: Date.now, ownAddresses: true }),

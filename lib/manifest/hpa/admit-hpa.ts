@@ -1,10 +1,10 @@
-import { groupOf } from "../../model/api-group.ts";
-import { canonicalOf } from "../../model/quantity.ts";
-import type { TargetRef } from "../../model/spec-governed.ts";
-import type { AdmitForm, FormOutcome, StoredForm } from "../form.ts";
 import { present } from "../../fields/json.ts";
-import { metadataOf, metadataProblems } from "../metadata.ts";
 import { forbidden, invalid, type Problem, required, type Warning } from "../../fields/problem.ts";
+import { groupOf } from "../../model/api-group.ts";
+import type { TargetRef } from "../../model/common-spec.ts";
+import { canonicalOf } from "../../model/quantity.ts";
+import type { AdmitForm, FormOutcome, StoredForm } from "../form.ts";
+import { metadataOf, metadataProblems } from "../metadata.ts";
 import { behaviorOfConstraints, type ConstraintsBlock, readConstraints } from "./constraints.ts";
 import { defaultedBehavior, defaultedSpec } from "./defaults.ts";
 import type { HpaDraft, ReadForm } from "./hpa-draft.ts";

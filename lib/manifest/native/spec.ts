@@ -1,6 +1,6 @@
+import type { CommonSpec, TargetRef } from "../../model/common-spec.ts";
 import { readInstant } from "../../model/instant.ts";
 import { milliOf } from "../../model/quantity.ts";
-import type { Governed, TargetRef } from "../../model/spec-governed.ts";
 import type { NativeRules, NativeSpec } from "../../model/spec-native.ts";
 import { metricOf } from "./read-metric.ts";
 import { scheduleOf } from "./schedule-rules.ts";
@@ -22,7 +22,7 @@ export const nativeSpecOf = (read: SpecRead): NativeSpec => ({
 });
 
 /** The fields of the manifest that all rules share. */
-export const governedOf = (read: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil" | "schedule">): Governed => {
+export const governedOf = (read: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil" | "schedule">): CommonSpec => {
   const { owner, dryRun, pausedUntil } = read;
   const pausedUntilMs = readInstant(pausedUntil ?? "");
   const schedule = scheduleOf(read);

@@ -1,11 +1,11 @@
 import type { Questions, RecommenderQuestion } from "../../model/query.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { Windows } from "../../model/windows.ts";
-import type { Dialect, Seen } from "../dialect.ts";
-import { type Explanations, LARGEST_WINS } from "../explanations.ts";
-import { lastingOf } from "../shared/conditions.ts";
 import { externalQuery } from "../../sources/external.ts";
 import { RESOURCE_QUERY } from "../../sources/resource.ts";
+import type { Dialect, SyncView } from "../dialect.ts";
+import { type Explanations, LARGEST_WINS } from "../explanations.ts";
+import { lastingOf } from "../shared/conditions.ts";
 import { marksText } from "../shared/metrics/measurement.ts";
 import { forbiddenStates, type Moment, timerState, type WindowStates } from "../shared/window-states.ts";
 import { decideWatermark } from "./decide.ts";
@@ -21,7 +21,7 @@ const watermarkQuestions = ({ metrics, recommender, counts }: WatermarkSpec): Qu
 });
 
 /** The question, or `undefined` where the original would not get as far: no scale, no recommender, a missing mark, or no ready pod (watermark.md 2.16). */
-const recommenderQuestion = (spec: WatermarkSpec, { namespace, observation, nowMs }: Seen): RecommenderQuestion | undefined => {
+const recommenderQuestion = (spec: WatermarkSpec, { namespace, observation, nowMs }: SyncView): RecommenderQuestion | undefined => {
   const { recommender } = spec;
   const { scale } = observation;
   if (scale.kind === "failed" || spec.invalid !== undefined) return undefined;

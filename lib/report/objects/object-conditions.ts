@@ -32,7 +32,7 @@ const conditionOf = ({ type, status, reason, message, transitionMs }: Condition)
   status,
   reason,
   message,
-  lastTransitionTime: timeText(transitionMs),
+  lastTransitionTime: wholeSecondText(transitionMs),
 });
 
 /** False while nothing could be decided, something beside the rules keeps the count, or the scale was refused. The time of its last change is that of the object itself, so that nothing is stored for it. */
@@ -47,7 +47,7 @@ const readyOf = (evaluation: Evaluation, { listed, nowMs }: StatusContext): Json
     status,
     reason: because.reason,
     message: because.message,
-    lastTransitionTime: typeof sinceText === "string" ? sinceText : timeText(nowMs),
+    lastTransitionTime: typeof sinceText === "string" ? sinceText : wholeSecondText(nowMs),
   };
 };
 
@@ -55,7 +55,7 @@ const readyOf = (evaluation: Evaluation, { listed, nowMs }: StatusContext): Json
 const waitingOf = ({ waiting }: Evaluation, { listed, nowMs }: StatusContext): readonly Json[] => {
   if (!waiting) return [];
   const sinceText = listedConditions(listed).find(({ type }) => type === SPEC_STORED)?.["lastTransitionTime"];
-  const lastTransitionTime = typeof sinceText === "string" ? sinceText : timeText(nowMs);
+  const lastTransitionTime = typeof sinceText === "string" ? sinceText : wholeSecondText(nowMs);
   return [{ type: SPEC_STORED, status: "False", reason: waiting.reason, message: waiting.message, lastTransitionTime }];
 };
 const SPEC_STORED = "SpecStored";
@@ -65,4 +65,4 @@ export const listedConditions = ({ conditions }: Json): readonly Json[] =>
   Array.isArray(conditions) ? conditions.filter((condition): condition is Json => typeof condition === "object" && condition !== null) : [];
 
 /** RFC 3339 in whole seconds, as an API server writes it. */
-export const timeText = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, -".000Z".length)}Z`;
+export const wholeSecondText = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, -".000Z".length)}Z`;

@@ -2,7 +2,7 @@ import type { MetricOutcome } from "../../model/decision.ts";
 import type { Evaluation } from "../../model/records.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { Status } from "../../model/windows.ts";
-import { conditionsOf, type Json, READY, type StatusContext, timeText } from "./object-conditions.ts";
+import { conditionsOf, type Json, READY, type StatusContext, wholeSecondText } from "./object-conditions.ts";
 
 /** The status of the object of an autoscaler: the same evaluation that the journal stores and `tidemark describe` shows. */
 export const objectStatus = (kind: SpecKindName, evaluation: Evaluation, context: StatusContext): Json => {
@@ -15,7 +15,7 @@ const ownStatus = (evaluation: Evaluation, conditions: readonly Json[], { genera
   return {
     observedGeneration: generation,
     ...(status && { currentReplicas: status.currentReplicas, desiredReplicas: wantedReplicas(evaluation, status) }),
-    ...(status?.lastScaleMs !== undefined && { lastScaleTime: timeText(status.lastScaleMs) }),
+    ...(status?.lastScaleMs !== undefined && { lastScaleTime: wholeSecondText(status.lastScaleMs) }),
     ...(metrics.length > 0 && { targets: targetsText(metrics), metrics: metrics.map(metricOf) }),
     conditions: conditions.map((condition) => ({ ...condition, observedGeneration: generation })),
   };
@@ -51,7 +51,7 @@ const watermarkStatus = ({ status }: Evaluation, conditions: readonly Json[], { 
     observedGeneration: generation,
     currentReplicas: status?.currentReplicas ?? 0,
     desiredReplicas: status?.desiredReplicas ?? 0,
-    ...(status?.lastScaleMs !== undefined && { lastScaleTime: timeText(status.lastScaleMs) }),
+    ...(status?.lastScaleMs !== undefined && { lastScaleTime: wholeSecondText(status.lastScaleMs) }),
     ...(status?.currentMetrics && { currentMetrics: status.currentMetrics }),
     conditions,
     ...(typeof counted === "number" && { scalingEventsCount: counted + scales }),

@@ -4,7 +4,7 @@ import { getAccess, putAccess } from "../../store/records/access.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { recordChange } from "../partitions/record-change.ts";
 import type { AccessEdited, AccessView, CanIQuery, CanIView, GrantView, NewGrant } from "../service.ts";
-import { timeText } from "../views/time-text.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
@@ -12,7 +12,7 @@ const ATTEMPTS_MAX = 5;
 const GRANTS_MAX = 500;
 const ID_CHARACTERS = 8;
 
-const grantView = ({ atMs, ...grant }: Grant): GrantView => ({ ...grant, at: timeText(atMs) });
+const grantView = ({ atMs, ...grant }: Grant): GrantView => ({ ...grant, at: rfc3339(atMs) });
 
 export const access = async (context: QueryContext): Promise<AccessView> => {
   const { required, grants } = await getAccess(context.tables);

@@ -3,9 +3,9 @@ import type { ClusterRecord, FleetRecord, TableIds } from "../../model/records.t
 import { LOST_NUMBERS } from "../../store/head/raise-epoch.ts";
 import { listAutoscalers, putAutoscaler, raiseSpecVersion } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters, putCluster, putFleet } from "../../store/records/clusters.ts";
-import { eachDone } from "../../store/table/all-done.ts";
 import { areRestored } from "../../store/table/table-ids.ts";
 import type { Tables } from "../../store/table/tables.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { ServiceContext } from "../context.ts";
 import { forgetPast } from "../partitions/forget-past.ts";
 import { recordChange } from "../partitions/record-change.ts";
@@ -66,7 +66,7 @@ const adoptCluster = async (context: ServiceContext, cluster: ClusterRecord, res
   const raised = { ...cluster, restoredAs, version: cluster.version + LOST_NUMBERS };
   if ((await putCluster(tables, raised, cluster.version)).kind === "conflict") throw conflict(`cluster "${cluster.name}"`);
   const items = await toArray(listAutoscalers(tables, cluster.name));
-  await eachDone(items, RECORDS_AT_ONCE, async (item) => {
+  await mapWithLimit(items, RECORDS_AT_ONCE, async (item) => {
     // An item that cannot be read holds its autoscaler by itself.
     if (item.kind === "unreadable") return;
     const { record } = item;

@@ -20,7 +20,7 @@ import {
   type Reached,
 } from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
-import { eachDone } from "../../store/table/all-done.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { clustersNamed, findCluster } from "../find-autoscaler.ts";
 import { withWindows } from "../partitions/carry-windows.ts";
@@ -56,7 +56,7 @@ export async function* clusters(context: QueryContext, after = ""): AsyncGenerat
   const viewOf = (cluster: ClusterRecord) =>
     clusterView(context, cluster, { fleet, heads, connection: connectionFor(cluster, connections.get(cluster.name)) });
   for (let at = 0; at < rest.length; at += CLUSTERS_AT_ONCE) {
-    yield* await eachDone(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, viewOf);
+    yield* await mapWithLimit(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, viewOf);
   }
 }
 

@@ -11,7 +11,7 @@ import type {
   StabilizationState,
   TimerState,
 } from "../../policy/shared/window-states.ts";
-import { timeText } from "../views/time-text.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import type { FlapView, ForbiddenView, RateView, StabilizationView, TimerView, WindowsView } from "../views/windows.ts";
 
 /** What the windows of an autoscaler hold at an instant, and when each part of it ends, as its dialect says. Times are RFC 3339. */
@@ -25,7 +25,7 @@ export const windowsView = (spec: AutoscalerSpec, windows: Windows, moment: Mome
     ...(forbidden && { forbidden: forbidden.map(forbiddenView) }),
     ...(timers && { timers: timers.map(timerView) }),
     ...(flap && { flap: flapView(flap) }),
-    ...(paused !== undefined && { pausedUntil: timeText(paused) }),
+    ...(paused !== undefined && { pausedUntil: rfc3339(paused) }),
   };
 };
 
@@ -41,7 +41,7 @@ const rowsOf = (runs: readonly RecommendationRun[]): WindowsView["recommendation
     if (last?.replicas !== run.replicas || run.firstMs - last.lastMs > 2 * spacing) rows.push(run);
     else rows[rows.length - 1] = { ...last, firstMs: Math.min(last.firstMs, run.firstMs), lastMs: Math.max(last.lastMs, run.lastMs) };
   }
-  return rows.map(({ replicas, firstMs, lastMs }) => ({ replicas, first: timeText(firstMs), last: timeText(lastMs) }));
+  return rows.map(({ replicas, firstMs, lastMs }) => ({ replicas, first: rfc3339(firstMs), last: rfc3339(lastMs) }));
 };
 
 /** The shortest time between two recommendations: about the sync period. */
@@ -64,7 +64,7 @@ const apart = (run: RecommendationRun, spacing: number): readonly Recommendation
 const stabilizationView = ({ direction, windowMs, held }: StabilizationState): StabilizationView => ({
   direction,
   windowSeconds: windowMs / 1000,
-  ...(held && { held: { replicas: held.replicas, until: timeText(held.untilMs) } }),
+  ...(held && { held: { replicas: held.replicas, until: rfc3339(held.untilMs) } }),
 });
 
 const rateView = ({ direction, type, value, periodSeconds, countedChanges, limiting, giving }: RateState): RateView => {
@@ -85,8 +85,8 @@ const rateView = ({ direction, type, value, periodSeconds, countedChanges, limit
 
 const eventOf = ({ change, atMs, leavesMs, eventId }: CountedChange, sign: 1 | -1): RateView["events"][number] => ({
   change: sign * change,
-  at: timeText(atMs),
-  leaves: timeText(leavesMs),
+  at: rfc3339(atMs),
+  leaves: rfc3339(leavesMs),
   ...(eventId === undefined ? {} : { eventId }),
 });
 
@@ -95,13 +95,13 @@ const sum = (changes: readonly CountedChange[]): number => changes.reduce((total
 const forbiddenView = ({ direction, windowMs, untilMs }: ForbiddenState): ForbiddenView => ({
   direction,
   windowSeconds: windowMs / 1000,
-  ...(untilMs !== undefined && { until: timeText(untilMs) }),
+  ...(untilMs !== undefined && { until: rfc3339(untilMs) }),
 });
 
 const timerView = ({ name, seconds, lasting }: TimerState): TimerView => ({
   name,
   seconds,
-  ...(lasting && { since: timeText(lasting.sinceMs), until: timeText(lasting.untilMs) }),
+  ...(lasting && { since: rfc3339(lasting.sinceMs), until: rfc3339(lasting.untilMs) }),
 });
 
-const flapView = ({ untilMs, ...flap }: FlapState): FlapView => ({ ...flap, ...(untilMs !== undefined && { until: timeText(untilMs) }) });
+const flapView = ({ untilMs, ...flap }: FlapState): FlapView => ({ ...flap, ...(untilMs !== undefined && { until: rfc3339(untilMs) }) });

@@ -12,7 +12,7 @@ import { CLOCKS_APART_MS } from "../time-range.ts";
 import { decisionView, metricsOf, secondsBetween, stepViews } from "../views/autoscaler-of.ts";
 import type { Explanation } from "../views/autoscaler-view.ts";
 import { boundsThen } from "../views/bounds-of.ts";
-import { timeText } from "../views/time-text.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import { windowsOf } from "./describe.ts";
 import { evaluationThen } from "./evaluation-then.ts";
 import { whatIf } from "./what-if.ts";
@@ -96,7 +96,7 @@ const eventBefore = async (context: QueryContext, record: AutoscalerRecord, atMs
 };
 
 const notYet = (name: string, atMs: number, nowMs: number): TidemarkError =>
-  new TidemarkError("service.invalid", `Cannot explain "${name}" at ${timeText(atMs)}: that time has not come; it is now ${timeText(nowMs)}`, {
+  new TidemarkError("service.invalid", `Cannot explain "${name}" at ${rfc3339(atMs)}: that time has not come; it is now ${rfc3339(nowMs)}`, {
     name,
     atMs,
   });
@@ -104,6 +104,6 @@ const notYet = (name: string, atMs: number, nowMs: number): TidemarkError =>
 const notEvaluated = (path: string, cluster: string, atMs: number | undefined): TidemarkError =>
   new TidemarkError(
     "service.not-evaluated",
-    `Cannot explain "${path}" in cluster "${cluster}"${atMs === undefined ? "" : ` at ${timeText(atMs)}`}: no sync has evaluated it ${atMs === undefined ? "yet" : "by then, or its journal has expired"}`,
+    `Cannot explain "${path}" in cluster "${cluster}"${atMs === undefined ? "" : ` at ${rfc3339(atMs)}`}: no sync has evaluated it ${atMs === undefined ? "yet" : "by then, or its journal has expired"}`,
     { path, cluster, atMs },
   );

@@ -7,7 +7,7 @@ import { askDialect } from "../../policy/dialects.ts";
 import type { StoppingMetric } from "../../policy/explanations.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
 import { isHeld } from "../../report/evaluation-state.ts";
-import { timeText } from "../views/time-text.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import type { Direction, WindowsView } from "../views/windows.ts";
 import { leadingMetric } from "./leading-metric.ts";
 
@@ -86,7 +86,7 @@ const limitSentence = (step: StepOutcome, windows: WindowsView, bounds: WhatIfBo
   const { before, after, limit } = step;
   // Reported above when it stopped everything without moving the count.
   if (!limit || before === after) return [];
-  const until = limit.untilMs === undefined ? "" : ` until ${timeText(limit.untilMs)}`;
+  const until = limit.untilMs === undefined ? "" : ` until ${rfc3339(limit.untilMs)}`;
   switch (reasonOf(step, bounds)) {
     case "TooManyReplicas":
       return [`maxReplicas is ${bounds?.rules.max ?? limit.value}, ${before} was wanted: a higher maxReplicas would allow more`];

@@ -10,7 +10,7 @@ import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
 import type { QueryContext } from "../context.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import { timeText } from "../views/time-text.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import { NO_WINDOWS, type WindowsView } from "../views/windows.ts";
 import { windowsView } from "./autoscaler-windows.ts";
 
@@ -28,9 +28,9 @@ export const windowsThen = async (context: QueryContext, snapshot: AutoscalerSna
   const { record, spec, cluster } = snapshot;
   const { status, from: count } = evaluation;
   if (spec.kind !== "spec" || status === undefined) return lost("windows");
-  if (record.updatedMs > atMs) return lost(`windows: the autoscaler was edited at ${timeText(record.updatedMs)}`);
+  if (record.updatedMs > atMs) return lost(`windows: the autoscaler was edited at ${rfc3339(record.updatedMs)}`);
   const resetMs = await lastResetMs(context, snapshot, atMs);
-  if (resetMs !== undefined) return lost(`windows: they were reset at ${timeText(resetMs)}`);
+  if (resetMs !== undefined) return lost(`windows: they were reset at ${rfc3339(resetMs)}`);
   const moment = { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) };
   const made = await scalesThen(context, record, atMs);
   const viewOf = (memory: Memory): WindowsView => windowsView(spec.spec, { memory, status }, moment);

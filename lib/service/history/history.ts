@@ -9,7 +9,7 @@ import { readSamples } from "../partitions/read-samples.ts";
 import type { HistoryQuery } from "../service.ts";
 import { refuseEmptyRange } from "../time-range.ts";
 import type { HistoryView } from "../views/history-view.ts";
-import { timeText } from "../views/time-text.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import { pointsOf, type Sample, sampleOf } from "./point.ts";
 
 const SECOND_MS = 1_000;
@@ -41,11 +41,11 @@ export const history = async (context: QueryContext, { sinceMs, untilMs, stepMs,
   const samples = await samplesOf(context, located, { sinceMs: storedMs, untilMs: endMs });
   return {
     ...{ cluster, namespace, name, uid },
-    since: timeText(fromMs),
-    until: timeText(toMs),
+    since: rfc3339(fromMs),
+    until: rfc3339(toMs),
     stepSeconds: step / SECOND_MS,
     points: pointsOf(samples, { sinceMs: fromMs, stepMs: step }),
-    ...(endMs < toMs && { next: timeText(endMs + 1) }),
+    ...(endMs < toMs && { next: rfc3339(endMs + 1) }),
   };
 };
 

@@ -4,7 +4,7 @@ import type { Evaluation } from "../../model/records.ts";
 import { shortMetricName } from "../../policy/shared/metrics/readable-name.ts";
 import { LANES, type Lane, laneOfReason } from "../../report/reasons/lanes.ts";
 import type { HistoryMetric, HistoryPoint } from "../views/history-view.ts";
-import { timeText } from "../views/time-text.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 
 /** A point of one evaluation. */
 export interface Sample extends Omit<HistoryPoint, "at"> {
@@ -102,4 +102,4 @@ const highest = (field: "load" | "wanted", before: Sample, after: Sample): Parti
   return values.length === 0 ? {} : { [field]: Math.max(...values) };
 };
 
-const pointOf = ({ atMs, ...point }: Sample): HistoryPoint => ({ at: timeText(atMs), ...point });
+const pointOf = ({ atMs, ...point }: Sample): HistoryPoint => ({ at: rfc3339(atMs), ...point });

@@ -6,12 +6,12 @@ import { editFleet } from "../clusters/fleet.ts";
 import type { ServiceContext } from "../context.ts";
 import { editAutoscaler } from "../edits/autoscaler-edits.ts";
 import { mustStay } from "../edits/removal.ts";
-import type { NewOverride, OverrideEdit, OverrideEdited } from "./requests.ts";
 import { type OverridePlace, overrideView } from "../views/override-view.ts";
-import { timeText } from "../views/time-text.ts";
-import { type OverrideEffect, effectOf } from "./override-effect.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
+import { effectOf, type OverrideEffect } from "./override-effect.ts";
 import { endFaults, invalidOverride, overrideFaults, roomFault } from "./override-faults.ts";
 import { autoscalerAt, findOverride, newOverrideId, placeOf, unknownOverride } from "./override-places.ts";
+import type { NewOverride, OverrideEdit, OverrideEdited } from "./requests.ts";
 
 const MILLI = 1000;
 
@@ -79,7 +79,7 @@ export const extendOverride = async (
     const before = stored.find((one) => one.id === id);
     if (!before) throw unknownOverride(id);
     const faults = isExpired(before, nowMs)
-      ? [`it expired at ${timeText(before.untilMs ?? nowMs)}; set a new one`]
+      ? [`it expired at ${rfc3339(before.untilMs ?? nowMs)}; set a new one`]
       : endFaults({ hold: before.set.hold === true, untilMs }, nowMs);
     if (faults.length > 0) throw invalidOverride(`extend override "${id}"`, faults);
     after = { ...before, untilMs };

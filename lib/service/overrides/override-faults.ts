@@ -11,8 +11,8 @@ import {
   REASON_CHARACTERS_MAX,
 } from "../../model/override.ts";
 import { isPrintable } from "../../model/printable.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import type { NewOverride } from "./requests.ts";
-import { timeText } from "../views/time-text.ts";
 
 /** Every fault of a new override, each with what to do; empty where there is none. */
 export const overrideFaults = (wanted: NewOverride, nowMs: number): readonly string[] => [
@@ -50,16 +50,16 @@ const timeFaults = ({ hold, fromMs, untilMs }: Pick<NewOverride, "hold" | "fromM
   if (untilMs === undefined) return hold ? [] : ["it has no end: give until, because bounds without an end are forgotten; only a hold may have none"];
   return [
     ...endFaults({ hold: hold === true, untilMs }, nowMs),
-    ...(fromMs !== undefined && fromMs >= untilMs ? [`it ends at ${timeText(untilMs)}, not after it begins at ${timeText(fromMs)}`] : []),
+    ...(fromMs !== undefined && fromMs >= untilMs ? [`it ends at ${rfc3339(untilMs)}, not after it begins at ${rfc3339(fromMs)}`] : []),
   ];
 };
 
 /** The faults of an end. */
 export const endFaults = ({ hold, untilMs }: { readonly hold: boolean; readonly untilMs: number }, nowMs: number): readonly string[] => {
-  if (untilMs <= nowMs) return [`its end ${timeText(untilMs)} has passed: it is ${timeText(nowMs)}`];
+  if (untilMs <= nowMs) return [`its end ${rfc3339(untilMs)} has passed: it is ${rfc3339(nowMs)}`];
   const latestMs = hold ? LATEST_MS : nowMs + BOUNDS_MS_MAX;
   if (untilMs > latestMs)
-    return [`its end is later than ${timeText(latestMs)}${hold ? "" : ": bounds last at most 30 days; extend them later, or use a schedule"}`];
+    return [`its end is later than ${rfc3339(latestMs)}${hold ? "" : ": bounds last at most 30 days; extend them later, or use a schedule"}`];
   return [];
 };
 

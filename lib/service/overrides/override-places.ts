@@ -1,14 +1,14 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { autoscalerName, clusterName, namespace } from "../../model/ids.ts";
-import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { Override, OverrideScope } from "../../model/override.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet } from "../../store/records/clusters.ts";
-import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/all-done.ts";
+import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed, findAutoscaler, findCluster, optionalNamespace } from "../find-autoscaler.ts";
-import type { NewOverride, OverrideCursor, OverrideQuery } from "./requests.ts";
 import { type OverridePlace, type OverrideView, overrideView } from "../views/override-view.ts";
+import type { NewOverride, OverrideCursor, OverrideQuery } from "./requests.ts";
 
 /** The place that a new override is for. Throws `service.invalid`, `service.unknown`, `service.ambiguous`. */
 export const placeOf = async (context: QueryContext, { name, fleet, cluster, namespace: inside }: NewOverride): Promise<OverridePlace> => {

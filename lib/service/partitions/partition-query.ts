@@ -14,7 +14,7 @@ import { findCluster } from "../find-autoscaler.ts";
 import { toArray } from "../to-array.ts";
 import { secondsBetween } from "../views/autoscaler-of.ts";
 import type { IntentView, PageView, PartitionView } from "../views/partition-view.ts";
-import { timeText } from "../views/time-text.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import { headAheadMs } from "./times-ahead.ts";
 
 export interface FoundPartition {
@@ -56,10 +56,10 @@ export const partition = async (context: QueryContext, path: string): Promise<Pa
     partition: ref.partition,
     namespaces: cluster.partitions.find(({ name }) => name === ref.partition)?.namespaces ?? "all others",
     autoscalers: items.length,
-    ...(head && head.nowMs > 0 && { syncedAt: timeText(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
+    ...(head && head.nowMs > 0 && { syncedAt: rfc3339(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
     ...(aheadMs !== undefined && { aheadSeconds: Math.round(aheadMs / 1_000) }),
     epoch: head?.epoch ?? 0,
-    ...(head && head.leaseUntilMs > nowMs && { leasedUntil: timeText(head.leaseUntilMs) }),
+    ...(head && head.leaseUntilMs > nowMs && { leasedUntil: rfc3339(head.leaseUntilMs) }),
     pages: head ? await Promise.all(head.pages.map((_epoch, index) => pageView(context, { ref, head, index }, items))) : [],
     intents: head ? intentViews(head, items) : [],
   };
@@ -102,7 +102,7 @@ export const itemsOfPage = (
 
 const intentViews = (head: Head, items: readonly AutoscalerItem[]): readonly IntentView[] => {
   const known = head.intents.map(({ id, namespace, name, from, to, decidedMs, deadlineMs }) => {
-    return { id, autoscaler: `${namespace}/${name}`, from, to, decidedAt: timeText(decidedMs), deadline: timeText(deadlineMs) };
+    return { id, autoscaler: `${namespace}/${name}`, from, to, decidedAt: rfc3339(decidedMs), deadline: rfc3339(deadlineMs) };
   });
   const paths = new Map(items.map((item) => [uidOfItem(item), pathOf(item)]));
   const unreadable = head.unreadable.map(({ id, message }) => {

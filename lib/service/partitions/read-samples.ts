@@ -2,7 +2,7 @@ import type { AutoscalerRecord, Evaluation } from "../../model/records.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
-import { eachInGroups } from "../../store/table/all-done.ts";
+import { eachInGroups } from "../../store/table/wait-for-all.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 import { earlierStreams, type JournalStream, newestIn, SILENCE_MS, type Stretch } from "./earlier-journals.ts";

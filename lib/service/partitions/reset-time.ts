@@ -16,7 +16,7 @@ import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
 import type { ResetView } from "../views/partition-view.ts";
-import { timeText } from "../views/time-text.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import type { LeasedPartition } from "./leases.ts";
 import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem } from "./partition-query.ts";
 import { recordChange } from "./record-change.ts";
@@ -103,8 +103,8 @@ const reset = async (context: ServiceContext, leased: LeasedPartition, { cluster
     name: `${ref.cluster}/${ref.partition}`,
     version: head.epoch,
     verb: "reset-time",
-    before: { time: timeText(Math.max(head.nowMs, head.evaluatedMs)), intents: ahead.intents.map(({ id }) => id) },
-    after: { time: timeText(nowMs), autoscalers },
+    before: { time: rfc3339(Math.max(head.nowMs, head.evaluatedMs)), intents: ahead.intents.map(({ id }) => id) },
+    after: { time: rfc3339(nowMs), autoscalers },
   });
   const outcome = { kind: "unknown", message: "its time was ahead of the clock, and a person reset it" } as const;
   await insertEvents(

@@ -3,7 +3,7 @@ import type { ClusterRecord } from "../../model/records.ts";
 import { readHeads } from "../../store/head/head.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
-import { CLUSTERS_AT_ONCE, eachDone } from "../../store/table/all-done.ts";
+import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { knownIndexes } from "./known-partitions.ts";
 
@@ -31,7 +31,7 @@ export const knownNames = async (
   });
   const indexes = await knownIndexes(context.tables, wanted);
   const byPartition = new Map(wanted.map(({ ref }, at) => [`${ref.cluster}/${ref.partition}`, indexes[at]]));
-  const names = await eachDone(clusters, CLUSTERS_AT_ONCE, async (cluster) => {
+  const names = await mapWithLimit(clusters, CLUSTERS_AT_ONCE, async (cluster) => {
     const known = partsOf(cluster, inside).map((name) => name && byPartition.get(`${cluster.name}/${name}`));
     const read = known.flatMap((index) => (index ? [index.rows] : []));
     return read.length === known.length ? read.flat() : namesIn(context, cluster, inside);

@@ -1,10 +1,10 @@
-import type { FleetRecord } from "../../model/records.ts";
 import type { IndexRow } from "../../model/partition-index.ts";
+import type { FleetRecord } from "../../model/records.ts";
 import type { SummaryRow } from "../../model/summary.ts";
 import type { AutoscalerState } from "../views/autoscaler-view.ts";
 import { pauseView } from "../views/pause-view.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import { type AutoscalerRow, presentIn } from "../views/row-view.ts";
-import { timeText } from "../views/time-text.ts";
 
 /** What an index and a summary do not say of an autoscaler. */
 export interface Around {
@@ -28,7 +28,7 @@ export const rowOf = (index: IndexRow, row: SummaryRow | undefined, around: Arou
     ...(row && foundIn(row, around.measuredMs)),
     targets: row?.targets ?? [],
     ...presentIn({ moreTargets: row?.moreTargets, paused }),
-    createdAt: timeText(createdMs),
+    createdAt: rfc3339(createdMs),
     ...presentIn({ problem }),
   };
 };
@@ -39,10 +39,10 @@ const foundIn = (row: SummaryRow, measuredMs: number): Partial<AutoscalerRow> =>
     minInForce: row.min,
     maxInForce: row.max,
     heldBy: row.heldBy,
-    lastScaleAt: row.lastScaleMs === undefined ? undefined : timeText(row.lastScaleMs),
+    lastScaleAt: row.lastScaleMs === undefined ? undefined : rfc3339(row.lastScaleMs),
   }),
   reason: row.reason,
-  measuredAt: timeText(measuredMs),
+  measuredAt: rfc3339(measuredMs),
   ...countsOf(row),
 });
 
@@ -56,6 +56,6 @@ const stateOf = ({ problem }: IndexRow, row: SummaryRow | undefined, { fleet, is
 
 const countsOf = ({ current, desired, unreadMs }: SummaryRow): Pick<AutoscalerRow, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
   if (current === undefined) return {};
-  if (unreadMs !== undefined) return { lastKnown: { replicas: current, ...(unreadMs > 0 && { at: timeText(unreadMs) }) } };
+  if (unreadMs !== undefined) return { lastKnown: { replicas: current, ...(unreadMs > 0 && { at: rfc3339(unreadMs) }) } };
   return desired === undefined ? {} : { currentReplicas: current, desiredReplicas: desired };
 };

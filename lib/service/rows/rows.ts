@@ -4,12 +4,12 @@ import { incarnationOf } from "../../model/incarnation.ts";
 import type { IndexRow } from "../../model/partition-index.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import type { Head } from "../../store/head/head.ts";
-import { getFleet } from "../../store/records/clusters.ts";
 import { type AutoscalerItem, listAutoscalers } from "../../store/records/autoscalers.ts";
+import { getFleet } from "../../store/records/clusters.ts";
 import { autoscalersOf, partitionOf } from "../../store/records/partitions.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
-import { eachDone } from "../../store/table/all-done.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { snapshotReader } from "../autoscalers.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
@@ -17,8 +17,8 @@ import { type LabelTest, readSelector } from "../label-selector.ts";
 import { autoscalerView, secondsBetween } from "../views/autoscaler-of.ts";
 import { type Heads, headsOf } from "../views/cluster-of.ts";
 import { pauseView } from "../views/pause-view.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import { type AutoscalerRow, type ClusterRows, type PartitionRows, presentIn, type RowQuery, rowOfView } from "../views/row-view.ts";
-import { timeText } from "../views/time-text.ts";
 import { type KnownPartition, knownPartitions } from "./known-partitions.ts";
 import { rowOf } from "./known-row.ts";
 
@@ -127,8 +127,8 @@ const groupRows = async (reading: Reading, group: readonly ClusterParts[]): Prom
   const known = await knownPartitions(reading.context.tables, wanted);
   const byPart = new Map<string, KnownPartition | undefined>(wanted.map(({ ref }, at) => [`${ref.cluster}/${ref.partition}`, known[at]]));
   const [shown, others] = await Promise.all([
-    eachDone(all, PARTITIONS_AT_ONCE, (part) => partRows(reading, part, byPart.get(`${part.cluster.name}/${part.name}`))),
-    eachDone(group.filter(mayHaveOthers), PARTITIONS_AT_ONCE, (one) => otherRows(reading, one)),
+    mapWithLimit(all, PARTITIONS_AT_ONCE, (part) => partRows(reading, part, byPart.get(`${part.cluster.name}/${part.name}`))),
+    mapWithLimit(group.filter(mayHaveOthers), PARTITIONS_AT_ONCE, (one) => otherRows(reading, one)),
   ]);
   const byCluster = Map.groupBy<string, Shown>([...shown, ...others], ({ cluster }) => cluster);
   return group.map(({ cluster: { name } }) => {
@@ -204,7 +204,7 @@ const partitionRows = (reading: Reading, part: Part, { known, isUnchanged, pause
     name: part.name,
     version: writeNumber + specVersion,
     ...presentIn({ mark: isAsOfHead ? markOf(reading, part, pausesNow) : undefined, unchanged: isUnchanged || undefined }),
-    ...(syncedMs > 0 && { syncedAt: timeText(syncedMs), ageSeconds: secondsBetween(syncedMs, reading.nowMs) }),
+    ...(syncedMs > 0 && { syncedAt: rfc3339(syncedMs), ageSeconds: secondsBetween(syncedMs, reading.nowMs) }),
   };
 };
 

@@ -7,8 +7,8 @@ import type { Head } from "../../store/head/head.ts";
 import { autoscalersOf } from "../../store/records/partitions.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
-import { eachDone } from "../../store/table/all-done.ts";
 import type { Tables } from "../../store/table/tables.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { STALE_PERIODS } from "../../sync/timing.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
 import { snapshotReader } from "../autoscalers.ts";
@@ -73,7 +73,7 @@ export const measuredOneByOne = async (context: QueryContext, { cluster, fleet, 
     if (inside === undefined || item.record.namespace === inside) records.push(item.record);
   }
   const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
-  const snapshots = await eachDone(records, AUTOSCALERS_AT_ONCE, (record) => read(record));
+  const snapshots = await mapWithLimit(records, AUTOSCALERS_AT_ONCE, (record) => read(record));
   return snapshots.flatMap((known) => {
     const { evaluated, syncedMs } = known;
     return evaluated && syncedMs !== undefined && isFresh(cluster, { syncedMs, measuredMs: evaluated.atMs, nowMs }) ? [measuredIn(known)] : [];
@@ -128,7 +128,7 @@ const gaugesOf = async (
   const known = memory.get(path);
   if (known?.version === version && wanted.every(({ uid }) => known.gauges.has(uid))) return known.gauges;
   const newest = newestEvaluations(context, ref, head, JOURNAL_AHEAD);
-  const read = await eachDone(wanted, AUTOSCALERS_AT_ONCE, async (one) => {
+  const read = await mapWithLimit(wanted, AUTOSCALERS_AT_ONCE, async (one) => {
     const evaluated = await newest(one, context.clock());
     return [one.uid, evaluated?.evaluation.gauges ?? []] as const;
   });

@@ -2,7 +2,7 @@ import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import type { MetricFamily, Sample } from "../../report/open-metrics.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
-import { eachDone } from "../../store/table/all-done.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { findCluster, optionalNamespace } from "../find-autoscaler.ts";
 import { knownPartitions } from "../rows/known-partitions.ts";
@@ -26,7 +26,7 @@ export const series = async (context: QueryContext, { labels = [], ...filter }: 
     filter.cluster === undefined ? readableClusters(context) : findCluster(context, filter.cluster).then((cluster) => [cluster]),
   ]);
   const parts = await partsOf(still, clusters, { fleet, inside: filter.namespace });
-  const measured = await eachDone(parts, PARTITIONS_AT_ONCE, (part) =>
+  const measured = await mapWithLimit(parts, PARTITIONS_AT_ONCE, (part) =>
     part.known ? measuredInSummary(still, part, part.known) : measuredOneByOne(still, part),
   );
   return familiesOf(measured.flat().flatMap((one) => seriesOf(one, labels)));

@@ -1,6 +1,6 @@
 import { rivalView } from "../views/autoscaler-of.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import type { ShadowStretch, ShadowView } from "../views/shadow-view.ts";
-import { timeText } from "../views/time-text.ts";
 import { reactionsOf } from "./reactions.ts";
 import type { ShadowSample } from "./shadow-sample.ts";
 
@@ -62,8 +62,8 @@ const isSame = (one: ShadowSample, other: ShadowSample): boolean =>
   one.rivalBecause?.reason === other.rivalBecause?.reason;
 
 const stretchOf = ({ atMs, current, own, rival, because, rivalBecause }: ShadowSample, untilMs: number, syncs: number): ShadowStretch => ({
-  at: timeText(atMs),
-  until: timeText(untilMs),
+  at: rfc3339(atMs),
+  until: rfc3339(untilMs),
   syncs,
   ...(current !== undefined && { current }),
   ...(own !== undefined && { own }),

@@ -1,5 +1,5 @@
+import { rfc3339 } from "../views/rfc3339.ts";
 import type { ShadowReaction } from "../views/shadow-view.ts";
-import { timeText } from "../views/time-text.ts";
 import type { ShadowSample } from "./shadow-sample.ts";
 
 const SECOND_MS = 1_000;
@@ -57,7 +57,7 @@ const note = (open: OpenReaction, { own, rival, atMs, rivalScaledMs }: Decided):
 };
 
 const reactionOf = ({ atMs, from, ownMs, rivalMs }: OpenReaction, to: number | undefined): ShadowReaction => ({
-  at: timeText(atMs),
+  at: rfc3339(atMs),
   from,
   ...(to !== undefined && { to }),
   ...(ownMs !== undefined && { ownSeconds: ownMs / SECOND_MS }),

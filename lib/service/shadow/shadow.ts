@@ -6,8 +6,8 @@ import type { Stretch } from "../partitions/earlier-journals.ts";
 import { readSamples } from "../partitions/read-samples.ts";
 import type { ShadowQuery } from "../service.ts";
 import { refuseEmptyRange } from "../time-range.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import type { ShadowView } from "../views/shadow-view.ts";
-import { timeText } from "../views/time-text.ts";
 import { compareShadow } from "./compare.ts";
 import { type ShadowSample, sampleOf } from "./shadow-sample.ts";
 
@@ -30,7 +30,7 @@ export const shadow = async (context: QueryContext, { sinceMs, untilMs, ...query
   const endMs = Math.min(toMs, firstMs + SYNCS_MAX * located.cluster.syncPeriodMs);
   const samples = await samplesOf(context, located, { sinceMs: firstMs, untilMs: endMs });
   const part = endMs < toMs ? partOf(samples, firstMs, endMs) : { samples, untilMs: toMs };
-  const times = { since: timeText(fromMs), until: timeText(part.untilMs), ...(part.nextMs !== undefined && { next: timeText(part.nextMs) }) };
+  const times = { since: rfc3339(fromMs), until: rfc3339(part.untilMs), ...(part.nextMs !== undefined && { next: rfc3339(part.nextMs) }) };
   return { cluster, namespace, name, ...times, ...compareShadow(part.samples, part.untilMs) };
 };
 

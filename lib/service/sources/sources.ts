@@ -4,8 +4,8 @@ import { type MetricSourceRecord, type RegisteredSource, SOURCE_LIMITS } from ".
 import { deleteMetricSource, getMetricSource, lastSourceVersion, listMetricSources, putMetricSource } from "../../store/records/metric-sources.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { recordChange } from "../partitions/record-change.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import type { NewSource, SourceEdited, SourceView } from "./requests.ts";
-import { timeText } from "../views/time-text.ts";
 import { sourceFaults } from "./source-faults.ts";
 
 /** Attempts of an edit while other editors win. */
@@ -18,7 +18,7 @@ const SOURCES = { scope: "source", name: "sources" } as const;
 
 const viewOf = ({ version: _version, updatedMs, updatedBy, ...source }: MetricSourceRecord): SourceView => ({
   ...source,
-  updatedAt: timeText(updatedMs),
+  updatedAt: rfc3339(updatedMs),
   updatedBy,
 });
 

@@ -4,7 +4,7 @@ import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
-import { CLUSTERS_AT_ONCE, eachDone } from "../../store/table/all-done.ts";
+import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { dueTimes, MINUTE_MS } from "../../sync/plan.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { ofCluster, ofFleet } from "../overrides/override-places.ts";
@@ -14,8 +14,8 @@ import type { ClusterView } from "../views/autoscaler-view.ts";
 import { type ClusterReading, clusterReading, type Heads, headsOf } from "../views/cluster-of.ts";
 import { overrideView } from "../views/override-view.ts";
 import { pauseView } from "../views/pause-view.ts";
+import { rfc3339 } from "../views/rfc3339.ts";
 import type { DeadLetters, StatusProblem, StatusView } from "../views/status.ts";
-import { timeText } from "../views/time-text.ts";
 import { clusterNotices, clusterProblems, deadLetterProblems, restoredProblems, unreadableCluster } from "./status-problems.ts";
 
 /** One screen. The counts are of all. */
@@ -44,13 +44,13 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
   const deadLetters = sees(context) ? counted : undefined;
   const records = items.flatMap((item) => (item.kind === "read" ? [item.record] : []));
   const heads = await headsOf(context, records);
-  const looked = await eachDone(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, { fleet, heads }, nowMs));
+  const looked = await mapWithLimit(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, { fleet, heads }, nowMs));
   const unreadable = items.flatMap((item) => (item.kind === "unreadable" && sees(context, item.name) ? [unreadableCluster(item)] : []));
   const ofClusters = looked.flatMap(({ cluster, reading }) => clusterProblems(cluster, reading, nowMs, sees(context, cluster.name)));
   const problems = mostSevereFirst([...restoredProblems(fleet, ids), ...unreadable, ...deadLetterProblems(deadLetters), ...ofClusters]);
   return {
     healthy: problems.length === 0,
-    at: timeText(nowMs),
+    at: rfc3339(nowMs),
     ...(fleet.frozen && { frozen: frozenView(fleet.frozen) }),
     clusters: items.length,
     states: statesOf(looked, unreadable.length),

@@ -12,7 +12,7 @@ import type { AutoscalerSnapshot } from "../snapshot.ts";
 import type { AutoscalerState, AutoscalerView, DecisionView, EventView, FrozenView, MetricView, RivalView, StepView } from "./autoscaler-view.ts";
 import { overridesView } from "./bounds-of.ts";
 import { pauseView } from "./pause-view.ts";
-import { timeText } from "./time-text.ts";
+import { rfc3339 } from "./rfc3339.ts";
 
 export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
   const { record, spec, evaluated, syncedMs, nowMs } = known;
@@ -32,12 +32,12 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
     ...overridesView(known),
     ...(status && replicasOf(known, status)),
     metrics: metricsOf(known),
-    conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: timeText(transitionMs) })),
+    conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: rfc3339(transitionMs) })),
     ...(evaluated && { decision: decisionView(evaluated) }),
-    ...(status?.lastScaleMs !== undefined && { lastScaleAt: timeText(status.lastScaleMs) }),
-    ...(syncedMs !== undefined && { syncedAt: timeText(syncedMs), ageSeconds: secondsBetween(syncedMs, nowMs) }),
-    createdAt: timeText(record.createdMs),
-    updatedAt: timeText(record.updatedMs),
+    ...(status?.lastScaleMs !== undefined && { lastScaleAt: rfc3339(status.lastScaleMs) }),
+    ...(syncedMs !== undefined && { syncedAt: rfc3339(syncedMs), ageSeconds: secondsBetween(syncedMs, nowMs) }),
+    createdAt: rfc3339(record.createdMs),
+    updatedAt: rfc3339(record.updatedMs),
     updatedBy: record.updatedBy,
     manifest: manifestOf(record),
   };
@@ -47,7 +47,7 @@ const originView = ({ cluster, record }: AutoscalerSnapshot): Pick<AutoscalerVie
   const origin = originIn(cluster, record);
   if (!origin) return {};
   const { apiVersion, kind, uid, generation, goneMs } = origin;
-  return { origin: { apiVersion, kind, uid, generation, ...(goneMs !== undefined && { goneAt: timeText(goneMs) }) } };
+  return { origin: { apiVersion, kind, uid, generation, ...(goneMs !== undefined && { goneAt: rfc3339(goneMs) }) } };
 };
 
 /** What stops the autoscaler: its own pause, the cluster's pause, the kill switch. */
@@ -57,7 +57,7 @@ const holdsView = ({ cluster, record, fleet, nowMs }: AutoscalerSnapshot): Pick<
   return { ...(paused && { paused }), ...(clusterPaused && { clusterPaused }), ...(fleet.frozen && { frozen: frozenView(fleet.frozen) }) };
 };
 
-export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen"]>): FrozenView => ({ by, at: timeText(atMs), reason });
+export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen"]>): FrozenView => ({ by, at: rfc3339(atMs), reason });
 
 export const secondsBetween = (thenMs: number, nowMs: number): number => Math.max(0, Math.floor((nowMs - thenMs) / 1000));
 
@@ -76,7 +76,7 @@ const replicasOf = (known: AutoscalerSnapshot, status: Status): Pick<AutoscalerV
   const { current, desired, lastKnown } = countsOf(known.evaluated?.evaluation, status);
   if (lastKnown) {
     const { replicas, sinceMs } = lastKnown;
-    return { lastKnown: { replicas, ...(sinceMs !== undefined && { at: timeText(sinceMs) }) } };
+    return { lastKnown: { replicas, ...(sinceMs !== undefined && { at: rfc3339(sinceMs) }) } };
   }
   if (current === undefined) return {};
   return { currentReplicas: isReached(known) ? status.desiredReplicas : current, ...(desired !== undefined && { desiredReplicas: desired }) };
@@ -109,7 +109,7 @@ const readable = (metric: MetricView): MetricView => {
 const manifestOf = ({ manifest }: AutoscalerRecord): unknown => JSON.parse(manifest);
 
 export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => ({
-  at: timeText(atMs),
+  at: rfc3339(atMs),
   kind: evaluation.kind,
   ...(evaluation.from !== undefined && { from: evaluation.from }),
   ...(evaluation.to !== undefined && { to: evaluation.to }),
@@ -125,15 +125,15 @@ const withoutHoldView = ({ to, because }: WithoutHold): NonNullable<DecisionView
 export const stepView = ({ step, before, after, limit }: StepOutcome): StepView => {
   if (!limit) return { step, before, after };
   const { untilMs, ...rest } = limit;
-  return { step, before, after, limit: { ...rest, ...(untilMs !== undefined && { until: timeText(untilMs) }) } };
+  return { step, before, after, limit: { ...rest, ...(untilMs !== undefined && { until: rfc3339(untilMs) }) } };
 };
 
 export const stepViews = (steps: Evaluation["steps"]): readonly StepView[] => steps.map(stepView);
 
 export const eventView = (event: ScaleEventRecord): EventView => ({
   id: event.id,
-  at: timeText(event.atMs),
-  settledAt: timeText(event.settledMs),
+  at: rfc3339(event.atMs),
+  settledAt: rfc3339(event.settledMs),
   cluster: event.cluster,
   namespace: event.namespace,
   name: event.name,
@@ -161,6 +161,6 @@ const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: AutoscalerS
 
 export const rivalView = ({ lastScaleMs, because, ...rival }: Rival): RivalView => ({
   ...rival,
-  ...(lastScaleMs !== undefined && { lastScaleAt: timeText(lastScaleMs) }),
+  ...(lastScaleMs !== undefined && { lastScaleAt: rfc3339(lastScaleMs) }),
   ...because,
 });

@@ -1,13 +1,13 @@
+import { dayText } from "../../model/calendar-day.ts";
+import type { ChangeRecord, ScopeChangeRecord } from "../../model/changes.ts";
 import { uidOfIntent } from "../../model/ids.ts";
 import { LATEST_MS } from "../../model/instant.ts";
-import { dayText } from "../../model/calendar-day.ts";
 import { isObject } from "../../model/is-object.ts";
-import type { ChangeRecord, ScopeChangeRecord } from "../../model/changes.ts";
 import type { Override } from "../../model/override.ts";
 import type { Calendar } from "../../model/schedule.ts";
 import { type FieldChange, fieldChanges } from "./field-changes.ts";
 import { overrideFields } from "./override-view.ts";
-import { timeText } from "./time-text.ts";
+import { rfc3339 } from "./rfc3339.ts";
 
 /** One edit. Its change item is stored before the edit, so a failed edit is listed too. */
 export interface ChangeView {
@@ -58,8 +58,8 @@ const overrideEntry = (override: Override) => {
 /** A pause or a freeze, whose times are stored in milliseconds, as all documents show it: with `at` and `until`. */
 const holdView = ({ atMs, untilMs, ...rest }: Readonly<Record<string, unknown>>): object => ({
   ...rest,
-  ...(typeof atMs === "number" && { at: timeText(atMs) }),
-  ...(typeof untilMs === "number" && { until: timeText(Math.min(untilMs, LATEST_MS)) }),
+  ...(typeof atMs === "number" && { at: rfc3339(atMs) }),
+  ...(typeof untilMs === "number" && { until: rfc3339(Math.min(untilMs, LATEST_MS)) }),
 });
 
 /** Numbers that every edit changes are left out. */
@@ -87,7 +87,7 @@ const generationOf = (id: string): number => Number(id.slice(id.lastIndexOf(":")
 
 export const changeView = (change: ChangeRecord, made?: boolean): ChangeView => ({
   id: change.id,
-  at: timeText(change.atMs),
+  at: rfc3339(change.atMs),
   by: change.by,
   ...(change.grant !== undefined && { grant: change.grant }),
   scope: "autoscaler",
@@ -106,7 +106,7 @@ const OF_THE_FLEET: ReadonlySet<ScopeChangeRecord["scope"]> = new Set(["fleet", 
 
 export const scopeChangeView = (change: ScopeChangeRecord): ChangeView => ({
   id: change.id,
-  at: timeText(change.atMs),
+  at: rfc3339(change.atMs),
   by: change.by,
   ...(change.grant !== undefined && { grant: change.grant }),
   scope: change.scope,

@@ -7,14 +7,14 @@ import { type Head, readHeads } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPages } from "../../store/pages/plan.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
-import { eachDone } from "../../store/table/all-done.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { secondsBetween } from "./autoscaler-of.ts";
 import type { ClusterView } from "./autoscaler-view.ts";
 import type { ClusterState, StateView } from "./cluster-state.ts";
 import { pauseView } from "./pause-view.ts";
-import { timeText } from "./time-text.ts";
+import { rfc3339 } from "./rfc3339.ts";
 
 const PARTITIONS_AT_ONCE = 4;
 
@@ -73,14 +73,14 @@ export const clusterReading = async (
   // A caller with a right on some namespaces sees these, and nothing that names others: how it is connected, what failed, and for which hosts.
   const isWhole = sees(context, cluster.name);
   const visible = isWhole ? cluster.partitions : visiblePartitions(context, cluster);
-  const partitions = await eachDone(visible, PARTITIONS_AT_ONCE, (partition) => partitionView(context, cluster, partition, { nowMs, heads }));
+  const partitions = await mapWithLimit(visible, PARTITIONS_AT_ONCE, (partition) => partitionView(context, cluster, partition, { nowMs, heads }));
   const view: ClusterView = {
     name: cluster.name,
     ...withoutError(isWhole, clusterState(cluster, fleet, nowMs, partitions)),
     syncPeriodSeconds: cluster.syncPeriodMs / 1000,
     partitions: partitions.map(({ view }) => withoutError(isWhole, view)),
     ...(paused && { paused }),
-    ...(cluster.removing && { removing: { by: cluster.removing.by, at: timeText(cluster.removing.atMs) } }),
+    ...(cluster.removing && { removing: { by: cluster.removing.by, at: rfc3339(cluster.removing.atMs) } }),
     ...(kinds.length > 0 && { specsFromCluster: kinds.map(({ kind }) => kind) }),
     ...(isWhole && cluster.recommenderHosts && cluster.recommenderHosts.length > 0 && { recommenderHosts: cluster.recommenderHosts }),
     settings: {
@@ -127,14 +127,14 @@ const partitionView = async (
       name,
       namespaces: namespaces ?? ("all others" as const),
       ...stateView(state),
-      ...(synced && { syncedAt: timeText(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
+      ...(synced && { syncedAt: rfc3339(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
     },
   };
 };
 
 const stateView = ({ state, sinceMs, error }: Omit<PartitionState, "silent">): StateView => ({
   state,
-  ...(sinceMs !== undefined && { since: timeText(sinceMs) }),
+  ...(sinceMs !== undefined && { since: rfc3339(sinceMs) }),
   ...(error !== undefined && { error }),
 });
 
@@ -142,8 +142,8 @@ const stateView = ({ state, sinceMs, error }: Omit<PartitionState, "silent">): S
 const clusterState = (cluster: ClusterRecord, { frozen }: FleetRecord, nowMs: number, partitions: readonly Partition[]): StateView => {
   const state = togetherOf(partitions);
   if (state.state !== "ok") return state;
-  if (frozen) return { state: "frozen", since: timeText(frozen.atMs) };
-  return pauseView(cluster.paused, nowMs) && cluster.paused ? { state: "paused", since: timeText(cluster.paused.atMs) } : state;
+  if (frozen) return { state: "frozen", since: rfc3339(frozen.atMs) };
+  return pauseView(cluster.paused, nowMs) && cluster.paused ? { state: "paused", since: rfc3339(cluster.paused.atMs) } : state;
 };
 
 /** A partition that did not call the cluster does not count. A late partition makes the cluster late, as it does its age. */
@@ -158,7 +158,7 @@ const togetherOf = (partitions: readonly Partition[]): StateView => {
   const error = withError?.state.error;
   return {
     state: unanimous && only !== undefined ? only : "partly failing",
-    ...(sinceMs.length > 0 && { since: timeText(Math.min(...sinceMs)) }),
+    ...(sinceMs.length > 0 && { since: rfc3339(Math.min(...sinceMs)) }),
     ...(withError && error !== undefined && { error: partitions.length > 1 ? `partition "${withError.view.name}": ${error}` : error }),
   };
 };
@@ -188,7 +188,7 @@ const partitionState = async (
   const stated = statedIn(head);
   if (stated) return stated.trouble;
   const pages = journalPages(head.pages.length).slice(0, PAGES_READ);
-  const newestPages = await eachDone(pages, PAGES_READ, (page) => newestOfPage(context, ref, page, head.nowMs));
+  const newestPages = await mapWithLimit(pages, PAGES_READ, (page) => newestOfPage(context, ref, page, head.nowMs));
   return troubleOf(newestPages.flat());
 };
 

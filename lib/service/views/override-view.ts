@@ -1,7 +1,7 @@
 import type { BoundSource, EffectiveBounds } from "../../model/bounds.ts";
 import { LATEST_MS } from "../../model/instant.ts";
 import { isActive, isExpired, type Override, type OverrideScope, type ScopedOverride } from "../../model/override.ts";
-import { timeText } from "./time-text.ts";
+import { rfc3339 } from "./rfc3339.ts";
 
 /** What an override sets, as people write it: a hold, or bounds. */
 export interface OverrideSetView {
@@ -61,16 +61,16 @@ export const overrideFields = ({
     ...(min !== undefined && { min }),
     ...(max !== undefined && { max }),
     ...(minFactorMilli !== undefined && { minFactor: minFactorMilli / FACTOR }),
-    from: timeText(fromMs),
+    from: rfc3339(fromMs),
     ...(untilMs !== undefined && { until: untilText(untilMs) }),
     reason,
     by,
-    at: timeText(atMs),
+    at: rfc3339(atMs),
     ...(force !== undefined && { force }),
   };
 };
 
-const untilText = (untilMs: number): string => timeText(Math.min(untilMs, LATEST_MS));
+const untilText = (untilMs: number): string => rfc3339(Math.min(untilMs, LATEST_MS));
 
 /** An override as the rules take it, from its view. */
 export const overrideOf = ({ id, scope, hold, min, max, minFactor, from, until, reason, by, at, force }: OverrideView): ScopedOverride => ({

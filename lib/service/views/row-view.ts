@@ -1,4 +1,4 @@
-import type { TargetRef } from "../../model/spec-governed.ts";
+import type { TargetRef } from "../../model/common-spec.ts";
 import { isObject } from "../../model/is-object.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import type { AutoscalerState, AutoscalerView, PauseView } from "./autoscaler-view.ts";

@@ -24,7 +24,7 @@ export interface HeadIntents {
 }
 
 /** Most bytes of all entries in a head. An item holds 400 KB; the rest is for the other attributes, mainly a number for each page. */
-export const INTENT_ROOM_BYTES = 340_000;
+export const HEAD_ENTRIES_BYTES_MAX = 340_000;
 
 /** DynamoDB counts the name of an entry, its body, and a byte for its type. */
 export const entryBytes = (id: string, body: Uint8Array): number => id.length + body.length + 1;

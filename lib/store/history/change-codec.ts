@@ -1,8 +1,8 @@
+import type { ChangeRecord } from "../../model/changes.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { autoscalerName, type ClusterName, namespace } from "../../model/ids.ts";
-import type { ChangeRecord } from "../../model/changes.ts";
 import { changeKey, type Key } from "../table/keys.ts";
-import type { HistoryItem } from "./port.ts";
+import type { HistoryItem } from "./insert-history.ts";
 import { hasDictionaries, packed, unpacked } from "./zstd-dictionary.ts";
 
 /** The first byte of a change that is read alone. */

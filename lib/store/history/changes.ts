@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import type { AutoscalerRef, AutoscalerUid, ClusterName } from "../../model/ids.ts";
 import type { ChangeRecord } from "../../model/changes.ts";
+import type { AutoscalerRef, AutoscalerUid, ClusterName } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
-import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clusterChangesPk, type Key, timeText } from "../table/keys.ts";
+import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clusterChangesPk, type Key, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
 import { baseKeyOf, type ChangeBase, changeBody, changeText } from "./change-codec.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
+import type { HistoryItem, InsertHistory } from "./insert-history.ts";
 import { historyItemOf, readHistory } from "./item.ts";
-import type { HistoryItem, InsertHistory } from "./port.ts";
 
 /** A change is stored as its difference from one that is at most this old. That one is kept for as much longer. */
 export const BASE_DAYS_MAX = 30;
@@ -112,7 +112,7 @@ export const isBaseOfChange = async (tables: Tables, ref: AutoscalerRef, uid: Au
 export const clusterChangesParams = (historyTable: string, cluster: ClusterName, sinceMs: number): QueryCommandInput => ({
   TableName: historyTable,
   KeyConditionExpression: "pk = :pk AND sk >= :since",
-  ExpressionAttributeValues: { ":pk": { S: clusterChangesPk(cluster) }, ":since": { S: `${CHANGE_SK_PREFIX}${timeText(Math.max(0, sinceMs))}` } },
+  ExpressionAttributeValues: { ":pk": { S: clusterChangesPk(cluster) }, ":since": { S: `${CHANGE_SK_PREFIX}${sortableMs(Math.max(0, sinceMs))}` } },
 });
 
 /** Edits of every autoscaler of a cluster, also of deleted ones, in order of time and page by page. */

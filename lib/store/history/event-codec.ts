@@ -3,7 +3,7 @@ import { autoscalerName, clusterName, namespace, uidOfIntent } from "../../model
 import type { ScaleEventRecord } from "../../model/records.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { EVENT_SK_PREFIX, type Key } from "../table/keys.ts";
-import type { HistoryItem } from "./port.ts";
+import type { HistoryItem } from "./insert-history.ts";
 
 /** The version of the bytes of an event. An event without it is JSON text, which earlier releases wrote. */
 export const EVENT_VERSION = 1;

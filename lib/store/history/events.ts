@@ -1,12 +1,12 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
-import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, type Key, timeText } from "../table/keys.ts";
+import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, type Key, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { eventBody, eventOf } from "./event-codec.ts";
+import type { HistoryItem, InsertHistory } from "./insert-history.ts";
 import { historyItemOf, readHistory } from "./item.ts";
-import type { HistoryItem, InsertHistory } from "./port.ts";
 
 const SECOND_MS = 1_000;
 export const DAY_MS = 86_400_000;
@@ -70,8 +70,8 @@ const stretchParams = (historyTable: string, pk: string, prefix: string, stretch
   ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE },
   ExpressionAttributeValues: {
     ":pk": { S: pk },
-    ":since": { S: `${prefix}${timeText(Math.max(0, stretch.sinceMs))}` },
-    ":until": { S: `${prefix}${timeText(stretch.untilMs)}${LAST}` },
+    ":since": { S: `${prefix}${sortableMs(Math.max(0, stretch.sinceMs))}` },
+    ":until": { S: `${prefix}${sortableMs(stretch.untilMs)}${LAST}` },
     ":now": { N: String(Math.floor(stretch.untilMs / SECOND_MS)) },
   },
   ScanIndexForward: !stretch.newestFirst,

@@ -1,8 +1,8 @@
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
-import { CLUSTERS_AT_ONCE, eachDone, eachInGroups } from "../table/all-done.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
+import { CLUSTERS_AT_ONCE, eachInGroups, mapWithLimit } from "../table/wait-for-all.ts";
 import { eventOf } from "./event-codec.ts";
 import { DAY_MS, dayEventsParams, daysOf, eventsOfAutoscaler, isEmptyStretch, type Stretch } from "./events.ts";
 import { historyItemOf } from "./item.ts";
@@ -45,7 +45,7 @@ async function* merged<Source>(
   const order = (a: EventStream, b: EventStream): number =>
     direction * (a.next.atMs - b.next.atMs) || inOrder(a.next.cluster, b.next.cluster) || inOrder(a.next.id, b.next.id);
   const paged = { ...stretch, pageSize: pageSizeOf(sources.length) };
-  const opened = await eachDone(sources, CLUSTERS_AT_ONCE, (source) => openStream(eventsOf(source, paged)));
+  const opened = await mapWithLimit(sources, CLUSTERS_AT_ONCE, (source) => openStream(eventsOf(source, paged)));
   let streams = opened.flat().sort(order);
   for (let first = streams[0]; first; first = streams[0]) {
     yield first.next;

@@ -1,10 +1,10 @@
 import { BatchExecuteStatementCommand, type BatchExecuteStatementCommandInput, type BatchStatementError } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
-import { eachDone } from "../table/all-done.ts";
-import { isTransientCode, pause, repeat } from "../table/repeat.ts";
+import { backOff, isTransientCode, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
+import { mapWithLimit } from "../table/wait-for-all.ts";
+import type { HistoryItem, Inserted, InsertHistory } from "./insert-history.ts";
 import { bodyAttribute, readStored } from "./item.ts";
-import type { HistoryItem, Inserted, InsertHistory } from "./port.ts";
 
 /** Most statements of one BatchExecuteStatement (limit of DynamoDB). */
 export const STATEMENTS_MAX = 25;
@@ -36,7 +36,7 @@ export const insertByStatement = (tables: Tables): InsertHistory => {
         const outcome = await outcomeOf(tables, item, errors[at]);
         if (outcome) outcomes.set(item, outcome);
       }
-      if (outcomes.size < items.length) await pause(tables, "insert into history", attempt, errors.find(Boolean));
+      if (outcomes.size < items.length) await backOff(tables, "insert into history", attempt, errors.find(Boolean));
     }
     return items.map((item) => outcomes.get(item) ?? { kind: "inserted" });
   };
@@ -44,7 +44,7 @@ export const insertByStatement = (tables: Tables): InsertHistory => {
     const batches = Array.from({ length: Math.ceil(items.length / STATEMENTS_MAX) }, (_, at) =>
       items.slice(at * STATEMENTS_MAX, (at + 1) * STATEMENTS_MAX),
     );
-    return (await eachDone(batches, PARALLEL, insertSome)).flat();
+    return (await mapWithLimit(batches, PARALLEL, insertSome)).flat();
   };
 };
 

@@ -3,7 +3,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { itemKey, type Key } from "../table/keys.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
-import type { HistoryItem } from "./port.ts";
+import type { HistoryItem } from "./insert-history.ts";
 
 export const bodyAttribute = (body: HistoryItem["body"]): AttributeValue => (typeof body === "string" ? { S: body } : { B: body });
 

@@ -1,13 +1,13 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import type { Evaluation, JournalPage } from "../../model/records.ts";
-import { journalKey, journalPagePrefix, journalPk, timeText } from "../table/keys.ts";
+import { journalKey, journalPagePrefix, journalPk, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { isEmptyStretch, ttlOf } from "./events.ts";
+import type { HistoryItem, InsertHistory } from "./insert-history.ts";
 import { historyItemOf, readHistory } from "./item.ts";
 import { type BaseKey, baseOf, baseText, differenceBody, type JournalBase, pageOfBody, wholeBody } from "./journal-codec.ts";
-import type { HistoryItem, InsertHistory } from "./port.ts";
 import { hasDictionaries } from "./zstd-dictionary.ts";
 
 export const JOURNAL_DAYS_KEPT = 14;
@@ -112,8 +112,8 @@ export const journalParams = (
   ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE },
   ExpressionAttributeValues: {
     ":pk": { S: journalPk(ref) },
-    ":since": { S: `${journalPagePrefix(wanted.page)}${timeText(Math.max(0, wanted.sinceMs))}` },
-    ":until": { S: `${journalPagePrefix(wanted.page)}${timeText(wanted.untilMs)}${LAST}` },
+    ":since": { S: `${journalPagePrefix(wanted.page)}${sortableMs(Math.max(0, wanted.sinceMs))}` },
+    ":until": { S: `${journalPagePrefix(wanted.page)}${sortableMs(wanted.untilMs)}${LAST}` },
     ":now": { N: String(Math.floor(wanted.untilMs / SECOND_MS)) },
   },
   ScanIndexForward: !wanted.newestFirst,

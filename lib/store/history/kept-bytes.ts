@@ -1,7 +1,7 @@
 import type { PartitionRef } from "../../model/ids.ts";
-import { type Key, timeText } from "../table/keys.ts";
+import { type Key, sortableMs } from "../table/keys.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
-import type { InsertHistory } from "./port.ts";
+import type { InsertHistory } from "./insert-history.ts";
 
 /** Unreadable bytes that a person removed from the state. They stay in the history for a later analysis. */
 export interface KeptBytes {
@@ -15,7 +15,7 @@ export interface KeptBytes {
 /** These items have their own partition key. No cluster, day or autoscaler has a key that begins like this. */
 const keptKey = ({ partition: { cluster, partition }, what, atMs }: KeptBytes): Key => ({
   pk: `kept#${cluster}#${partition}`,
-  sk: `${timeText(atMs)}#${what}`,
+  sk: `${sortableMs(atMs)}#${what}`,
 });
 
 /** Inserts the bytes for as long as events are kept, and returns their key. They fit an item, because they came from an item. */

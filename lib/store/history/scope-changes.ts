@@ -1,13 +1,13 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import type { ScopeChangeRecord } from "../../model/changes.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { ClusterName } from "../../model/ids.ts";
-import type { ScopeChangeRecord } from "../../model/changes.ts";
-import { CHANGE_SK_PREFIX, type Key, timeText } from "../table/keys.ts";
+import { CHANGE_SK_PREFIX, type Key, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
+import type { HistoryItem, InsertHistory } from "./insert-history.ts";
 import { historyItemOf } from "./item.ts";
-import type { HistoryItem, InsertHistory } from "./port.ts";
 
 /** Sorts after every time. */
 const LAST = "~";
@@ -18,7 +18,7 @@ const scopePk = ({ scope, name }: Pick<ScopeChangeRecord, "scope" | "name">): st
 /** The key begins with the time, because a cluster that was removed and added again may repeat its versions. The id separates two edits of one instant. */
 const scopeChangeKey = (change: ScopeChangeRecord): Key => ({
   pk: scopePk(change),
-  sk: `${CHANGE_SK_PREFIX}${timeText(change.atMs)}#${change.id}`,
+  sk: `${CHANGE_SK_PREFIX}${sortableMs(change.atMs)}#${change.id}`,
 });
 
 /** Inserts an edit of a cluster, the fleet or a partition before it is made. */
@@ -36,7 +36,7 @@ export const scopeChangesParams = (historyTable: string, scope: Pick<ScopeChange
   KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :last",
   ExpressionAttributeValues: {
     ":pk": { S: scopePk(scope) },
-    ":since": { S: `${CHANGE_SK_PREFIX}${timeText(Math.max(0, sinceMs))}` },
+    ":since": { S: `${CHANGE_SK_PREFIX}${sortableMs(Math.max(0, sinceMs))}` },
     ":last": { S: `${CHANGE_SK_PREFIX}${LAST}` },
   },
   // An edit looks for the one that came after it.

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { mustAllow, type Rights } from "../../model/access.ts";
+import type { ChangeRecord } from "../../model/changes.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRef, ClusterName, Namespace } from "../../model/ids.ts";
-import type { ChangeRecord } from "../../model/changes.ts";
 import { withoutExpired } from "../../model/override.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import { changeBaseOf, insertChange, isBaseOfChange } from "../history/changes.ts";
-import type { InsertHistory } from "../history/port.ts";
+import type { InsertHistory } from "../history/insert-history.ts";
 import type { Tables } from "../table/tables.ts";
 import { deleteAutoscaler, lastGeneration, putAutoscaler, raiseSpecVersion } from "./autoscalers.ts";
 import { getCluster } from "./clusters.ts";

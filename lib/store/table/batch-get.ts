@@ -1,8 +1,8 @@
 import { type AttributeValue, BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
-import { eachDone } from "./all-done.ts";
 import { itemKey, type Key } from "./keys.ts";
-import { pause, repeat } from "./repeat.ts";
+import { backOff, repeat } from "./repeat.ts";
 import type { Tables } from "./tables.ts";
+import { mapWithLimit } from "./wait-for-all.ts";
 
 /** Most keys of one BatchGetItem (limit of DynamoDB). */
 export const KEYS_MAX = 100;
@@ -28,7 +28,7 @@ export const batchGet = async (
 ): Promise<readonly (Item | undefined)[]> => {
   const batches = Array.from({ length: Math.ceil(keys.length / KEYS_MAX) }, (_, at) => keys.slice(at * KEYS_MAX, (at + 1) * KEYS_MAX));
   const found = new Map<string, Item>();
-  await eachDone(batches, PARALLEL, (batch) => getBatch(tables, action, { keys: batch, options, found }));
+  await mapWithLimit(batches, PARALLEL, (batch) => getBatch(tables, action, { keys: batch, options, found }));
   return keys.map((key) => found.get(textOf(key)));
 };
 
@@ -47,6 +47,6 @@ const getBatch = async (
     const { Responses, UnprocessedKeys } = await repeat(tables, action, () => tables.client.send(new BatchGetItemCommand(request)));
     for (const item of Responses?.[name] ?? []) found.set(textOf({ pk: item["pk"]?.S ?? "", sk: item["sk"]?.S ?? "" }), item);
     left = UnprocessedKeys?.[name]?.Keys ?? [];
-    if (left.length > 0) await pause(tables, action, attempt, undefined);
+    if (left.length > 0) await backOff(tables, action, attempt, undefined);
   }
 };

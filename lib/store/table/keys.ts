@@ -11,7 +11,7 @@ const MS_DIGITS = 15;
 const INDEX_DIGITS = 6;
 
 /** Milliseconds as text that sorts like the number. */
-export const timeText = (ms: number): string => String(ms).padStart(MS_DIGITS, "0");
+export const sortableMs = (ms: number): string => String(ms).padStart(MS_DIGITS, "0");
 const indexText = (index: number): string => String(index).padStart(INDEX_DIGITS, "0");
 
 /** UTC date of an instant, `2026-11-21`. The events of one day of one cluster share a partition key. */
@@ -72,7 +72,7 @@ export const CHANGE_SK_PREFIX = "change#";
 /** The key follows from the intent alone, so that inserting its event is idempotent, whichever sync settles it and when. */
 export const eventKey = (ref: AutoscalerRef, event: { readonly atMs: number; readonly id: string }): Key => ({
   pk: autoscalerHistoryPk(ref),
-  sk: `${EVENT_SK_PREFIX}${timeText(event.atMs)}#${event.id}`,
+  sk: `${EVENT_SK_PREFIX}${sortableMs(event.atMs)}#${event.id}`,
 });
 export const changeKey = (ref: AutoscalerRef, id: string): Key => ({ pk: autoscalerHistoryPk(ref), sk: `${CHANGE_SK_PREFIX}${id}` });
 
@@ -80,21 +80,21 @@ export const changeKey = (ref: AutoscalerRef, id: string): Key => ({ pk: autosca
 export const clusterChangesPk = (cluster: ClusterName): string => `changes#autoscalers#${cluster}`;
 export const clusterChangeKey = (cluster: ClusterName, change: { readonly atMs: number; readonly id: string }): Key => ({
   pk: clusterChangesPk(cluster),
-  sk: `${CHANGE_SK_PREFIX}${timeText(change.atMs)}#${change.id}`,
+  sk: `${CHANGE_SK_PREFIX}${sortableMs(change.atMs)}#${change.id}`,
 });
 
 /** A second copy of the events of one day of one cluster, in order of time. */
 export const dayPk = (cluster: ClusterName, day: string): string => `day#${cluster}#${day}`;
 export const dayEventKey = (cluster: ClusterName, event: { readonly atMs: number; readonly id: string }): Key => ({
   pk: dayPk(cluster, dayOf(event.atMs)),
-  sk: `${timeText(event.atMs)}#${event.id}`,
+  sk: `${sortableMs(event.atMs)}#${event.id}`,
 });
 
 export const journalPk = ({ cluster, partition }: PartitionRef): string => `journal#${cluster}#${partition}`;
 export const journalPagePrefix = (page: number): string => `${indexText(page)}#`;
 export const journalKey = (ref: PartitionRef, journal: { readonly page: number; readonly atMs: number; readonly epoch: number }): Key => ({
   pk: journalPk(ref),
-  sk: `${journalPagePrefix(journal.page)}${timeText(journal.atMs)}#${journal.epoch}`,
+  sk: `${journalPagePrefix(journal.page)}${sortableMs(journal.atMs)}#${journal.epoch}`,
 });
 
 /** A key in the form of DynamoDB requests. */

@@ -65,13 +65,13 @@ export const repeat = async <Result>(tables: Tables, action: string, send: () =>
       return await send();
     } catch (error) {
       if (!isTransient(error)) throw error;
-      await pause(tables, action, attempt, error);
+      await backOff(tables, action, attempt, error);
     }
   }
 };
 
 /** Waits before the next attempt, or throws `store.unclear` when this was the last. */
-export const pause = async (tables: Tables, action: string, attempt: number, cause: unknown): Promise<void> => {
+export const backOff = async (tables: Tables, action: string, attempt: number, cause: unknown): Promise<void> => {
   const waitMs = tables.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
   if (attempt >= ATTEMPTS_MAX || tables.clock() + waitMs > (tables.untilMs ?? Number.POSITIVE_INFINITY)) {
     throw new TidemarkError("store.unclear", `Cannot ${action}: no clear answer after ${attempt} attempts`, { action, attempts: attempt }, { cause });

@@ -1,5 +1,5 @@
+import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import type { ObjectUpdate, UpdatedObject, WriteBackCounts } from "../../cluster/objects/object-update.ts";
-import type { ClusterClient } from "../../cluster/port.ts";
 import type { SpecObject } from "../../cluster/specs/spec-listing.ts";
 import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, Evaluation, ScaleEventRecord } from "../../model/records.ts";
@@ -12,8 +12,8 @@ import type { Verdict } from "../decide.ts";
 import { evaluationOf } from "../evaluation.ts";
 import type { Loaded } from "../load.ts";
 import type { SyncMessage } from "../message.ts";
-import type { Seen } from "../observe.ts";
-import type { Settled } from "../settle.ts";
+import type { ClusterAnswers } from "../observe.ts";
+import type { Settled } from "../settle-earlier.ts";
 import { STATUS_RIVAL_MS } from "../specs/holds-of-objects.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { After } from "../windows-after.ts";
@@ -26,7 +26,7 @@ export const WRITE_BACK_MS_MAX = 2_000;
 
 interface Done {
   readonly loaded: Loaded;
-  readonly seen: Pick<Seen, "client">;
+  readonly seen: Pick<ClusterAnswers, "client">;
   readonly verdicts: readonly Verdict[];
   readonly settled: Settled;
   readonly after: After;

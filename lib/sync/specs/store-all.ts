@@ -1,6 +1,6 @@
 import type { Because } from "../../model/decision.ts";
 import { raiseSpecVersion } from "../../store/records/autoscalers.ts";
-import { eachDone } from "../../store/table/all-done.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { Loaded } from "../load.ts";
 import type { LoadedSpec, LoadedSpecs } from "../load-specs.ts";
 import type { SyncMessage } from "../message.ts";
@@ -40,7 +40,7 @@ export const storeFindings = async (
   const room = cluster.removing || writes.length === 0 ? undefined : await roomFor(ports, message, writes, nowMs);
   const toMake = [...findings.filter((finding) => !needsWrite(finding)), ...(room?.admitted ?? [])];
   const until = { ...ports, tables: { ...ports.tables, untilMs: Math.min(untilMs, ports.tables.untilMs ?? untilMs) } };
-  const made = await eachDone(toMake, PARALLEL, async (finding): Promise<Made> => {
+  const made = await mapWithLimit(toMake, PARALLEL, async (finding): Promise<Made> => {
     if (needsWrite(finding) && ports.tables.clock() >= untilMs) return { finding, stored: undefined };
     return { finding, stored: await storeFinding(until, cluster, finding) };
   });

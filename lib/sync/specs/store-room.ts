@@ -9,7 +9,7 @@ import {
   roomFromMs,
   usedBytes,
 } from "../../store/records/stored-bytes.ts";
-import { eachDone } from "../../store/table/all-done.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { SyncMessage } from "../message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { Finding } from "./finding.ts";
@@ -48,7 +48,7 @@ type Counted = Pick<SyncPorts, "tables">;
 export const roomFor = async (ports: Counted, message: SyncMessage, findings: readonly Finding[], nowMs: number): Promise<Room> => {
   const wanted = inFairTurns(findings, message);
   const namespaces = [...new Set(wanted.map(namespaceOf))].slice(0, NAMESPACES_MAX);
-  const accounts = await eachDone(namespaces, PARALLEL, async (namespace): Promise<Account> => {
+  const accounts = await mapWithLimit(namespaces, PARALLEL, async (namespace): Promise<Account> => {
     const from = await readStoredBytes(ports.tables, message, namespace);
     return { namespace, from, to: from, over: undefined };
   });
@@ -111,7 +111,7 @@ const overWith = ({ namespace, to }: Account, bytes: number, nowMs: number): Bec
 
 const refusedAccounts = async (ports: Counted, message: SyncMessage, accounts: readonly Account[]): Promise<ReadonlySet<string>> => {
   const used = accounts.filter(({ from, to }) => to !== from);
-  const moved = await eachDone(used, PARALLEL, async (account) => ({
+  const moved = await mapWithLimit(used, PARALLEL, async (account) => ({
     account,
     isMoved: await moveStoredBytes(ports.tables, { partition: message, ...account }),
   }));
@@ -131,7 +131,7 @@ const giveBack = async (
     admitted.filter(({ finding }) => left.has(finding)),
     ({ finding }) => namespaceOf(finding),
   );
-  await eachDone(accounts, PARALLEL, async ({ namespace, to: from }) => {
+  await mapWithLimit(accounts, PARALLEL, async ({ namespace, to: from }) => {
     const bytes = (unused.get(namespace) ?? []).reduce((sum, one) => sum + one.bytes, 0);
     if (bytes > 0) await moveStoredBytes(ports.tables, { partition: message, namespace, from, to: repaidAfter(from, -bytes, 0) });
   });

@@ -7,7 +7,7 @@ import type { DecideInput } from "../../policy/decide.ts";
 import { editWaits, newerForbids, objectNotStored } from "../../report/object-holds.ts";
 import type { KnownSpec } from "../load-specs.ts";
 import type { SyncMessage } from "../message.ts";
-import type { Rules } from "../pure-part.ts";
+import type { PurePart } from "../pure-part.ts";
 import { bytesOf, type Finding } from "./finding.ts";
 import { STORED_MAX, SYNC_BYTES_MAX } from "./store-room.ts";
 import { inFairTurns } from "./store-turns.ts";
@@ -55,7 +55,7 @@ export const hasStoredSpec = (finding: Finding): finding is Unstored =>
   finding.kind === "waits" || (finding.kind === "store" && finding.spec?.record.origin !== undefined && !finding.isNewObject);
 
 /** The autoscalers that follow their stored spec on, in fair turns. What is over the bounds is left out, and holds: what it says is not known. */
-export const waitingOf = (rules: Rules, findings: readonly Unstored[], message: SyncMessage): ReadonlyMap<AutoscalerUid, Waiting> => {
+export const waitingOf = (rules: PurePart, findings: readonly Unstored[], message: SyncMessage): ReadonlyMap<AutoscalerUid, Waiting> => {
   const waiting = new Map<AutoscalerUid, Waiting>();
   let leftBytes: number = READ_MAX.bytes;
   for (const finding of inFairTurns(findings, message)) {

@@ -2,7 +2,7 @@ import { isObject } from "../../model/is-object.ts";
 import type { IndexRow } from "../../model/partition-index.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { converted, type LoadedSpec } from "../load-specs.ts";
-import type { Rules } from "../pure-part.ts";
+import type { PurePart } from "../pure-part.ts";
 
 /** The row of an autoscaler as a sync or a reader has loaded it. */
 export const indexRowOf = (spec: LoadedSpec): IndexRow => {
@@ -18,7 +18,7 @@ export const indexRowOf = (spec: LoadedSpec): IndexRow => {
 };
 
 /** The row of a stored autoscaler, for a reader that finds no index. */
-export const indexRowOfItem = (rules: Rules, item: AutoscalerItem): IndexRow =>
+export const indexRowOfItem = (rules: PurePart, item: AutoscalerItem): IndexRow =>
   indexRowOf(item.kind === "unreadable" ? item : converted(rules, item.record));
 
 /** Kind and labels of a manifest. A manifest is stored once it was read, so that it is JSON. */

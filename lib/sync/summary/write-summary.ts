@@ -1,4 +1,4 @@
-import { mapInTurns } from "../../cluster/in-turns.ts";
+import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { PartitionRef } from "../../model/ids.ts";
 import { problemCounts, type SummaryBase, type SummaryRow } from "../../model/summary.ts";
 import { troubleOf } from "../../report/partition-trouble.ts";
@@ -10,7 +10,7 @@ import type { Verdict } from "../decide.ts";
 import { briefEvaluation } from "../evaluation.ts";
 import type { Loaded } from "../load.ts";
 import type { RuleFailures } from "../pure-part.ts";
-import type { Settled } from "../settle.ts";
+import type { Settled } from "../settle-earlier.ts";
 import type { StoredPages } from "../store-pages.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { After } from "../windows-after.ts";
@@ -78,7 +78,7 @@ export const writeSummary = async (unbounded: SyncPorts, partition: PartitionRef
   const fits = since.length <= roomIn(loaded, stored, base.done);
   const indexHash = summary.index.hash;
   if (base.done && fits && !opensMinute(nowMs, summary.baseMs)) return { body: since, base: { ...base.done, indexHash }, ...failureOf(base, index) };
-  const rows = await mapInTurns(found, ({ row, source }) => withTargets(row, source));
+  const rows = await mapYielding(found, ({ row, source }) => withTargets(row, source));
   const body = encodeSummary(rows, nowMs);
   const written = await attempted(body ? putSummary(ports.tables, partition, { epoch: head.epoch, body }) : Promise.resolve(false));
   if (written.done) {
@@ -130,7 +130,7 @@ const writeIndex = async (
 ): Promise<HeadSummary["index"] | undefined> => {
   const remembered = ports.cache.get(partition);
   if (remembered?.specs === specs && stated !== undefined && remembered.summary?.indexHash === stated.hash) return undefined;
-  const rows = await mapInTurns(specs.all, indexRowOf);
+  const rows = await mapYielding(specs.all, indexRowOf);
   const { specVersion, clusterIncarnation } = specs;
   const { body, hash } = encodeIndex({ specVersion, clusterIncarnation, rows });
   if (hash === stated?.hash) return undefined;
@@ -170,7 +170,7 @@ const rowsOf = async (
   before: (key: string) => SummaryRow | undefined,
 ): Promise<readonly FoundRow[]> => {
   const ended = endedScales([...settled.late.map(({ scale }) => scale), ...settled.own.map(({ event }) => event)]);
-  const rows = await mapInTurns(verdicts, (verdict): FoundRow | undefined => {
+  const rows = await mapYielding(verdicts, (verdict): FoundRow | undefined => {
     const { autoscaler } = verdict;
     const evaluation = briefEvaluation(verdict, after);
     if (autoscaler.kind === "unreadable" || !evaluation) return undefined;

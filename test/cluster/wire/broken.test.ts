@@ -1,14 +1,14 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ObservedCluster } from "../../../lib/cluster/port.ts";
+import type { ObservedCluster } from "../../../lib/cluster/cluster-client.ts";
 import { MAX_ANSWER_BYTES, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES, MAX_OBJECT_FIELDS } from "../../../lib/cluster/request-limits.ts";
 import { decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
 import { POD_LIST } from "../../../lib/cluster/wire/pods.ts";
+import { partsOf } from "../../answers.ts";
 import { json, type StandIn, standIn } from "../stand-in/server.ts";
 import { clientTo, WHOLE, watch } from "../stand-in/watched.ts";
 import { readMutated } from "./mutate.ts";
 import { RECORDED, recordedAnswer } from "./recorded.ts";
-import { partsOf } from "../../answers.ts";
 
 const PODS = recordedAnswer({ name: "pods" }, "pb");
 const MAGIC = PODS.subarray(0, 4);

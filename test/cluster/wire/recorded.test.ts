@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ClusterClient } from "../../../lib/cluster/cluster-client.ts";
 import { list } from "../../../lib/cluster/list.ts";
-import type { ClusterClient } from "../../../lib/cluster/port.ts";
 import { readPod } from "../../../lib/cluster/read/pods.ts";
 import { readWorkloadScale } from "../../../lib/cluster/read/scale.ts";
 import type { WireKind } from "../../../lib/cluster/wire/message.ts";

@@ -6,7 +6,7 @@ import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { decide } from "../../../lib/policy/decide.ts";
 import { afterWrite } from "../../../lib/policy/dialects.ts";
-import { RULES } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../../lib/sync/pure-part.ts";
 import type { Difference } from "../differences.ts";
 import { throughStore } from "../hpa/through-store.ts";
 import type { CaseRunner } from "../registry.ts";
@@ -46,7 +46,7 @@ interface Subject {
 const admittedSpec = ({ manifest, settings }: CountsCase): Subject | { readonly why: string } => {
   const admission = admit(manifest, { syncPeriodSeconds: settings.syncPeriodMs / SECOND_MS });
   if (!admission.ok) return { why: admission.problems.map((problem) => `${clauseOf(problem)}; ${problem.fix}`).join("\n") };
-  const stored = RULES.specOf(JSON.stringify(manifest));
+  const stored = PURE_PART.specOf(JSON.stringify(manifest));
   if (stored.kind === "invalid") return { why: stored.message };
   const { metadata } = admission;
   return { spec: stored.spec, namespace: metadata.namespace, name: metadata.name };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ON_THIS_MACHINE } from "../../../lib/cluster/access/on-this-machine.ts";
+import type { ObservedCluster, Watched } from "../../../lib/cluster/cluster-client.ts";
 import { connect } from "../../../lib/cluster/connect.ts";
-import type { ObservedCluster, Watched } from "../../../lib/cluster/port.ts";
 import { demonstrationWorkloads } from "../../../lib/local/run/world.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";

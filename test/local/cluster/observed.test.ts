@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ON_THIS_MACHINE } from "../../../lib/cluster/access/on-this-machine.ts";
+import type { ClusterClient, Watched } from "../../../lib/cluster/cluster-client.ts";
 import { connect } from "../../../lib/cluster/connect.ts";
-import type { ClusterClient, Watched } from "../../../lib/cluster/port.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
 import { asksOf } from "../../../lib/policy/dialects.ts";
-import { runCluster, type RunningCluster, START_MS, workload } from "./running-cluster.ts";
 import { partsOf } from "../../answers.ts";
+import { type RunningCluster, runCluster, START_MS, workload } from "./running-cluster.ts";
 
 const WEB = { apiVersion: "apps/v1", kind: "Deployment", name: "web" } as const;
 

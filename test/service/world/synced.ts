@@ -4,13 +4,13 @@ import type { Windows } from "../../../lib/model/windows.ts";
 import { claim } from "../../../lib/store/head/claim.ts";
 import { readHead } from "../../../lib/store/head/head.ts";
 import { release } from "../../../lib/store/head/release.ts";
+import { NO_TROUBLES } from "../../../lib/store/head/troubles.ts";
 import { insertEvents } from "../../../lib/store/history/events.ts";
+import type { InsertHistory } from "../../../lib/store/history/insert-history.ts";
 import { insertJournal } from "../../../lib/store/history/journal.ts";
-import type { InsertHistory } from "../../../lib/store/history/port.ts";
 import { encodePage } from "../../../lib/store/pages/codec.ts";
 import { readPage, writePage } from "../../../lib/store/pages/pages.ts";
 import type { Tables } from "../../../lib/store/table/tables.ts";
-import { NO_TROUBLES } from "../../../lib/store/head/troubles.ts";
 
 export interface Outcome {
   readonly record: AutoscalerRecord;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { insertByStatement } from "../../../lib/store/history/insert.ts";
-import { RULES } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../../lib/sync/pure-part.ts";
 import { sync } from "../../../lib/sync/sync.ts";
 import { warmCache } from "../../../lib/sync/warm-cache.ts";
 
@@ -9,11 +9,11 @@ import { warmCache } from "../../../lib/sync/warm-cache.ts";
 export interface Build {
   readonly sync: typeof sync;
   readonly insertByStatement: typeof insertByStatement;
-  readonly rules: typeof RULES;
+  readonly rules: typeof PURE_PART;
   readonly warmCache: typeof warmCache;
 }
 
-export const THIS_BUILD: Build = { sync, insertByStatement, rules: RULES, warmCache };
+export const THIS_BUILD: Build = { sync, insertByStatement, rules: PURE_PART, warmCache };
 
 /** A name of a file of `lib`, with the place where it is. */
 const EXPORTS = {

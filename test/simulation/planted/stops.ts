@@ -1,5 +1,5 @@
 import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import type { Observed } from "../../../lib/cluster/port.ts";
+import type { Observed } from "../../../lib/cluster/cluster-client.ts";
 import type { Decision } from "../../../lib/model/decision.ts";
 import type { ScopedOverride } from "../../../lib/model/override.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";

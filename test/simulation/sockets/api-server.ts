@@ -1,4 +1,4 @@
-import type { ScaleAnswer, ScaleWrite } from "../../../lib/cluster/port.ts";
+import type { ScaleAnswer, ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
 import { PROTOBUF } from "../../../lib/cluster/wire/answer.ts";
 import type { ApiFailure, ScaleReading } from "../../../lib/model/observation.ts";
 import type { SpecKindName } from "../../../lib/model/spec-kinds.ts";

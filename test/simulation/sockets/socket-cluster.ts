@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { ClusterClient, ObservedCluster } from "../../../lib/cluster/cluster-client.ts";
 import { clientFor } from "../../../lib/cluster/connect.ts";
-import type { ClusterClient, ObservedCluster } from "../../../lib/cluster/port.ts";
 import { decodeAnswer, STATUS_KIND } from "../../../lib/cluster/wire/answer.ts";
 import { clusterName } from "../../../lib/model/ids.ts";
 import type { ApiFailure } from "../../../lib/model/observation.ts";

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { Observed, Watched } from "../../../lib/cluster/cluster-client.ts";
 import type { ObjectUpdate } from "../../../lib/cluster/objects/object-update.ts";
-import type { Observed, Watched } from "../../../lib/cluster/port.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
 import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec-kinds.ts";
+import { partsOf } from "../../answers.ts";
 import { CPU, watch } from "../../cluster/stand-in/watched.ts";
 import type { Fault } from "../fates.ts";
 import { listNow } from "../objects/list-objects.ts";
@@ -11,7 +12,6 @@ import { observeNow } from "../observe.ts";
 import { play } from "../play.ts";
 import { warmReader } from "./socket-cluster.ts";
 import { FLEET, NO_FAILURES, newWorld, newWorldOf, OTHERS, type Planned, WEB } from "./socket-world.ts";
-import { partsOf } from "../../answers.ts";
 
 const SEED = 10;
 const BUDGET_MS = 6_000;

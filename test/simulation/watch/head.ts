@@ -4,7 +4,7 @@ import type { Intent } from "../../../lib/model/records.ts";
 import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
 import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
-import { RULES } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../../lib/sync/pure-part.ts";
 import type { Invocation } from "../invocation.ts";
 import { keepLooks } from "../rivals.ts";
 import { watchAhead } from "./clocks.ts";
@@ -62,7 +62,7 @@ const watchCleared = (ledger: Ledger, { before, after, read }: HeadWrite): void 
 /** A reset tells of a damaged intent by the workload of its autoscaler: one that is gone, or invalid, names none. */
 const hasWorkload = (intent: Intent, head: Item, read: ReadItem): boolean => {
   const manifest = recordOfIntent(intent, head, read)?.["manifest"]?.S;
-  return manifest !== undefined && RULES.specOf(manifest).kind === "spec";
+  return manifest !== undefined && PURE_PART.specOf(manifest).kind === "spec";
 };
 
 /** No sync holds a partition while a person moves its namespaces, nor after a late copy of a claim has taken it. */

@@ -1,5 +1,5 @@
 import { BatchExecuteStatementCommand, type DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import type { ClusterClient } from "../../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../../lib/cluster/cluster-client.ts";
 import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
 import { FLEET_PK } from "../../../lib/store/table/keys.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";

@@ -1,14 +1,14 @@
-import type { ObservedCluster, Watched } from "../../../lib/cluster/port.ts";
+import type { ObservedCluster, Watched } from "../../../lib/cluster/cluster-client.ts";
 import type { SpecListing } from "../../../lib/cluster/specs/spec-listing.ts";
 import type { ScaleReading } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import { questions } from "../../../lib/policy/dialects.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
+import { askedOf, partsOf } from "../../answers.ts";
 import type { PastWorkload, SimulatedCluster } from "../cluster.ts";
 import type { Invocation } from "../invocation.ts";
 import { STALE_MAX_MS } from "../objects/list-objects.ts";
 import type { Invariant, Ledger } from "./ledger.ts";
-import { askedOf, partsOf } from "../../answers.ts";
 
 const HAD: Invariant = "what a sync reads of its cluster, the cluster had while it was asked";
 const NOT_FOUND = 404;

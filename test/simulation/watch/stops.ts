@@ -1,4 +1,4 @@
-import type { ScaleWrite } from "../../../lib/cluster/port.ts";
+import type { ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
 import { type AutoscalerRef, autoscalerName, clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
 import { autoscalerKey } from "../../../lib/store/table/keys.ts";

@@ -2,7 +2,7 @@ import type { AutoscalerRecord } from "../../../lib/model/records.ts";
 import type { SpecKindName } from "../../../lib/model/spec-kinds.ts";
 import { listAutoscalers } from "../../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../../lib/store/records/clusters.ts";
-import { RULES } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../../lib/sync/pure-part.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 import type { Engine } from "../../contracts/engines.ts";
 import { demandRules } from "../demand-rules.ts";
@@ -61,7 +61,7 @@ export const specsWorld = async (
   }
   await putCluster(world.tables, { ...world.record, specsFromCluster: kinds, version: 2 }, 1);
   const cold = (parts: Partial<SyncPorts> = {}): SyncPorts =>
-    world.worker({ rules: { ...demandRules(world.cluster), specOf: RULES.specOf }, ...parts });
+    world.worker({ rules: { ...demandRules(world.cluster), specOf: PURE_PART.specOf }, ...parts });
   const warm = cold();
   return {
     ...world,

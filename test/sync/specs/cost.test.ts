@@ -5,7 +5,7 @@ import type { ClusterRecord } from "../../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 import { SPEC_KINDS } from "../../../lib/model/spec-kinds.ts";
 import { converted } from "../../../lib/sync/load-specs.ts";
-import { RULES } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../../lib/sync/pure-part.ts";
 import { compared, knownVersions } from "../../../lib/sync/specs/compare.ts";
 import { NOON } from "../../noon.ts";
 
@@ -40,7 +40,7 @@ const objectsOf = (known: ReadonlyMap<string, string>) =>
   raws.flatMap((raw) => specObject(raw, { ...kind, cluster: CLUSTER, knownVersion: (uid) => known.get(uid) }) ?? []);
 
 const specs = objectsOf(new Map()).map(({ name, uid, resourceVersion, manifest = "" }) => ({
-  ...converted(RULES, {
+  ...converted(PURE_PART, {
     cluster: CLUSTER.name,
     namespace: namespace("shop"),
     name: autoscalerName(name),
@@ -70,7 +70,7 @@ describe("a sync that finds 1,000 objects unchanged", () => {
       if (findings.some((finding) => finding.kind !== "same")) throw new Error("something has changed");
     };
     const parsed = (): void => {
-      for (const { record } of specs) RULES.specOf(record.manifest);
+      for (const { record } of specs) PURE_PART.specOf(record.manifest);
     };
     unchanged();
     parsed();

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../../lib/cluster/cluster-client.ts";
 import type { SpecListing } from "../../../lib/cluster/specs/spec-listing.ts";
 import type { AutoscalerRecord } from "../../../lib/model/records.ts";
-import { RULES, type Rules } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART, type PurePart } from "../../../lib/sync/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
@@ -55,8 +55,8 @@ const specOf = (name: string, max: number): object => ({
 });
 
 /** The demand, within the bounds of the spec. */
-const boundedRules = (world: SpecsWorld): Rules => {
-  const rules = { ...demandRules(world.cluster), specOf: RULES.specOf };
+const boundedRules = (world: SpecsWorld): PurePart => {
+  const rules = { ...demandRules(world.cluster), specOf: PURE_PART.specOf };
   return {
     ...rules,
     decide: (input) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ObservedCluster } from "../../../lib/cluster/port.ts";
+import type { ObservedCluster } from "../../../lib/cluster/cluster-client.ts";
 import type { Recommender } from "../../../lib/model/spec-watermark.ts";
 import { putCluster } from "../../../lib/store/records/clusters.ts";
 import { refusedRecommender } from "../../../lib/sync/specs/recommender-hosts.ts";

@@ -6,7 +6,7 @@ import { changesOf } from "../../../lib/store/history/changes.ts";
 import { insertByStatement } from "../../../lib/store/history/insert.ts";
 import { journalOfPage } from "../../../lib/store/history/journal.ts";
 import { NAMESPACE_BYTES_MAX } from "../../../lib/store/records/stored-bytes.ts";
-import { RULES } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../../lib/sync/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import { SYNC_BYTES_MAX } from "../../../lib/sync/specs/store-room.ts";
 import { type Engine, startDynalite, startMemory } from "../../contracts/engines.ts";
@@ -62,7 +62,7 @@ const othersIn = async (
 ): Promise<{ readonly scaled: number; readonly decided: readonly string[] }> => {
   const world = await specsWorld(engine, OTHERS, ["PodAutoscaler"]);
   const decided: string[] = [];
-  const rules = { ...demandRules(world.cluster), specOf: RULES.specOf };
+  const rules = { ...demandRules(world.cluster), specOf: PURE_PART.specOf };
   const warm = world.cold({
     rules: {
       ...rules,

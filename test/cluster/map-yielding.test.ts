@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { AUTOSCALERS_A_TURN, inTurns, mapInTurns } from "../../lib/cluster/in-turns.ts";
+import { AUTOSCALERS_A_TURN, inTurns, mapYielding } from "../../lib/cluster/map-yielding.ts";
 
-describe("mapInTurns()", () => {
+describe("mapYielding()", () => {
   it("gives each result in the order of the items, and never does more than a part of them in one turn of the event loop", async () => {
     let turn = 0;
     const count = (): void => {
@@ -9,7 +9,7 @@ describe("mapInTurns()", () => {
       timer = setImmediate(count);
     };
     let timer = setImmediate(count);
-    const turns = await mapInTurns(
+    const turns = await mapYielding(
       Array.from({ length: 1_050 }, (_, at) => at),
       (at) => ({ at, turn }),
     );
@@ -21,13 +21,13 @@ describe("mapInTurns()", () => {
 
   it("maps a list of one part at once, without a turn", () => {
     const seen: number[] = [];
-    void mapInTurns([1, 2, 3], (item) => seen.push(item));
+    void mapYielding([1, 2, 3], (item) => seen.push(item));
     expect(seen).toEqual([1, 2, 3]);
   });
 
   it("rejects where an item throws, and goes no further", async () => {
     const seen: number[] = [];
-    const failing = mapInTurns(
+    const failing = mapYielding(
       [1, 2, 3],
       (item) => {
         seen.push(item);

@@ -1,6 +1,6 @@
 import type { Intent, ScaleEventRecord, UncountedScale } from "../model/records.ts";
 import { insertEvents, readEvent } from "../store/history/events.ts";
-import { eachDone } from "../store/table/all-done.ts";
+import { mapWithLimit } from "../store/table/wait-for-all.ts";
 import type { Acted } from "./act.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
@@ -86,7 +86,7 @@ const PARALLEL = 16;
 const withEvents = async (ports: SyncPorts, { specs }: Loaded, scales: readonly UncountedScale[]): Promise<readonly LateScale[]> => {
   if (scales.length === 0) return [];
   const records = new Map(specs.all.flatMap((spec) => (spec.kind === "unreadable" ? [] : [[spec.record.uid, spec.record] as const])));
-  return eachDone(scales, PARALLEL, async (scale) => {
+  return mapWithLimit(scales, PARALLEL, async (scale) => {
     const record = records.get(scale.uid);
     const event = record && (await readEvent(ports.tables, record, { atMs: scale.decidedMs, id: scale.id }));
     return event ? { scale, event } : { scale };

@@ -1,7 +1,7 @@
 import type { ScheduleEntry } from "./schedule.ts";
 
 /** Fields that only a `tidemark.dev/v1` manifest has, with any rules. */
-export interface Governed {
+export interface CommonSpec {
   /** The owner, for people. */
   readonly owner?: string;
   /** Everything is decided and reported; nothing is written to the cluster. */

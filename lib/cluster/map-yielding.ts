@@ -6,7 +6,7 @@ export const AUTOSCALERS_A_TURN = 100;
 /**
  * Maps a list, and lets the event loop go on before each part of a long one: deadlines, answers and other clusters wait meanwhile. A list of one part is mapped at once.
  */
-export const mapInTurns = async <Item, Result>(
+export const mapYielding = async <Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,
   itemsATurn: number = AUTOSCALERS_A_TURN,
