@@ -7,7 +7,7 @@ interface RoleCredentials {
 }
 
 /**
- * The credentials of the function's role, which Lambda gives in the environment. `build.ts` puts this in the place of the SDK's chain of providers, which would also look into files, metadata services and logins that a
+ * The credentials of the function's role, which Lambda gives in the environment. `build/build.ts` puts this in the place of the SDK's chain of providers, which would also look into files, metadata services and logins that a
  * function does not have: they are a tenth of the bundle, and compiled at every start.
  */
 export const defaultProvider = () => async (): Promise<RoleCredentials> => {

@@ -1,6 +1,6 @@
-import type { TargetRef } from "../model/common-spec.ts";
 import type { Namespace } from "../model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../model/observation.ts";
+import type { TargetRef } from "../model/spec-common.ts";
 import type { ScaleAnswer, ScaleWrite } from "./cluster-client.ts";
 import type { Discovery, KindPath } from "./discovery.ts";
 import { isBuiltIn } from "./discovery.ts";

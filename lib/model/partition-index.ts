@@ -1,5 +1,5 @@
-import type { TargetRef } from "./common-spec.ts";
 import type { AutoscalerRecord } from "./records.ts";
+import type { TargetRef } from "./spec-common.ts";
 
 /** What names one autoscaler to readers, and what lists choose by: a row of a partition's index. The index follows from the stored autoscalers, and is written by the sync after an edit. */
 export interface IndexRow {

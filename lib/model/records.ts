@@ -1,10 +1,10 @@
-import type { TargetRef } from "./common-spec.ts";
 import type { Because, ControllerEvent, FailedRead, GaugeWrite, MetricOutcome, Refusal, StepOutcome, WriteOutcome } from "./decision.ts";
 import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
 import type { Override } from "./override.ts";
 import type { KnownRivals, Rival } from "./rival-state.ts";
 import type { Calendar } from "./schedule.ts";
 import type { ControllerSettings } from "./settings.ts";
+import type { TargetRef } from "./spec-common.ts";
 import type { SpecKindName } from "./spec-kinds.ts";
 import type { InForce, Status, Windows } from "./windows.ts";
 

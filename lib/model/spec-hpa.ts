@@ -1,5 +1,5 @@
-import type { CommonSpec, TargetRef } from "./common-spec.ts";
 import type { LabelSelector } from "./selector.ts";
+import type { CommonSpec, TargetRef } from "./spec-common.ts";
 import type { LimitFactor } from "./spec-watermark.ts";
 
 /** `autoscaling/v2` and every form that converts to it (hpa.md 1). */

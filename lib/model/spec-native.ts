@@ -1,4 +1,4 @@
-import type { CommonSpec, TargetRef } from "./common-spec.ts";
+import type { CommonSpec, TargetRef } from "./spec-common.ts";
 import type { CountedChanges } from "./spec-hpa.ts";
 
 /** `tidemark.dev/v1 PodAutoscaler` with `rules: native`, defaulted (docs/pod-autoscaler.md). With `rules: hpa` or `watermark` it becomes the spec of that dialect. */

@@ -1,5 +1,5 @@
-import type { CommonSpec, TargetRef } from "./common-spec.ts";
 import type { LabelSelector } from "./selector.ts";
+import type { CommonSpec, TargetRef } from "./spec-common.ts";
 
 /** `datadoghq.com/v1alpha1 WatermarkPodAutoscaler`, defaulted (watermark.md 1). Quantities are thousandths, rounded away from zero. */
 export interface WatermarkSpec extends CommonSpec {

@@ -1,5 +1,5 @@
-import type { CommonSpec } from "../model/common-spec.ts";
 import type { Decision, Hold, Limit } from "../model/decision.ts";
+import type { CommonSpec } from "../model/spec-common.ts";
 import { sourceText } from "./bounds/within-bounds.ts";
 
 /** Until when the manifest pauses its autoscaler; `undefined` where it does not, or no more. */

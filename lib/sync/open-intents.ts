@@ -1,10 +1,10 @@
 import { keptKeys } from "../cluster/observe/target-keys.ts";
 import { groupOf } from "../model/api-group.ts";
-import type { TargetRef } from "../model/common-spec.ts";
 import type { WriteOutcome } from "../model/decision.ts";
 import { type WorkloadKey, workloadKeyOf } from "../model/ids.ts";
 import type { ScaleRead, ScaleReading } from "../model/observation.ts";
 import type { Intent } from "../model/records.ts";
+import type { TargetRef } from "../model/spec-common.ts";
 import { type LoadedPages, pageOfUid } from "./load-pages.ts";
 
 /** Key of the workload behind a target. The version of its API is left out, because at most one intent may be open for a workload. */

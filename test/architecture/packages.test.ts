@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Locked, licenceProblems, verdictOf } from "../../check-packages.ts";
+import { type Locked, licenceProblems, verdictOf } from "../../build/check-packages.ts";
 import { ROOT } from "./source.ts";
 
 const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Table from "cli-table3";
-import { type Bundle, bundleAll, FUNCTIONS, sizesTable } from "../../build.ts";
+import { type Bundle, bundleAll, FUNCTIONS, sizesTable } from "../../build/build.ts";
 
 const ROUNDS = 15;
 

@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { bundleEntry } from "../../build.ts";
+import { bundleEntry } from "../../build/build.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import type { Engine } from "../contracts/engines.ts";
 import type { ControlPlane } from "../control-plane/start.ts";

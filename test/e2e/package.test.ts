@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildPackage } from "../../build-package.ts";
+import { buildPackage } from "../../build/package.ts";
 import { ROOT } from "../architecture/source.ts";
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
-import { PLAIN_PARAMETERS } from "../../build-template.ts";
+import { PLAIN_PARAMETERS } from "../../build/template.ts";
 import { ROOT } from "../architecture/source.ts";
 
 const FOLDER = join(ROOT, "examples/deploy");

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { build } from "esbuild";
-import type { FunctionName } from "../../build.ts";
+import type { FunctionName } from "../../build/build.ts";
 import { ROOT } from "../architecture/source.ts";
 
 /** The IAM action that a command of the AWS SDK needs; undefined: none. A command that is not here is refused, so that a new command is not forgotten. */

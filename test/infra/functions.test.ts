@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { DeleteItemCommand, DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FunctionName } from "../../build.ts";
+import type { FunctionName } from "../../build/build.ts";
 import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../../lib/api/paths.ts";
 import { startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
 import { openQueueJournal } from "../../lib/local/queue/journal.ts";

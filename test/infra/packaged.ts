@@ -3,7 +3,7 @@ import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { type Bundle, bundleAll } from "../../build.ts";
+import { type Bundle, bundleAll } from "../../build/build.ts";
 import { ROOT } from "../architecture/source.ts";
 import { type ParameterValues, settleConditions } from "./settle-conditions.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildTemplate, codePlaceOf } from "../../build-template.ts";
-import { FUNCTIONS } from "../../build.ts";
+import { FUNCTIONS } from "../../build/build.ts";
+import { buildTemplate, codePlaceOf } from "../../build/template.ts";
 import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
 import { type Json, packageStack, type Resource, type Stack } from "./packaged.ts";
 

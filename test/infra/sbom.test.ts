@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleAll, FUNCTIONS } from "../../build.ts";
-import { NOTICES_FILE, SBOM_FILE } from "../../build-sbom.ts";
-import { SHIPPABLE } from "../../check-packages.ts";
+import { bundleAll, FUNCTIONS } from "../../build/build.ts";
+import { SHIPPABLE } from "../../build/check-packages.ts";
+import { NOTICES_FILE, SBOM_FILE } from "../../build/sbom.ts";
 
 interface Component {
   readonly name: string;

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FUNCTIONS, type FunctionName, sizeAtStart } from "../../build.ts";
+import { FUNCTIONS, type FunctionName, sizeAtStart } from "../../build/build.ts";
 import { ENVIRONMENT } from "../../functions/environment.ts";
 import { FUNCTION_TIMEOUT_MS, IN_PROGRESS_MS } from "../../lib/api/idempotency.ts";
 import { PAGE_LIMITS } from "../../lib/api/list-page.ts";

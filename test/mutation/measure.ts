@@ -7,7 +7,7 @@ import { atLoad, kept, type MutationReport, withResults } from "./summary.ts";
 const REPORTS = join(import.meta.dirname, "../../reports/mutation");
 const reportPath = (part: string): string => join(REPORTS, `${part.replaceAll("/", "-")}.json`);
 
-/** Read by vitest.mutation.config.ts: the folder of tests that a run is limited to, beside the recorded decisions. */
+/** Read by vitest.config.ts of this folder: the folder of tests that a run is limited to, beside the recorded decisions. */
 const ROOM = "MUTATION_ROOM";
 
 /** The report of a part as it was last measured. */

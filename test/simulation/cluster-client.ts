@@ -1,6 +1,6 @@
 import type { ClusterClient, Observed, Watched } from "../../lib/cluster/cluster-client.ts";
-import type { TargetRef } from "../../lib/model/common-spec.ts";
 import type { Answer, ApiFailure, RecommenderReply } from "../../lib/model/observation.ts";
+import type { TargetRef } from "../../lib/model/spec-common.ts";
 import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
 import type { Invocation } from "./invocation.ts";
 import { type Listing, listNow, unlisted } from "./objects/list-objects.ts";

@@ -1,7 +1,7 @@
 import type { ScaleAnswer, ScaleWrite } from "../../lib/cluster/cluster-client.ts";
-import type { TargetRef } from "../../lib/model/common-spec.ts";
 import { namespace as namespaceOf } from "../../lib/model/ids.ts";
 import type { ScaleReading } from "../../lib/model/observation.ts";
+import type { TargetRef } from "../../lib/model/spec-common.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
 import { during } from "./during.ts";
 import type { ObjectStore } from "./objects/object-store.ts";

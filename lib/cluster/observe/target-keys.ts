@@ -1,4 +1,4 @@
-import type { TargetRef } from "../../model/common-spec.ts";
+import type { TargetRef } from "../../model/spec-common.ts";
 
 type KeyOfTarget = (namespace: string, target: TargetRef) => string;
 

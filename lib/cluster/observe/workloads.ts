@@ -1,7 +1,7 @@
-import type { TargetRef } from "../../model/common-spec.ts";
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../../model/observation.ts";
 import { asObject } from "../../model/read/json.ts";
+import type { TargetRef } from "../../model/spec-common.ts";
 import type { ObserveLimits, Watched } from "../cluster-client.ts";
 import { isBuiltIn, type KindPath } from "../discovery.ts";
 import { passedOverFailure } from "../list.ts";

@@ -1,6 +1,6 @@
-import type { TargetRef } from "../../model/common-spec.ts";
 import { floatOf, milliOf } from "../../model/quantity.ts";
 import type { LabelSelector } from "../../model/selector.ts";
+import type { TargetRef } from "../../model/spec-common.ts";
 import type { Behavior, HpaMetric, HpaSpec, MetricIdentifier, MetricTarget, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
 import { blockOf, type DraftBehavior, type DraftSpec, type Metric, type Reference, type Rules, type Selector, type Target } from "./v2-shape.ts";
 

@@ -1,6 +1,6 @@
-import type { CommonSpec, TargetRef } from "../../model/common-spec.ts";
 import { readInstant } from "../../model/instant.ts";
 import { milliOf } from "../../model/quantity.ts";
+import type { CommonSpec, TargetRef } from "../../model/spec-common.ts";
 import type { NativeRules, NativeSpec } from "../../model/spec-native.ts";
 import { metricOf } from "./read-metric.ts";
 import { scheduleOf } from "./schedule-rules.ts";

@@ -1,8 +1,8 @@
 import { dayText } from "../../model/calendar-day.ts";
-import type { TargetRef } from "../../model/common-spec.ts";
 import { namespace } from "../../model/ids.ts";
 import type { Calendar, ScheduleEntry } from "../../model/schedule.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
+import type { TargetRef } from "../../model/spec-common.ts";
 import { localDay } from "../../model/time-zone.ts";
 import { type Finding, outlookOf } from "../../policy/bounds/outlook.ts";
 import { askDialect } from "../../policy/dialects.ts";

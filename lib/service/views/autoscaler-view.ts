@@ -1,6 +1,6 @@
-import type { TargetRef } from "../../model/common-spec.ts";
 import type { Limit } from "../../model/decision.ts";
 import type { Connection } from "../../model/records.ts";
+import type { TargetRef } from "../../model/spec-common.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { Condition } from "../../model/windows.ts";
 import type { MetricReading } from "../../report/metric-reading.ts";

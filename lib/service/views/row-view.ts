@@ -1,5 +1,5 @@
-import type { TargetRef } from "../../model/common-spec.ts";
 import { isObject } from "../../model/is-object.ts";
+import type { TargetRef } from "../../model/spec-common.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import type { AutoscalerState, AutoscalerView, PauseView } from "./autoscaler-view.ts";
 

@@ -3,9 +3,9 @@ import { type ConnectOptions, clientFor } from "../../../lib/cluster/connect.ts"
 import { newReadContext } from "../../../lib/fields/shape.ts";
 import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
-import type { TargetRef } from "../../../lib/model/common-spec.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
+import type { TargetRef } from "../../../lib/model/spec-common.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
 import { asksOf } from "../../../lib/policy/dialects.ts";
 import { accessTo } from "./connected.ts";

@@ -1,9 +1,9 @@
 import { readPods } from "../../../lib/cluster/read/pods.ts";
-import type { TargetRef } from "../../../lib/model/common-spec.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { Observation } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
+import type { TargetRef } from "../../../lib/model/spec-common.ts";
 import { questions } from "../../../lib/policy/dialects.ts";
 import { type AnswerParts, askedOf, readExternalValues, readPodMetrics } from "../../answers.ts";
 import { observationOf, scaleRead } from "../../observation.ts";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Table from "cli-table3";
 import * as z from "zod";
-import { buildTemplate } from "../../../build-template.ts";
+import { buildTemplate } from "../../../build/template.ts";
 import { packageStack } from "../packaged.ts";
 import { ACCEPTED, type Accepted } from "./accepted.ts";
 import { CHECK_PACKAGES, printedBy, pythonPrograms } from "./tools.ts";

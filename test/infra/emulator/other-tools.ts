@@ -9,7 +9,7 @@ import { CACHE } from "../check/tools.ts";
 import { runBlock, type Shell } from "./runbooks.ts";
 
 /** `npm run package` is its last part here: the bundles and the template of osls are there. */
-const NPM = `npm() { node "${ROOT}/build-template.ts" "\${@:4}"; }`;
+const NPM = `npm() { node "${ROOT}/build/template.ts" "\${@:4}"; }`;
 export const BOUNDARY = "arn:aws:iam::123456789012:policy/boundary";
 const ELSEWHERE = "eu-west-1";
 const TAGS = [

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +9,8 @@ import { newestTag, olderCommit, olderTree } from "../../simulation/beside/older
 /** Where a clone has no tag, the commit that is so many before stands for the earlier version. */
 const OTHERWISE = "HEAD~100";
 const PARTS = ["dist", "infra", "serverless.yml"];
-const SOURCES = [":(glob)*.ts", ":(glob)*.json", "functions", "infra", "lib", "serverless.yml"];
+/** The programs that package are in `build/`; in earlier versions they lie beside it. */
+const SOURCES = ["build*", ":(glob)*.ts", ":(glob)*.json", "functions", "infra", "lib", "serverless.yml"];
 const EARLIER = "earlier";
 /** The version of this checkout. */
 export const PRESENT = "present";
@@ -29,7 +31,8 @@ export const twoVersions = async (presentFolder: string, say: (line: string) => 
   };
   try {
     say(`The earlier version is ${commit.slice(0, 12)}`);
-    const bundle = 'import("./build.ts").then(({ bundleAll }) => bundleAll("dist"))';
+    const program = existsSync(join(tree, "build/build.ts")) ? "./build/build.ts" : "./build.ts";
+    const bundle = `import("${program}").then(({ bundleAll }) => bundleAll("dist"))`;
     await promisify(execFile)(process.execPath, ["-e", bundle], { cwd: tree });
     for (const part of PARTS) {
       await cp(join(presentFolder, part), join(folder, PRESENT, part), { recursive: true });

@@ -1,7 +1,7 @@
 import type { ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
 import { PROTOBUF } from "../../../lib/cluster/wire/answer.ts";
-import type { TargetRef } from "../../../lib/model/common-spec.ts";
 import { namespace as namespaceOf } from "../../../lib/model/ids.ts";
+import type { TargetRef } from "../../../lib/model/spec-common.ts";
 import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec-kinds.ts";
 
 /** What a LIST is of. */

@@ -34,7 +34,7 @@ export const licenceProblems = (packages: Readonly<Record<string, Locked>>): rea
     if (isOwn || (license !== undefined && (dev ? FOR_TOOLS : SHIPPABLE).has(license))) return [];
     const named = license === undefined ? "no licence" : `the licence ${license}`;
     return [
-      `${path.replace(/^.*node_modules\//, "")}@${version} has ${named}: look whether it may be ${dev ? "used as a tool" : "shipped"}, and add the licence to check-packages.ts or remove the package`,
+      `${path.replace(/^.*node_modules\//, "")}@${version} has ${named}: look whether it may be ${dev ? "used as a tool" : "shipped"}, and add the licence to build/check-packages.ts or remove the package`,
     ];
   });
 
@@ -84,7 +84,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const main = (): void => {
   const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
-    readFileSync(new URL("package-lock.json", import.meta.url), "utf8"),
+    readFileSync(new URL("../package-lock.json", import.meta.url), "utf8"),
   );
   const problems = licenceProblems(packages);
   say(problems.length > 0 ? problems.join("\n") : `licences: ${Object.keys(packages).length - 1} packages, all known`);

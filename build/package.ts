@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-const ROOT = fileURLToPath(new URL(".", import.meta.url));
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /** The rooms that programs import: they compute, load no package and see no clock. Types of the others are left out of the package. */
 const TYPED_ROOMS = ["model", "manifest", "policy"] as const;
@@ -76,7 +76,7 @@ export const packageManifest = ({ name, version, description, license, dependenc
 const compile = async (outDir: string): Promise<void> => {
   // Of the development dependencies: `bin/tsc` of the package starts the compiler of this platform.
   const tsc = join(createRequire(import.meta.url).resolve("typescript/package.json"), "../bin/tsc");
-  await promisify(execFile)(process.execPath, [tsc, "-p", join(ROOT, "tsconfig.package.json"), "--outDir", outDir]);
+  await promisify(execFile)(process.execPath, [tsc, "-p", join(ROOT, "build/tsconfig.package.json"), "--outDir", outDir]);
 };
 
 /** True for what the package holds of the compiled files. */

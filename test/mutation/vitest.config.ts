@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification, type Vite, type VitestPluginContext } from "vitest/node";
-import { keptThread } from "./test/mutation/kept-thread.ts";
+import { keptThread } from "./kept-thread.ts";
 
 const RECORDED = ["test/conformance/counts.test.ts", "test/conformance/hpa.test.ts", "test/conformance/watermark.test.ts"];
 const room = process.env["MUTATION_ROOM"];

@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import Table from "cli-table3";
 import { type BuildOptions, build, type Metafile, type Plugin, type TransformOptions, transform } from "esbuild";
-import { buildPackage } from "./build-package.ts";
-import { writeSbom } from "./build-sbom.ts";
+import { buildPackage } from "./package.ts";
+import { writeSbom } from "./sbom.ts";
 
-const ROOT = fileURLToPath(new URL(".", import.meta.url));
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /** Each is bundled from `functions/<name>.ts` into a folder of its own, which becomes its zip. */
 export const FUNCTIONS = ["schedule", "sync", "api", "connect", "view"] as const;
@@ -171,7 +171,7 @@ export const sizesTable = (bundles: readonly Bundle[]): string => {
   return table.toString();
 };
 
-if (process.argv[1] !== undefined && basename(process.argv[1]) === "build.ts") {
+if (import.meta.main) {
   const dist = join(ROOT, "dist");
   const bundles = await bundleAll(dist);
   await buildPackage(join(dist, "package"));
