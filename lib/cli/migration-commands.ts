@@ -103,7 +103,7 @@ const importCommand = async (options: ImportOptions & ScopeOptions, { run, io, p
     const result = await readImport(await kubeconfigOf(options, session), options);
     if (!options.apply) await printImport(printer, result, options.output);
     else {
-      tellFindings(printer, result.findings);
+      tellFindings(printer, result);
       const { apply } = await import("./commands/edit.ts");
       const { cluster = "" } = options;
       if (result.manifests.length > 0) await apply(session, { printer, io }, [sourceOf(result)], { filename: [], cluster, validate: "strict" });

@@ -63,6 +63,23 @@ onServer("tidemark import", (newScene) => {
     );
   });
 
+  it("carries the hours of kube-downscaler over as a schedule, which the annotated HPA becomes a PodAutoscaler for", async () => {
+    const scene = await newScene("import");
+    const { namespace, admin } = scene;
+    const hpa = MANIFESTS.hpa(await scene.make("Deployment", "web"), "cpu") as { readonly metadata: object };
+    const annotations = { "downscaler/uptime": "Mon-Fri 08:00-18:00 Europe/Berlin" };
+    await admin("POST", `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`, {
+      ...hpa,
+      metadata: { ...hpa.metadata, annotations },
+    });
+    const printed = await inside(["import", "--kubeconfig", personKubeconfig(scene), "-n", namespace, "-o", "json"]);
+    const [document] = JSON.parse(printed.out).items;
+    expect(document).toMatchObject({ kind: "PodAutoscaler", spec: { rules: "hpa" } });
+    expect(document.spec.schedule[0]).toMatchObject({ name: "downtime", timeZone: "Europe/Berlin", from: "18:00", to: "08:00", minReplicas: 1 });
+    expect(printed.err).toContain("it keeps 1 pod, and not 0");
+    expect(printed.code).toBe(0);
+  });
+
   it("names what may not be listed, prints the rest and ends with 1", async () => {
     const scene = await newScene("import");
     const { namespace, admin } = scene;

@@ -3,6 +3,7 @@ import { type ApiAnswer, type KubeconfigApi, type KubeconfigSource, openKubeconf
 import type { Finding } from "../../manifest/import/finding.ts";
 import { type Imported, importObjects, type ListedAutoscalers } from "../../manifest/import/import-objects.ts";
 import type { Json } from "../../fields/json.ts";
+import { isTimed } from "../../manifest/import/schedules/with-schedules.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import { joined, text } from "../../report/printed.ts";
@@ -55,9 +56,28 @@ export const RIVAL_PATHS: Readonly<Record<"hpas" | "watermarks" | "scaledObjects
   scaledObjects: { base: "/apis/keda.sh/v1alpha1", plural: "scaledobjects", resource: "scaledobjects.keda.sh" },
 };
 
+/** Objects that set counts by time, and objects that kube-downscaler annotates. Few clusters have some, and a person may read the autoscalers of a namespace without them. */
+const TIMED_PATHS: readonly (KindPath & { readonly kind: string; readonly apiVersion: string; readonly isOfCluster?: true })[] = [
+  timedPath("CronFederatedHPA", "autoscaling.karmada.io/v1alpha1", "cronfederatedhpas"),
+  timedPath("ScalingSchedule", "zalando.org/v1", "scalingschedules"),
+  { ...timedPath("ClusterScalingSchedule", "zalando.org/v1", "clusterscalingschedules"), isOfCluster: true },
+  timedPath("SleepInfo", "kube-green.com/v1alpha1", "sleepinfos"),
+  timedPath("Deployment", "apps/v1", "deployments"),
+  timedPath("StatefulSet", "apps/v1", "statefulsets"),
+  { ...timedPath("Namespace", "v1", "namespaces"), isOfCluster: true },
+];
+
+function timedPath(kind: string, apiVersion: string, plural: string) {
+  const [group = "", version] = apiVersion.split("/");
+  const resource = version === undefined ? plural : `${plural}.${group}`;
+  return { kind, apiVersion, plural, resource, base: version === undefined ? `/api/${group}` : `/apis/${apiVersion}` };
+}
+
 /** What was read, and what could not be. */
 export interface ImportResult extends Imported {
   readonly unread: readonly string[];
+  /** What could not be read of schedules, each with what follows from it. */
+  readonly notes: readonly string[];
 }
 
 /** Reads the autoscalers of a cluster as manifests. An API that is not installed has none; any other failure is told. */
@@ -67,18 +87,34 @@ export const readImport = async (source: KubeconfigSource, options: Pick<ImportO
     const kinds = ["hpas", "watermarks", "scaledObjects"] as const;
     const answers = await Promise.all(kinds.map((kind) => api.list(RIVAL_PATHS[kind], options.namespace)));
     const [hpas = [], watermarks = [], scaledObjects = []] = answers.map(objectsOf);
-    const unread = answers.flatMap((answer, at) => unreadOf(answer, kinds[at] ?? "hpas"));
-    const imported = importObjects(selected({ hpas, watermarks, scaledObjects }, options.selector), options.as);
-    return { ...imported, unread };
+    const unread = answers.flatMap((answer, at) => unreadOf(answer, RIVAL_PATHS[kinds[at] ?? "hpas"]));
+    const { timed, notes } = await readTimed(api, options.namespace);
+    const imported = importObjects({ ...selected({ hpas, watermarks, scaledObjects }, options.selector), timed }, options.as);
+    return { ...imported, unread, notes };
   } finally {
     api.close();
   }
 };
 
+/** The objects that set counts by time. One kind that may not be read keeps nothing else from being imported. */
+const readTimed = async (
+  api: KubeconfigApi,
+  namespace: string | undefined,
+): Promise<{ readonly timed: readonly Json[]; readonly notes: readonly string[] }> => {
+  const answers = await Promise.all(TIMED_PATHS.map((path) => api.list(path, path.isOfCluster ? undefined : namespace)));
+  const read = TIMED_PATHS.flatMap(({ kind, apiVersion }, at) =>
+    (answers[at] ? objectsOf(answers[at]) : []).map((raw) => ({ apiVersion, kind, ...raw })),
+  );
+  const notes = TIMED_PATHS.flatMap((path, at) => (answers[at] ? unreadOf(answers[at], path) : [])).map(
+    (words) => `${words}; schedules that are there are not carried over`,
+  );
+  return { timed: read.filter(isTimed), notes };
+};
+
 const objectsOf = (answer: ApiAnswer<readonly Json[]>): readonly Json[] => (answer.kind === "done" ? answer.value : []);
 
-const unreadOf = (answer: Awaited<ReturnType<KubeconfigApi["list"]>>, kind: keyof typeof RIVAL_PATHS): readonly string[] =>
-  answer.kind === "done" || answer.failure.code === 404 ? [] : [`Cannot list ${RIVAL_PATHS[kind].resource}: ${answer.failure.message}`];
+const unreadOf = (answer: Awaited<ReturnType<KubeconfigApi["list"]>>, { resource }: Pick<KindPath, "resource">): readonly string[] =>
+  answer.kind === "done" || answer.failure.code === 404 ? [] : [`Cannot list ${resource}: ${answer.failure.message}`];
 
 /** KEDA's HPAs are kept whatever labels they have: they belong to their ScaledObjects. */
 const selected = (listed: ListedAutoscalers, selector: string | undefined): ListedAutoscalers => {
@@ -103,12 +139,13 @@ export const printImport = async (printer: Printer, result: ImportResult, output
         text`---\n`,
       ),
     );
-  tellFindings(printer, findings);
+  tellFindings(printer, result);
   if (manifests.length === 0 && findings.length === 0 && result.unread.length === 0) printer.tell("No autoscalers found");
 };
 
-export const tellFindings = (printer: Printer, findings: readonly Finding[]): void => {
+export const tellFindings = (printer: Printer, { findings, notes }: Pick<ImportResult, "findings" | "notes">): void => {
   for (const finding of findings) printer.tell(findingText(finding));
+  for (const note of notes) printer.tell(`note: ${note}`);
 };
 
 const WORDS: Readonly<Record<Finding["severity"], string>> = { lost: "not carried over", changed: "note", "without effect": "note" };

@@ -4,7 +4,8 @@ import type { Json } from "../../fields/json.ts";
 import { convert } from "../native/convert.ts";
 import { cleanObject } from "./clean-object.ts";
 import type { Detail, Finding } from "./finding.ts";
-import { withEntries } from "./schedules/with-schedules.ts";
+import { hasDowntime } from "./schedules/downtimes.ts";
+import { type ClusterSchedules, clusterSchedules, withEntries, withoutScheduleMetrics } from "./schedules/with-schedules.ts";
 import { importScaledObject } from "./scaled-object.ts";
 
 /** Autoscalers of a cluster as its API lists them, by kind. */
@@ -12,6 +13,8 @@ export interface ListedAutoscalers {
   readonly hpas: readonly Json[];
   readonly watermarks: readonly Json[];
   readonly scaledObjects: readonly Json[];
+  /** Objects that set counts by time: CronFederatedHPAs, ScalingSchedules, SleepInfos, and what kube-downscaler has annotated. */
+  readonly timed?: readonly Json[];
 }
 
 export interface Imported {
@@ -35,7 +38,9 @@ const metadataOf = (raw: Json): Json => object(raw["metadata"]);
  * The manifests of these autoscalers, and everything that they cannot say. An HPA that a ScaledObject owns is a part of it. Each manifest is admitted as `apply` admits it, so that what is
  * printed can be applied; what is refused is a finding.
  */
-export const importObjects = (listed: ListedAutoscalers, as: "same" | "native"): Imported => {
+export const importObjects = ({ timed = [], ...listed }: ListedAutoscalers, as: "same" | "native"): Imported => {
+  const annotated = listed.hpas.filter(hasDowntime).map((hpa) => withKind(hpa, "autoscaling/v2", "HorizontalPodAutoscaler"));
+  const schedules = clusterSchedules([...timed, ...annotated]);
   const isOwned = (hpa: Json): boolean => ownersOf(hpa).some(({ kind }) => kind === "ScaledObject");
   const hpaOf = new Map<string, Json>(
     listed.hpas
@@ -47,17 +52,34 @@ export const importObjects = (listed: ListedAutoscalers, as: "same" | "native"):
       .filter((hpa) => !isOwned(hpa))
       .map((raw) => ({ raw: withKind(raw, "autoscaling/v2", "HorizontalPodAutoscaler"), details: ownedBy(raw) })),
     ...listed.watermarks.map((raw) => ({ raw: withKind(raw, "datadoghq.com/v1alpha1", "WatermarkPodAutoscaler"), details: ownedBy(raw) })),
-  ].map(({ raw, details }) => ({ raw, document: cleanObject(raw), details }));
+  ].map(({ raw, details }) => {
+    const { entries, details: more, document } = withoutScheduleMetrics(cleanObject(raw), timed);
+    return { raw, document, schedule: entries, details: [...details, ...more] };
+  });
   const scaled = listed.scaledObjects.map(
     (raw): Candidate => ({ raw: withKind(raw, "keda.sh/v1alpha1", "ScaledObject"), ...importScaledObject(raw, hpaOf.get(keyOf(raw))) }),
   );
   const admitted = [...candidates, ...scaled]
     .toSorted((one, other) => (keyOf(one.raw) < keyOf(other.raw) ? -1 : 1))
-    .map((candidate) => admittedAs(candidate, as));
+    .map((candidate) => admittedAs(scheduledBy(schedules, candidate), as));
+  const documents = [...candidates, ...scaled].map(({ document }) => document).filter((document) => document !== undefined);
   return {
     manifests: admitted.map(({ document }) => document).filter((document) => document !== undefined),
-    findings: admitted.flatMap(({ raw, details }) => details.map((detail) => ({ ...subjectOf(raw), ...detail }))),
+    findings: [
+      ...admitted.flatMap(({ raw, details }) => details.map((detail) => ({ ...subjectOf(raw), ...detail }))),
+      ...schedules.findings(documents).map(({ raw, detail }) => ({ ...subjectOf(raw), ...detail })),
+    ],
   };
+};
+
+/** The autoscaler with the entries of the timed objects that are for it. */
+const scheduledBy = (schedules: ClusterSchedules, candidate: Candidate): Candidate => {
+  const { raw, document, schedule = [], details } = candidate;
+  if (document === undefined) return candidate;
+  const { entries, details: more } = schedules.of(document);
+  if (entries.length + more.length === 0) return candidate;
+  const isLost = [...details, ...more].some(({ severity }) => severity === "lost");
+  return { raw, ...(isLost ? {} : { document, schedule: [...schedule, ...entries] }), details: [...details, ...more] };
 };
 
 const keyOf = (raw: Json): string => `${String(metadataOf(raw)["namespace"])}/${String(metadataOf(raw)["name"])}`;

@@ -36,13 +36,6 @@ export const ACCEPTED: readonly Accepted[] = [
   },
   {
     tool: "checkov",
-    rule: "CKV_AWS_115",
-    resources: ["ScheduleLambdaFunction", "ApiLambdaFunction", "ConnectLambdaFunction", "ViewLambdaFunction"],
-    reason:
-      "Reserved concurrency takes from the account. sync is bounded by its event source, and gets a reservation by the parameter reservedConcurrency.",
-  },
-  {
-    tool: "checkov",
     rule: "CKV_AWS_26",
     resources: ["AlarmTopic"],
     reason: "Alarms hold no secrets. With a key whose policy does not name CloudWatch, no alarm would arrive.",

@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 export const CHECK_PACKAGES = ["cfn-lint==1.58.0", "checkov==3.3.30"] as const;
-/** An emulator of AWS, and the command line of AWS that talks to it. The command line pins botocore; without boto3 of the same number pip tries hundreds of versions of it, for half an hour. */
+/** An emulator of AWS, and the command line of AWS that talks to it. The command line pins botocore; boto3 has the same number. */
 export const EMULATOR_PACKAGES = ["moto[server]==5.2.5", "boto3==1.43.11", "awscli==1.45.11"] as const;
+/** Resolves the hundred packages of checkov in a second, where pip goes back and forth between their versions for half an hour. */
+const INSTALLER = "uv==0.13.9";
 const OUTPUT_BYTES_MAX = 64 * 1_048_576;
 const run = promisify(execFile);
 
@@ -26,7 +28,9 @@ export const pythonPrograms = async (packages: readonly string[], say: (line: st
   await run("python3", ["-m", "venv", unfinished]).catch((error: unknown) => {
     throw new Error(`Cannot install ${packages.join(" and ")}: python3 with its module venv is needed`, { cause: error });
   });
-  await run(join(unfinished, "bin/pip"), ["install", "--quiet", "--disable-pip-version-check", ...packages], { maxBuffer: OUTPUT_BYTES_MAX });
+  await run(join(unfinished, "bin/pip"), ["install", "--quiet", "--disable-pip-version-check", INSTALLER], { maxBuffer: OUTPUT_BYTES_MAX });
+  const into = ["--quiet", "--python", join(unfinished, "bin/python3")];
+  await run(join(unfinished, "bin/uv"), ["pip", "install", ...into, ...packages], { maxBuffer: OUTPUT_BYTES_MAX });
   renameSync(unfinished, folder);
   return programs;
 };

@@ -216,4 +216,87 @@ describe("importObjects()", () => {
       'changed: HorizontalPodAutoscaler web metadata.ownerReferences: App "web" has made it, and may make it again after it was deleted',
     ]);
   });
+
+  describe("with objects of the cluster that set counts by time", () => {
+    const office = { timeZone: "Europe/Berlin", days: ["Mon-Fri"], from: "08:00", to: "18:00" };
+    const karmada = (rules: readonly Json[]): Json => ({
+      apiVersion: "autoscaling.karmada.io/v1alpha1",
+      kind: "CronFederatedHPA",
+      metadata: served({ name: "hours" }),
+      spec: { scaleTargetRef: TARGET, rules },
+    });
+    const RULES = [
+      { name: "day", schedule: "0 8 * * 1-5", timeZone: "Europe/Berlin", targetMinReplicas: 5 },
+      { name: "night", schedule: "0 18 * * 1-5", timeZone: "Europe/Berlin", targetMinReplicas: 2 },
+    ];
+    const scheduleOf = (listed: Partial<ListedAutoscalers>): readonly Json[] => {
+      const { manifests } = importObjects({ ...NONE, ...listed }, "same");
+      expect(manifests.map(({ kind }) => kind)).toEqual(["PodAutoscaler"]);
+      const { spec } = manifests[0] as { readonly spec: { readonly schedule: readonly Json[] } };
+      return spec.schedule;
+    };
+
+    it("gives the autoscaler of a CronFederatedHPA its windows", () => {
+      expect(scheduleOf({ hpas: [hpa()], timed: [karmada(RULES)] })[0]).toEqual({ name: "day-min", ...office, minReplicas: 5 });
+    });
+
+    it("gives every autoscaler of a namespace the sleep of kube-green, and says that one pod is kept", () => {
+      const sleep = {
+        apiVersion: "kube-green.com/v1alpha1",
+        kind: "SleepInfo",
+        metadata: served({ name: "nights" }),
+        spec: { weekdays: "1-5", sleepAt: "20:00", wakeUpAt: "08:00", timeZone: "Europe/Berlin" },
+      };
+      expect(scheduleOf({ hpas: [hpa()], timed: [sleep] })[0]).toMatchObject({ minReplicas: 1, maxReplicas: 1, from: "20:00", to: "08:00" });
+      expect(linesOf({ hpas: [hpa()], timed: [sleep] })).toEqual([
+        "changed: SleepInfo nights spec.sleepAt: it keeps 1 pod, and not 0: no bound of a schedule is 0",
+      ]);
+      expect(linesOf({ timed: [sleep] })).toEqual([
+        'changed: SleepInfo nights its target: no autoscaler of namespace "shop" is there, so it is not carried over',
+      ]);
+    });
+
+    it("reads the annotations of kube-downscaler on an HPA and on its workload", () => {
+      const annotations = { "downscaler/uptime": "Mon-Fri 08:00-18:00 Europe/Berlin" };
+      const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: served({ annotations }) };
+      for (const listed of [{ hpas: [hpa({ annotations })] }, { hpas: [hpa()], timed: [deployment] }])
+        expect(scheduleOf(listed)[0]).toMatchObject({ name: "downtime", timeZone: "Europe/Berlin", minReplicas: 1, maxReplicas: 1 });
+    });
+
+    it("makes floors of the ScalingSchedule that a metric names", () => {
+      const zalando = {
+        apiVersion: "zalando.org/v1",
+        kind: "ScalingSchedule",
+        metadata: served({ name: "office" }),
+        spec: {
+          schedules: [
+            {
+              type: "Repeating",
+              value: 500,
+              durationMinutes: 600,
+              period: { startTime: "08:00", timezone: "Europe/Berlin", days: ["Mon", "Tue", "Wed", "Thu", "Fri"] },
+            },
+          ],
+        },
+      };
+      const metric = {
+        type: "Object",
+        object: {
+          describedObject: { apiVersion: "zalando.org/v1", kind: "ScalingSchedule", name: "office" },
+          metric: { name: "office" },
+          target: { type: "AverageValue", averageValue: "100" },
+        },
+      };
+      const [entry] = scheduleOf({ hpas: [hpa({}, { metrics: [CPU, metric] })], timed: [zalando] });
+      expect(entry).toEqual({ name: "office-0", ...office, minReplicas: 5, rampMinutes: { in: 10, out: 10 } });
+    });
+
+    it("prints no manifest of an autoscaler whose times cannot be carried over", () => {
+      const timed = [karmada([{ name: "christmas", schedule: "0 8 25 12 *", timeZone: "Europe/Berlin", targetReplicas: 5 }])];
+      expect(importObjects({ ...NONE, hpas: [hpa()], timed }, "same").manifests).toEqual([]);
+      expect(linesOf({ hpas: [hpa()], timed })).toEqual([
+        expect.stringMatching(/^lost: HorizontalPodAutoscaler web CronFederatedHPA "hours": spec\.rules\[0\]: /),
+      ]);
+    });
+  });
 });

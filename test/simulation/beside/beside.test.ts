@@ -1,11 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { play } from "../play.ts";
 import { buildIn, THIS_BUILD } from "./build.ts";
-import { olderCommit, olderTree } from "./older-tree.ts";
+import { newestTag, olderCommit, olderTree } from "./older-tree.ts";
 
-const SEED = 4;
+const SEED = 5;
 const PATIENCE_MS = 60_000;
 
 /** A clone may be shallow, and a package is none. */
@@ -28,6 +30,28 @@ describe("a seed beside another build", () => {
       const completed = (of: string): number => story.filter((line) => line.includes(` ${of}-`) && line.includes("completes epoch")).length;
       expect(completed("older")).toBeGreaterThan(5);
       expect(completed("env")).toBeGreaterThan(5);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("is by default the newest tag of an earlier commit, also where this very commit has a tag", () => {
+    const folder = mkdtempSync(join(tmpdir(), "tidemark-tags-"));
+    let day = 1;
+    const git = (...args: readonly string[]): void => {
+      const env = { ...process.env, GIT_COMMITTER_DATE: `2026-03-0${day++}T12:00:00Z` };
+      execFileSync("git", ["-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { stdio: "ignore", env });
+    };
+    try {
+      git("init", "--quiet");
+      git("commit", "--quiet", "--allow-empty", "-m", "one");
+      expect(newestTag(folder)).toBeUndefined();
+      git("tag", "v0.1.0");
+      git("commit", "--quiet", "--allow-empty", "-m", "two");
+      git("tag", "v0.2.0");
+      expect(newestTag(folder)).toBe("v0.1.0");
+      git("commit", "--quiet", "--allow-empty", "-m", "three");
+      expect(newestTag(folder)).toBe("v0.2.0");
     } finally {
       rmSync(folder, { recursive: true });
     }

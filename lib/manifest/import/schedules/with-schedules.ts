@@ -3,7 +3,7 @@ import type { Json } from "../../../fields/json.ts";
 import type { Detail } from "../finding.ts";
 import { cronFederatedHpa, scheduledActions } from "./actions.ts";
 import { hasDowntime, kubeDownscaler, scalingSchedule, sleepInfo } from "./downtimes.ts";
-import { list, lost, nameOf, namespaceOf, object, type Timed } from "./timed.ts";
+import { changed, list, lost, nameOf, namespaceOf, object, type Timed } from "./timed.ts";
 
 /** An object that sets counts by time, as a file has it. */
 export interface TimedObject {
@@ -116,6 +116,39 @@ const forText = ({ for: whom }: Timed): string => {
     case "namespace":
       return `no autoscaler of namespace "${whom.namespace}"`;
   }
+};
+
+/** What the timed objects of a cluster come to for its autoscalers. */
+export interface ClusterSchedules {
+  /** The entries for an autoscaler, and what of its schedule cannot be carried over. */
+  readonly of: (autoscaler: Json) => { readonly entries: readonly Json[]; readonly details: readonly Detail[] };
+  /** The timed objects, with what is said of each. */
+  readonly findings: (autoscalers: readonly Json[]) => readonly { readonly raw: Json; readonly detail: Detail }[];
+}
+
+/** The schedules of a cluster. What is lost of one is lost for each autoscaler that it is for: without its schedule an autoscaler would decide otherwise than today. */
+export const clusterSchedules = (timed: readonly Json[]): ClusterSchedules => {
+  const read = timed.flatMap((raw) => {
+    const one = timedOf(raw);
+    return one ? [{ raw, one }] : [];
+  });
+  const isLost = ({ severity }: Detail): boolean => severity === "lost";
+  return {
+    of: (autoscaler) => {
+      const own = read.filter(({ one }) => isFor(one, autoscaler, Number.POSITIVE_INFINITY));
+      const lostOf = ({ raw, one }: (typeof own)[number]): readonly Detail[] =>
+        one.details.filter(isLost).map((detail) => ({ ...detail, of: `${String(raw["kind"])} "${nameOf(raw)}": ${detail.of ?? ""}` }));
+      return { entries: own.flatMap(({ one }) => one.entries), details: own.flatMap(lostOf) };
+    },
+    findings: (autoscalers) =>
+      read.flatMap(({ raw, one }) => {
+        const isMet = autoscalers.some((autoscaler) => isFor(one, autoscaler, Number.POSITIVE_INFINITY));
+        const details = isMet
+          ? one.details.filter((detail) => !isLost(detail))
+          : [changed("its target", `${forText(one)} is there, so it is not carried over`)];
+        return details.map((detail) => ({ raw, detail }));
+      }),
+  };
 };
 
 /** Two entries never have the same name. */
