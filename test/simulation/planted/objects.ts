@@ -46,7 +46,7 @@ const withObjects = (listing: SpecListing, change: (object: SpecObject) => SpecO
 
 const failedIsEmpty: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (it is taken for an empty one)",
-  seed: 70,
+  seed: 22,
   caughtBy: [ENDS],
   ports: withListings((listing) => (listing.outcome.kind === "failed" ? { ...listing, outcome: { kind: "listed", objects: [] } } : listing)),
 };
@@ -64,7 +64,7 @@ const failedIsLast: PlantedBug = {
 
 const olderCounts: PlantedBug = {
   leftOut: "a hold where an object is older than before",
-  seed: 154,
+  seed: 182,
   caughtBy: [ACTS],
   ports: withListings((listing, { generations }) =>
     withObjects(listing, (object) => {
@@ -90,7 +90,7 @@ const lastValid: PlantedBug = {
 
 const unseenFollower: PlantedBug = {
   leftOut: "a look at who writes the status of an object",
-  seed: 14,
+  seed: 42,
   caughtBy: [RIVALS],
   ports: withListings((listing) => withObjects(listing, ({ statusBy: _by, ...object }) => object)),
 };
