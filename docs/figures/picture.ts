@@ -5,7 +5,7 @@ import { playedScales } from "./played-scales.ts";
 import { runFigure, SHOWN_MINUTES } from "./run-figure.ts";
 
 /**
- * `npm run picture`: plays three virtual hours of the demonstration, reads the scales that were stored, and draws them over the recorded load into docs/images. The
+ * `npm run docs -- picture`: plays three virtual hours of the demonstration, reads the scales that were stored, and draws them over the recorded load into docs/images. The
  * same code gives the same run.json and run.svg, and a test compares them; the text of run.png depends on the fonts of the machine.
  */
 const IMAGES = join(import.meta.dirname, "../images");

@@ -1,6 +1,6 @@
 /**
  * List prices of us-east-1 in dollars, without free tiers, from the AWS price lists of October 2026. Sources: aws.amazon.com/lambda/pricing (arm64), /sqs/pricing, /eventbridge/pricing, /dynamodb/pricing (on demand,
- * standard table class), /cloudwatch/pricing and /secrets-manager/pricing. A change of a price is a change of this file and of docs/cost.md (`npm run cost`).
+ * standard table class), /cloudwatch/pricing and /secrets-manager/pricing. A change of a price is a change of this file and of docs/cost.md (`npm run docs -- cost`).
  */
 export const PRICES = {
   date: "October 2026",

@@ -36,7 +36,7 @@ const answerSchema = (path: string, method: string): object =>
   document.paths[path]?.[method]?.responses["200"].content["application/json"]?.schema ?? {};
 
 describe("docs/openapi.json", () => {
-  it("is what npm run openapi writes from the routes", () => {
+  it("is what npm run docs -- openapi writes from the routes", () => {
     expect(read("docs/openapi.json")).toEqual(JSON.parse(JSON.stringify(document)));
   });
 

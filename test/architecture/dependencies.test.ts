@@ -29,7 +29,7 @@ const importsOf = (folders: readonly string[]): readonly Import[] => parsedFiles
 
 const shipped = named(importsOf(["lib", "functions"]).filter(({ kind }) => kind !== "type"));
 const atRoot = readdirSync(ROOT).filter((name) => name.endsWith(".ts"));
-const developed = named(importsOf(["test", "docs", ...atRoot]));
+const developed = named(importsOf(["test", "docs", "build", ...atRoot]));
 
 describe("the dependencies", () => {
   it("were found in package.json", () => {

@@ -28,7 +28,7 @@ import { startChaosTables } from "./tables.ts";
 import { startWorkers } from "./workers.ts";
 
 /**
- * `npm run chaos [-- --minutes 60]`: a real kube-apiserver, DynamoDB Local or the embedded tables, worker processes that are killed and stopped, and proxies before both servers that delay,
+ * `npm run prove -- chaos [--minutes 60]`: a real kube-apiserver, DynamoDB Local or the embedded tables, worker processes that are killed and stopped, and proxies before both servers that delay,
  * cut, repeat and lose requests. At the end the API server's audit log is held against the stored events. Prints what was done; ends with 1 when something is wrong.
  */
 const { values } = parseArgs({ options: { minutes: { type: "string", default: "10" }, workers: { type: "string", default: "4" } } });

@@ -75,7 +75,7 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }, ma
 });
 
 describe("tidemark crd", () => {
-  it("prints the definition of a PodAutoscaler as the docs hold it: npm run crd", async () => {
+  it("prints the definition of a PodAutoscaler as the docs hold it: npm run docs -- crd", async () => {
     const { code, out, err } = await run(["crd"]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).toBe(readFileSync(join(import.meta.dirname, "../../docs/pod-autoscaler.crd.yaml"), "utf8"));

@@ -48,7 +48,7 @@ spec:
       external: { metric: { name: load }, target: { type: AverageValue, averageValue: 10 } }
 `;
 
-describe("npm run conformance", () => {
+describe("npm run prove -- conformance", () => {
   it("counts each case once and ends well when all agree", () => {
     const path = write("good.json", document("quantity", quantity("one", "1", "1000"), { id: "none", text: "x", expect: { error: true } }));
     for (const ended of [command(path), run(path)]) expect(ended).toMatchObject({ status: 0, last: "2 passed, 0 failed" });

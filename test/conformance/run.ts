@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { report } from "./report.ts";
 
-/** `npm run conformance -- PATH…`: runs every vector file below the paths. Exit code 1 if any case failed or none ran. */
+/** `npm run prove -- conformance PATH…`: runs every vector file below the paths. Exit code 1 if any case failed or none ran. */
 const paths = process.argv.slice(2);
 const lost = paths.find((path) => !existsSync(path));
 if (paths.length === 0 || lost !== undefined) {

@@ -24,14 +24,14 @@ describe("the programs of a control plane", () => {
     const env = { KUBEBUILDER_ASSETS: dir };
     expect(controlPlaneBinaries(env)).toEqual({
       kind: "missing",
-      message: `there is no etcd in "${dir}"; "npm run control-plane -- --build" builds it there, with Go`,
+      message: `there is no etcd in "${dir}"; "npm run prove -- control-plane --build" builds it there, with Go`,
     });
     for (const name of PROGRAMS) writeFileSync(join(dir, name), "");
     expect(controlPlaneBinaries(env)).toEqual({ kind: "found", folder: dir });
   });
 });
 
-describe("npm run control-plane", () => {
+describe("npm run prove -- control-plane", () => {
   it("says in one line that there is no Go", () => {
     const env = { PATH: join(dir, "nothing"), KUBEBUILDER_ASSETS: join(dir, "absent") };
     const { status, stdout, stderr } = spawnSync(process.execPath, [RUN, "--build"], { env, encoding: "utf8" });

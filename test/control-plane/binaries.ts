@@ -21,5 +21,5 @@ export const controlPlaneBinaries = (env: NodeJS.ProcessEnv = process.env): Bina
   const folder = binariesFolder(env);
   const [absent] = absentPrograms(folder);
   if (absent === undefined) return { kind: "found", folder };
-  return { kind: "missing", message: `there is no ${absent} in "${folder}"; "npm run control-plane -- --build" builds it there, with Go` };
+  return { kind: "missing", message: `there is no ${absent} in "${folder}"; "npm run prove -- control-plane --build" builds it there, with Go` };
 };

@@ -6,7 +6,7 @@ import { buildControlPlane } from "./build.ts";
 import { startWholeCluster } from "./cluster.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
 
-/** `npm run control-plane [-- --build]`: builds a real control plane where the folder lacks it, starts it, prints its kubeconfig, and stays until Ctrl-C. `--build` only builds. */
+/** `npm run prove -- control-plane [--build]`: builds a real control plane where the folder lacks it, starts it, prints its kubeconfig, and stays until Ctrl-C. `--build` only builds. */
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const main = async (): Promise<void> => {

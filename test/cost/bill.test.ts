@@ -80,7 +80,7 @@ describe("billOf()", () => {
 });
 
 describe("docs/cost.md", () => {
-  it("has the tables that npm run cost writes", () => {
+  it("has the tables that npm run docs -- cost writes", () => {
     expect(PAGE).toContain(`<!-- targets -->\n${targetTable()}\n<!-- end of targets -->`);
     expect(PAGE).toContain(`<!-- costs -->\n${costTable()}\n<!-- end of costs -->`);
   });

@@ -8,7 +8,7 @@ import { exportedEvents, replicasNow, startRun } from "./start-process.ts";
 import { story } from "./story.ts";
 
 /**
- * `npm run kill-test -- --kills 50`: kills one run at random moments and compares its events and replicas with those of an undisturbed run. Prints one line per start; ends
+ * `npm run prove -- kill-test --kills 50`: kills one run at random moments and compares its events and replicas with those of an undisturbed run. Prints one line per start; ends
  * with 1 when not every kill met a living run, or, with the difference, when the stories differ.
  */
 const { values } = parseArgs({

@@ -8,7 +8,7 @@ import { story } from "./story.ts";
 
 const TOTAL_MS = 20 * 60_000;
 const ARGS = ["--seed", "7", "--speed", "100000"];
-/** A few moments; `npm run kill-test -- --kills 50` takes many at random. */
+/** A few moments; `npm run prove -- kill-test --kills 50` takes many at random. */
 const KILLS = [
   { since: "greeting", ms: 100 },
   { since: "spawn", ms: 600 },

@@ -18,14 +18,14 @@ const before = (minutes: number): PlayedScales =>
 describe("the picture of README.md", { timeout: 120_000 }, () => {
   it("is drawn from the scales of run.json, to the byte", async () => {
     const same = (await runFigure(scales)) === committed("run.svg");
-    expect(same, "docs/images/run.svg is not what the code draws of docs/images/run.json: run `npm run picture`").toBe(true);
+    expect(same, "docs/images/run.svg is not what the code draws of docs/images/run.json: run `npm run docs -- picture`").toBe(true);
   });
 
   it("shows the scales that the code makes now", async () => {
     const expected = before(PLAYED_MINUTES);
     expect(Object.keys(expected).sort()).toEqual(["crowd", "daily", "steps"]);
     expect(PLAYED_MINUTES).toBeLessThan(SHOWN_MINUTES);
-    const message = "docs/images/run.json has other scales than a run of the code now: run `npm run picture`";
+    const message = "docs/images/run.json has other scales than a run of the code now: run `npm run docs -- picture`";
     expect(await playedScales(PLAYED_MINUTES), message).toEqual(expected);
   });
 });

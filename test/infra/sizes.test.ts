@@ -7,7 +7,7 @@ import { sizeRows } from "../../docs/figures/sizes-table.ts";
 const SLACK = 0.1;
 
 describe("docs/api.md", () => {
-  it("says the sizes of the functions as they are, written by npm run sizes", async () => {
+  it("says the sizes of the functions as they are, written by npm run docs -- sizes", async () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/api.md"), "utf8");
     const table = /<!-- sizes -->\n(.*?)<!-- end of sizes -->/s.exec(page)?.[1] ?? "";
     const written = [...table.matchAll(/^\| (\w+) \| (\d+) \| (\d+) \|$/gm)].map(([, name, kib, packed]) => ({

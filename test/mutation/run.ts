@@ -8,7 +8,7 @@ import { PARTS } from "./parts.ts";
 import { leftOver, type PartSummary, scoreOf, summaryOf, totalOf } from "./summary.ts";
 
 /**
- * `npm run mutation [-- PART…]`: changes lib/policy and lib/model in small ways, one part after the other, and runs their tests against each change. Each part's result is
+ * `npm run prove -- mutation [PART…]`: changes lib/policy and lib/model in small ways, one part after the other, and runs their tests against each change. Each part's result is
  * left in reports/mutation; last come what was not killed and a table of all parts measured so far. Once all are, the table of docs/proofs.md is written. Exit code 1 if a part
  * cannot be measured.
  */

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-/** As far as it is used here: its packages, and with them its types, are installed by `npm run mutation` alone. */
+/** As far as it is used here: its packages, and with them its types, are installed by `npm run prove -- mutation` alone. */
 interface Core {
   readonly Stryker: new (options: Options) => { readonly runMutationTest: () => Promise<unknown> };
 }

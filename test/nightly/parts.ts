@@ -42,8 +42,8 @@ export const PARTS: Readonly<Record<string, (options: NightlyOptions) => Part>> 
   },
   chaos: ({ minutes }) => {
     const binaries = controlPlaneBinaries();
-    return binaries.kind === "missing" ? { missing: binaries.message } : npm("chaos", "--", "--minutes", String(minutes));
+    return binaries.kind === "missing" ? { missing: binaries.message } : npm("prove", "--", "chaos", "--minutes", String(minutes));
   },
   promised: () => ({ command: process.execPath, args: [PROMISED] }),
-  mutation: () => npm("mutation"),
+  mutation: () => npm("prove", "--", "mutation"),
 };

@@ -23,7 +23,7 @@ describe("npm run nightly", () => {
   it("is not green where a part cannot run", () => {
     const { status, stdout } = nightly(["--only", "chaos"], { KUBEBUILDER_ASSETS: join(import.meta.dirname, "none") });
     expect(status).toBe(1);
-    expect(stdout).toMatch(/^chaos: not run: there is no etcd in ".*"; "npm run control-plane -- --build" builds it there, with Go$/m);
+    expect(stdout).toMatch(/^chaos: not run: there is no etcd in ".*"; "npm run prove -- control-plane --build" builds it there, with Go$/m);
   });
 
   it("refuses a part that there is not, and a number that is none", () => {

@@ -5,7 +5,7 @@
  * API server may send a PUT twice. The lease is left out on purpose: nothing may depend on it. docs/proofs.md explains the bounds and what is not modelled;
  * lib/sync and lib/store carry the names of the steps.
  *
- * Each LEFT_OUT_ macro takes one rule away; `npm run model` shows that the whole protocol holds and what breaks without each rule.
+ * Each LEFT_OUT_ macro takes one rule away; `npm run prove -- model` shows that the whole protocol holds and what breaks without each rule.
  */
 #ifndef FIRST_ROUNDS
 #define FIRST_ROUNDS 1               /* invocations of the first worker */

@@ -21,7 +21,7 @@ it("the table of docs/proofs.md has each question, and for each rule that is lef
   }
 });
 
-/** Skipped where spin is not installed, because it comes from the system's packages; `npm run model` says how to get it and fails without it. */
+/** Skipped where spin is not installed, because it comes from the system's packages; `npm run prove -- model` says how to get it and fails without it. */
 it.skipIf(missing !== undefined).each(broken)("the model breaks $name", { timeout: 120_000 }, async (question) => {
   expect(await check(question)).toSatisfy(isRight);
 });

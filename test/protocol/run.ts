@@ -6,7 +6,7 @@ import { check, DEEPER_MOVES, isRight, MOVES, missingTool, type Verdict } from "
 import { DEEPER, QUESTIONS } from "./questions.ts";
 
 /**
- * `npm run model [-- --deep] [--only TEXT] [--write]`: asks spin every question, prints a table and a last line `N passed, N failed`; exit 1 on any wrong answer. With --write it writes
+ * `npm run prove -- model [--deep] [--only TEXT] [--write]`: asks spin every question, prints a table and a last line `N passed, N failed`; exit 1 on any wrong answer. With --write it writes
  * what was asked of the first model into docs/proofs.md.
  */
 const { values } = parseArgs({

@@ -59,7 +59,7 @@ describe("the list of reasons", () => {
     }
   });
 
-  it("is what docs/reasons.md has: npm run reasons", () => {
+  it("is what docs/reasons.md has: npm run docs -- reasons", () => {
     expect(readFileSync(join(ROOT, "docs/reasons.md"), "utf8")).toBe(reasonsPage());
   });
 });

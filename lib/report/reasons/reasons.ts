@@ -84,7 +84,7 @@ export const reasonsPage = (): string =>
   [
     "# Reasons",
     "",
-    "Every reason that Tidemark gives in events, decisions, conditions and steps, with what it means and what to do. `npm run reasons` writes this page from the code; `tidemark explain-reason NAME` prints one of them.",
+    "Every reason that Tidemark gives in events, decisions, conditions and steps, with what it means and what to do. `npm run docs -- reasons` writes this page from the code; `tidemark explain-reason NAME` prints one of them.",
     ...REASON_GROUPS.flatMap(({ title, about, texts }) => [
       "",
       `## ${title}`,

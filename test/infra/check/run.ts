@@ -8,7 +8,7 @@ import { ACCEPTED, type Accepted } from "./accepted.ts";
 import { CHECK_PACKAGES, printedBy, pythonPrograms } from "./tools.ts";
 
 /**
- * `npm run check:infra`: compiles the template and checks it with cfn-lint and checkov. Ends with 1 for a finding that is not in `accepted.ts`, for an entry there that is not found any
+ * `npm run prove -- infra`: compiles the template and checks it with cfn-lint and checkov. Ends with 1 for a finding that is not in `accepted.ts`, for an entry there that is not found any
  * more, and when a program cannot run.
  */
 interface Finding {

@@ -1,6 +1,6 @@
 """Starts the emulator. Nine things of it are changed, because a deployment of this stack needs them.
 
-It refuses a template in which cfn-lint finds anything at all, warnings that osls cannot avoid included; `npm run check:infra` looks at the template instead. And it does not know function URLs and
+It refuses a template in which cfn-lint finds anything at all, warnings that osls cannot avoid included; `npm run prove -- infra` looks at the template instead. And it does not know function URLs and
 groups of schedules in a template, though outputs and roles name them. The outputs of a stack stay those of its first template, which for osls
 has a bucket alone. The managed policies of a removed stack stay. It restores no table of another region. Its
 tables have no ids. It shows a parameter that is a list as Python writes it.

@@ -11,7 +11,7 @@ import { runBlock, runbookBlocks, type Shell } from "./runbooks.ts";
 import { PRESENT, twoVersions } from "./two-versions.ts";
 
 /**
- * `npm run check:stack`: runs the blocks of the runbooks in docs/operations.md against an emulator of AWS, in their order, and looks at the account after each. Ends with 1 where a block fails or does not do what
+ * `npm run prove -- stack`: runs the blocks of the runbooks in docs/operations.md against an emulator of AWS, in their order, and looks at the account after each. Ends with 1 where a block fails or does not do what
  * the page says, where a runbook has a block without a check, and where the emulator cannot run.
  */
 const CLUSTER = "eu-1";
