@@ -17,6 +17,11 @@ interface PutOptions extends ScopeOptions {
   readonly url?: string;
   readonly service?: string;
   readonly scheme: SourceService["scheme"];
+  readonly awsRegion?: string;
+  readonly role?: string;
+  readonly externalId?: string;
+  readonly workspace?: string;
+  readonly queue?: readonly string[];
   readonly auth?: SourceAuth["kind"];
   readonly secret?: string;
   readonly authHeader?: string;
@@ -38,6 +43,11 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .option("--service <namespace/name:port[/path]>", "a service of each cluster, asked through the API server of the cluster")
     .addOption(new Option("--scheme <scheme>", "how the API server calls the service").choices(SERVICE_SCHEMES).default("http"))
     .option("--url <url>", "its address, where it is no service of the clusters")
+    .option("--aws-region <region>", "the Region of AWS, for sqs and amp")
+    .option("--role <arn>", "the role that is assumed, named STACK-source-NAME, for sqs and amp")
+    .option("--external-id <id>", "the ExternalId that the trust of the role asks for")
+    .option("--workspace <id>", "the workspace of amp: ws-1a2b3c")
+    .option("--queue <pattern>", "queues that may be counted: orders, 'orders-*' or ACCOUNT/PATTERN; repeatable", repeatable)
     .requiredOption("--for-cluster <pattern>", "clusters that may ask it: eu-1, 'prod-*' or '*'; repeatable", repeatable)
     .requiredOption("--for-namespace <pattern>", "namespaces whose autoscalers may name it; repeatable", repeatable)
     .addOption(new Option("--auth <kind>", "how it is asked, with a secret").choices(AUTH_KINDS))
@@ -76,6 +86,7 @@ const newSource = (name: string, options: PutOptions): NewSource => ({
   kind: options.kind,
   ...(options.url !== undefined && { url: options.url }),
   ...(options.service !== undefined && { service: serviceIn(options.service, options.scheme) }),
+  ...awsOf(options),
   ...authOf(options),
   ...(options.header && { headers: pairsIn("--header", options.header) }),
   ...(options.parameter && { parameters: pairsIn("--parameter", options.parameter) }),
@@ -93,6 +104,13 @@ const serviceIn = (text: string, scheme: SourceService["scheme"]): SourceService
   if (namespace === undefined || name === undefined || port === undefined)
     throw usage(`Cannot read --service "${text}": give NAMESPACE/NAME:PORT, such as monitoring/prometheus:9090`);
   return { namespace, name, port, scheme, path };
+};
+
+const awsOf = ({ awsRegion: region, role, externalId, workspace, queue }: PutOptions): Pick<NewSource, "aws"> => {
+  if (![region, role, externalId, workspace, queue].some((given) => given !== undefined)) return {};
+  if (region === undefined || role === undefined || externalId === undefined)
+    throw usage("Cannot reach AWS: --aws-region, --role and --external-id need each other");
+  return { aws: { region, roleArn: role, externalId, ...(workspace !== undefined && { workspace }), ...(queue && { queues: queue }) } };
 };
 
 const authOf = ({ auth, secret, authHeader }: PutOptions): { readonly auth?: SourceAuth } => {

@@ -7,6 +7,8 @@ export interface RegisteredSource {
   readonly url?: string;
   /** A service of each cluster, which is asked through the API server of that cluster. */
   readonly service?: SourceService;
+  /** The place in AWS, for the kinds that are services of AWS. */
+  readonly aws?: AwsPlace;
   readonly auth?: SourceAuth;
   /** Sent with each question, such as the tenant of Mimir or Thanos. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -21,8 +23,38 @@ export interface RegisteredSource {
   readonly private: boolean;
 }
 
-export const SOURCE_KINDS = ["prometheus", "http"] as const;
+export const SOURCE_KINDS = ["prometheus", "http", "sqs", "amp"] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
+
+/** Kinds that are services of AWS, asked with a role. */
+export const AWS_KINDS: readonly SourceKind[] = ["sqs", "amp"];
+
+export interface AwsPlace {
+  readonly region: string;
+  readonly roleArn: string;
+  /** What the trust of the role asks for, so that no other source can use the role. */
+  readonly externalId: string;
+  /** `amp`: the workspace, "ws-…". */
+  readonly workspace?: string;
+  /** `sqs`: patterns of queues, "orders-*" in the account of the role or "123456789012/orders-*". */
+  readonly queues?: readonly string[];
+}
+
+/** The account of a role. */
+export const accountOf = (roleArn: string): string => roleArn.split(":")[4] ?? "";
+
+/** True where the source may count the messages of the queue. An empty account is the one of the role. */
+export const mayCountQueue = (
+  { aws }: Pick<RegisteredSource, "aws">,
+  { queue, accountId }: { readonly queue: string; readonly accountId: string },
+): boolean => {
+  const own = accountOf(aws?.roleArn ?? "");
+  const account = accountId || own;
+  return (aws?.queues ?? []).some((pattern) => {
+    const [of, name] = pattern.includes("/") ? pattern.split("/") : [own, pattern];
+    return of === account && matchesName(name ?? "", queue);
+  });
+};
 
 export interface SourceService {
   readonly namespace: string;
@@ -59,6 +91,8 @@ export const SOURCE_LIMITS = {
   timeoutSeconds: { least: 1, most: 10, default: 3 },
   maxMetrics: { least: 1, most: 10_000, default: 1_000 },
   patterns: 100,
+  /** They become a part of the policy of a session, which has 2,048 characters. */
+  queues: 20,
   /** Fixed headers and parameters, and the characters of each. */
   fixed: 20,
   fixedCharacters: 1_024,

@@ -1,11 +1,13 @@
 import limited from "p-limit";
 import type { ClusterClient, ServiceAnswer } from "../cluster/cluster-client.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
+import { foreignWords } from "../model/foreign-words.ts";
 import type { MetricSourceRecord } from "../model/metric-source.ts";
 import type { Answer, ApiFailure, MetricValue, QuestionKey } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
 import { type ForeignAnswer, noAnswer, type RegisteredQuery, type RegisteredRequest } from "../sources/source.ts";
 import { answererOf } from "../sources/sources.ts";
+import type { AwsSender } from "./aws.ts";
 import { type Credential, credentialReader } from "./credential.ts";
 import { directSender } from "./direct.ts";
 import { MAX_SOURCE_BYTES, PARALLEL } from "./limits.ts";
@@ -42,6 +44,12 @@ type Answered = Answer<readonly MetricValue[]>;
 export const sourceClient = ({ clock, ownAddresses }: SourceClientOptions): SourceClient => {
   const direct = directSender({ ownAddresses });
   const credentials = credentialReader(clock);
+  let awsLoaded: Promise<AwsSender> | undefined;
+  // Most stacks have no source of AWS, and start without its code.
+  const aws = (): Promise<AwsSender> => {
+    awsLoaded ??= import("./aws.ts").then(({ awsSender }) => awsSender({ clock }));
+    return awsLoaded;
+  };
   const ofAll = limited(PARALLEL.all);
   const circuits = new Map<string, Circuit>();
   const circuitFor = (source: MetricSourceRecord, cluster: string): Circuit => {
@@ -56,12 +64,19 @@ export const sourceClient = ({ clock, ownAddresses }: SourceClientOptions): Sour
       const circuit = circuitFor(source, context.cluster);
       const open = circuit.begin();
       if (open) return new Map(distinct.map(([key]) => [key, noAnswer(`source "${source.name}" ${open}`, "CircuitOpen")]));
-      const credential = await withCredential(source, credentials, context.leftMs());
+      const credential = await inTime(() => credentials(source), { leftMs: context.leftMs(), unable: (error) => noSecret(source, error) });
       if (credential.kind === "failed") {
         circuit.end(credential.failure.message);
         return new Map(distinct.map(([key]) => [key, credential]));
       }
-      const send = senderTo(source, context, { direct, credential });
+      const send = await inTime(() => senderTo(source, context, { direct, aws, credential }), {
+        leftMs: context.leftMs(),
+        unable: (error) => noRole(source, error),
+      });
+      if (typeof send !== "function") {
+        circuit.end(send.failure.message);
+        return new Map(distinct.map(([key]) => [key, send]));
+      }
       const ofSource = limited(PARALLEL.ofSource);
       const answers = await Promise.all(
         distinct.map(([key, query], at) =>
@@ -73,7 +88,10 @@ export const sourceClient = ({ clock, ownAddresses }: SourceClientOptions): Sour
       circuit.end(brokenSource(answers.map(([, answer]) => answer)));
       return new Map(answers);
     },
-    close: direct.close,
+    close: () => {
+      direct.close();
+      void awsLoaded?.then(({ close }) => close());
+    },
   };
 };
 
@@ -96,34 +114,56 @@ const brokenSource = (answers: readonly Answered[]): string | undefined => {
 const OF_THE_SOURCE: ReadonlySet<number> = new Set([0, 401, 403, 429]);
 const isOfSource = ({ code }: ApiFailure): boolean => OF_THE_SOURCE.has(code) || code >= 500;
 
-const withCredential = async (
-  source: MetricSourceRecord,
-  read: (source: MetricSourceRecord) => Promise<Credential>,
-  leftMs: number,
-): Promise<Credential | Extract<Answer<never>, { kind: "failed" }>> => {
+interface Ways {
+  readonly direct: ReturnType<typeof directSender>;
+  readonly aws: () => Promise<AwsSender>;
+  readonly credential: Credential;
+}
+
+type Failed = Extract<Answer<never>, { kind: "failed" }>;
+
+/** What is made within the time that is left, or the failure in its place. On doubt, a missing metric. */
+const inTime = async <Made>(
+  make: () => Made | Promise<Made>,
+  { leftMs, unable }: { readonly leftMs: number; readonly unable: (error: unknown) => string },
+): Promise<Made | Failed> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new TidemarkError("source.credential", `Cannot use the secret of source "${source.name}": it was not read in time`, {})),
-      leftMs,
-    );
+    timer = setTimeout(() => reject(new TidemarkError("source.late", "it was not there in time", {})), leftMs);
   });
   try {
-    return await Promise.race([read(source), late]);
+    return await Promise.race([make(), late]);
   } catch (error) {
-    // On doubt, a missing metric. An error of a library may quote the secret, so that only errors of ours are shown.
-    const why = isTidemarkError(error) ? error.message : `Cannot use the secret of source "${source.name}"`;
-    return { kind: "failed", failure: { code: 0, reason: "NoCredential", message: why } };
+    return { kind: "failed", failure: { code: 0, reason: "NoCredential", message: unable(error) } };
   } finally {
     clearTimeout(timer);
   }
 };
 
+/** The text of an error of AWS may name a role, so that only its code is shown. */
+const noRole = ({ name }: MetricSourceRecord, error: unknown): string => {
+  const code = error instanceof Error ? foreignWords(error.name) : "an error";
+  return `the role of source "${name}" cannot be assumed (${code}); its trust must name the role of the function sync, and the ExternalId of the source`;
+};
+
+/** An error of a library may quote the secret, so that only errors of ours are shown. */
+const noSecret = ({ name }: MetricSourceRecord, error: unknown): string => {
+  const words = `Cannot use the secret of source "${name}"`;
+  if (isTidemarkError(error, "source.late")) return `${words}: it was not read in time`;
+  return isTidemarkError(error) ? error.message : words;
+};
+
 const senderTo = (
   source: MetricSourceRecord,
-  { getFromService }: AskContext,
-  { direct, credential }: { readonly direct: ReturnType<typeof directSender>; readonly credential: Credential },
-): SendToSource => {
+  { cluster, getFromService }: AskContext,
+  { direct, aws, credential }: Ways,
+): SendToSource | Promise<SendToSource> => {
+  const place = source.aws;
+  if (place) {
+    return aws()
+      .then(({ senderTo: toAws }) => toAws(source, place, cluster))
+      .then((send) => (request, limits) => send({ ...request, parameters: { ...request.parameters, ...source.parameters } }, limits));
+  }
   const headers = { ...source.headers, ...credential.headers };
   const parametersOf = (request: RegisteredRequest) => ({ ...request.parameters, ...source.parameters });
   const { service, url } = source;
@@ -149,11 +189,13 @@ const askOne = async (
 ): Promise<Answered> => {
   const { asking } = answererOf(query);
   if (asking.way !== "registered") throw new TypeError(`The question "${query.for}" is not answered by a registered source`);
-  if (asking.kind !== source.kind)
-    return noAnswer(`source "${source.name}" is of kind ${source.kind}, and this metric needs ${asking.kind}`, "WrongKind");
+  if (!asking.kinds.includes(source.kind))
+    return noAnswer(`source "${source.name}" is of kind ${source.kind}, and this metric needs ${asking.kinds.join(" or ")}`, "WrongKind");
+  const refused = asking.refusal?.(query, source);
+  if (refused !== undefined) return noAnswer(refused, "NotAllowed");
   const timeoutMs = Math.min(source.timeoutSeconds * SECOND_MS, leftMs());
   if (timeoutMs <= 0) return noAnswer(`source "${source.name}" was not asked: the time for reading in this sync is spent`, "NoTimeLeft");
-  const sent = await send(asking.request(query, { timeoutMs }), { timeoutMs, maxBytes: MAX_SOURCE_BYTES });
+  const sent = await send(asking.request(query, { timeoutMs, aws: source.aws }), { timeoutMs, maxBytes: MAX_SOURCE_BYTES });
   return sent.kind === "failed" ? sent : asking.read(answerOf(sent), query);
 };
 

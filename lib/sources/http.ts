@@ -106,7 +106,7 @@ export const HTTP: MetricSource<ReadOf<typeof FIELDS>, HttpSpec, HttpQuery, read
   defaultName: ({ source }) => source,
   nameOf: ({ source }) => `document of source ${source}`,
   queryOf: ({ source, path, pointer }) => questionOf(source, path, pointer),
-  asking: { way: "registered", kind: "http", request: ({ path }) => ({ path, parameters: {} }), read },
+  asking: { way: "registered", kinds: ["http"], request: ({ path }) => ({ path, parameters: {} }), read },
   samples: ({ source, path, pointer }, { answers }) =>
     registeredSamples(answers, questionOf(source, path, pointer), {
       unable: (cause) => failure(`unable to get a document from source "${source}": ${cause}`),

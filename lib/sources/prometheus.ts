@@ -122,7 +122,7 @@ export const PROMETHEUS: MetricSource<ReadOf<typeof FIELDS>, PrometheusSpec, Pro
   queryOf: ({ source, query }) => questionOf(source, query),
   asking: {
     way: "registered",
-    kind: "prometheus",
+    kinds: ["prometheus", "amp"],
     // Without `time` the server evaluates at its own now: its clock may differ from ours, and data of the last seconds would be missed.
     request: ({ query }, { timeoutMs }) => ({ path: "/api/v1/query", parameters: { query, timeout: `${Math.floor(timeoutMs)}ms` } }),
     read,

@@ -3,7 +3,8 @@ import type { Problem } from "../fields/problem.ts";
 import type { ServerRule } from "../fields/server-rule.ts";
 import { type Answer, type Answers, type MetricValue, type PodMetrics, valuesIn } from "../model/observation.ts";
 import { foreignWords } from "../model/foreign-words.ts";
-import type { SourceKind } from "../model/metric-source.ts";
+import { isObject } from "../model/is-object.ts";
+import type { AwsPlace, MetricSourceRecord, SourceKind } from "../model/metric-source.ts";
 import { type MetricQuery, queryKey } from "../model/query.ts";
 import { readMilli } from "../model/read/amounts.ts";
 import { asList, asObject, type Json } from "../model/read/json.ts";
@@ -67,10 +68,13 @@ export type Asking<Query> =
   | { readonly way: "list"; readonly query: Query; readonly request: MetricRequest; read(item: Json): PodMetrics }
   | {
       readonly way: "registered";
-      readonly kind: SourceKind;
+      /** The kinds of sources that can answer. */
+      readonly kinds: readonly SourceKind[];
+      /** Why the source may not be asked this question; undefined where it may. */
+      refusal?(query: Query & RegisteredQuery, source: MetricSourceRecord): string | undefined;
       /** True where the time of a value is the time of its sample, and not the time of the question. */
       readonly dated?: true;
-      request(query: Query & RegisteredQuery, limits: { readonly timeoutMs: number }): RegisteredRequest;
+      request(query: Query & RegisteredQuery, asked: { readonly timeoutMs: number; readonly aws?: AwsPlace | undefined }): RegisteredRequest;
       read(answer: ForeignAnswer, query: Query & RegisteredQuery): Answer<readonly MetricValue[]>;
     };
 
@@ -84,6 +88,8 @@ export interface RegisteredRequest {
   /** "/api/v1/query", without parameters. */
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
+  /** A POST in the JSON protocol of a service of AWS, in place of a GET. */
+  readonly call?: { readonly service: "sqs"; readonly target: string; readonly body: Json };
 }
 
 /** The answer to a question that a registered source was not asked, or did not answer. On doubt, a missing metric: nothing shrinks on it. */
@@ -102,6 +108,19 @@ export const unusable = ({ status, bytes }: ForeignAnswer, reason: string, words
   kind: "failed",
   failure: { code: status, reason, message: `${words} (status ${status}, ${bytes} bytes)` },
 });
+
+const THROTTLED = 429;
+const AWS_CODE = /^[A-Za-z.]{1,64}$/;
+
+/** The failure of a call of AWS, by the code of its error. Its message is left out: it names the role and the resource. */
+export const awsFailure = (answer: ForeignAnswer, words: Readonly<Record<string, string>>): Answer<never> => {
+  const type = isObject(answer.body) ? (answer.body["__type"] ?? answer.body["code"]) : undefined;
+  const code = typeof type === "string" ? type.slice(type.lastIndexOf("#") + 1) : "";
+  if (!AWS_CODE.test(code)) return unusable(answer, "InvalidAnswer", "the answer is not one of the service of AWS");
+  if (code.includes("Throttl")) return unusable({ ...answer, status: THROTTLED }, "Throttled", `AWS limits the rate of requests: ${code}`);
+  const known = Object.entries(words).find(([name]) => code.startsWith(name) || code.endsWith(name))?.[1];
+  return unusable(answer, "RefusedByAws", known === undefined ? `AWS answered ${code}` : `${known}: ${code}`);
+};
 
 /** A request to the API server of the cluster, as data. */
 export interface MetricRequest {

@@ -10,6 +10,7 @@ import { PODS } from "./pods.ts";
 import { PROMETHEUS } from "./prometheus.ts";
 import { CONTAINER_RESOURCE, RESOURCE } from "./resource.ts";
 import type { MetricSource, RegisteredQuery } from "./source.ts";
+import { SQS } from "./sqs.ts";
 
 /** Every source, by its field in a metric of a PodAutoscaler. Two with one type differ only in the manifest; the first of them answers for both. */
 export const SOURCES = {
@@ -21,6 +22,7 @@ export const SOURCES = {
   namespace: NAMESPACE,
   prometheus: PROMETHEUS,
   http: HTTP,
+  sqs: SQS,
   formula: FORMULA,
 } as const;
 

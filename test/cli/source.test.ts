@@ -88,6 +88,27 @@ describe("tidemark source", () => {
     expect((await run("source", "list")).out).toBe("No sources\n");
   });
 
+  const ROLE = ["--aws-region", "eu-central-1", "--role", "arn:aws:iam::123456789012:role/tidemark-prod-source-orders", "--external-id", "7f3c"];
+  it("registers queues and a workspace of AWS with the role that reaches them", async () => {
+    expect(await put("--kind", "sqs", ...ROLE, "--queue", "orders-*", "--queue", "999988887777/mail")).toMatchObject(REGISTERED);
+    expect((await run("source", "list")).out).toContain("orders-*,999988887777/mail in eu-central-1 of account 123456789012");
+    expect(await put("--kind", "amp", ...ROLE, "--workspace", "ws-1a2b")).toMatchObject(REGISTERED);
+  });
+
+  it.each([
+    [["--kind", "sqs"], "give aws with region, roleArn and externalId: sqs is a service of AWS"],
+    [["--kind", "sqs", ...ROLE], "aws.queues is empty"],
+    [["--kind", "sqs", ...ROLE, "--queue", "https://sqs.example.com/1/a"], 'aws.queues: "https://sqs.example.com/1/a" must be a name'],
+    [["--kind", "sqs", ...ROLE, "--queue", "a", "--url", "https://a.example.com"], "url is not for sqs, whose requests are signed with its role"],
+    [["--kind", "amp", ...ROLE, "--workspace", "../x"], "aws.workspace must be the id of a workspace"],
+    [["--kind", "amp", ...ROLE.with(1, "nowhere"), "--workspace", "ws-1"], 'aws.region "nowhere" is no region of AWS'],
+    [["--kind", "amp", ...ROLE.with(3, "arn:aws:iam::123456789012:role/admin"), "--workspace", "ws-1"], "aws.roleArn must be the ARN of a role"],
+    [["--url", "https://a.example.com", ...ROLE], "aws is for sqs and amp, and this is prometheus"],
+    [["--kind", "sqs", "--role", "x"], "--aws-region, --role and --external-id need each other"],
+  ])("refuses a place in AWS that is none: %j", async (args, words) => {
+    expect((await put(...args)).err).toContain(words);
+  });
+
   it("names the source that is not there", async () => {
     for (const args of [
       ["source", "describe", "none"],

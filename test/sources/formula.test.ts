@@ -210,7 +210,7 @@ describe("a metric with a formula", () => {
   it("is admitted as docs/sources.md shows it", () => {
     const page = readFileSync(new URL("../../docs/sources.md", import.meta.url), "utf8");
     const blocks = [...page.matchAll(/```yaml\n(metrics:[\s\S]*?)```/g)].map(([, yaml = ""]): unknown => parse(yaml));
-    expect(blocks).toHaveLength(1);
+    expect(blocks).toHaveLength(2);
     for (const block of blocks) expect(admit(manifest(block as Readonly<Record<string, unknown>>))).toMatchObject({ ok: true });
   });
 

@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import { proxyName } from "../../model/metric-source.ts";
+import { accountOf, proxyName } from "../../model/metric-source.ts";
 import { lines, text } from "../../report/printed.ts";
 import type { NewSource, SourceView } from "../../service/sources/requests.ts";
 import type { Printer, Session } from "../io.ts";
@@ -20,8 +20,10 @@ export const remove = async ({ service }: Session, printer: Printer, name: strin
 const HEADERS = ["NAME", "KIND", "REACHES", "CLUSTERS", "NAMESPACES", "AUTH"] as const;
 
 /** Where a source is, for people: its URL, or a service of each cluster. */
-const reaches = ({ url, service }: SourceView): string =>
-  url ?? (service ? `service ${service.namespace}/${proxyName(service)}${service.path}` : "nothing");
+const reaches = ({ url, service, aws }: SourceView): string => {
+  if (aws) return `${aws.workspace ?? (aws.queues ?? []).join(",")} in ${aws.region} of account ${accountOf(aws.roleArn)}`;
+  return url ?? (service ? `service ${service.namespace}/${proxyName(service)}${service.path}` : "nothing");
+};
 
 const row = (source: SourceView) => [
   source.name,
@@ -29,7 +31,7 @@ const row = (source: SourceView) => [
   reaches(source),
   source.clusters.join(","),
   source.namespaces.join(","),
-  source.auth?.kind ?? "none",
+  source.aws ? "role" : (source.auth?.kind ?? "none"),
 ];
 
 export const list = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {

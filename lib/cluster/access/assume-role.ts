@@ -17,8 +17,10 @@ export const assumeRole = async (of: {
   readonly cluster: string;
   /** Roles of other accounts may ask for it, so that no other stack is let in by their trust in this account (docs/clusters.md). */
   readonly externalId?: string;
+  /** What the session may do at most, as JSON: the role may allow more. */
+  readonly policy?: string;
 }): Promise<AssumedRole> => {
-  const { region, roleArn, cluster, externalId } = of;
+  const { region, roleArn, cluster, externalId, policy } = of;
   // It is made for each call, once an hour: the client itself keeps nothing, and all clients share one handler with its connections.
   const sts = new STSClient({ region, ...AWS_CALLS });
   const { Credentials } = await sts.send(
@@ -27,6 +29,7 @@ export const assumeRole = async (of: {
       RoleSessionName: `tidemark-${cluster}`.slice(0, 64),
       DurationSeconds: ASSUMED_SECONDS,
       ...(externalId !== undefined && { ExternalId: externalId }),
+      ...(policy !== undefined && { Policy: policy }),
     }),
   );
   const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = Credentials ?? {};

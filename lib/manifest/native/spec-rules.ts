@@ -114,6 +114,7 @@ const NAME_IN_CEL = [
   ...["pods", "object", "external"].map((source) => `has(metric.${source}) ? metric.${source}.metric`),
   "has(metric.__namespace__) ? metric.__namespace__.metric",
   ...["prometheus", "http"].map((source) => `has(metric.${source}) ? metric.${source}.source`),
+  "has(metric.sqs) ? metric.sqs.queue",
   "has(metric.formula) ? 'formula'",
   "''",
 ].join(" : ");

@@ -123,6 +123,10 @@ export const FAILURES: ReasonTexts = {
     "A document of a registered HTTP server gave no number.",
     "The message has the cause: the source, its status, or the place in the document (docs/sources.md).",
   ],
+  FailedGetSqsMetric: [
+    "The messages of an Amazon SQS queue could not be counted.",
+    "The message has the cause: the source, its role, or the queue (docs/sources.md).",
+  ],
   FailedGetFormulaMetric: [
     "A formula gave no value.",
     "The message has the cause: the input that is missing, or the place that gives no finite number (docs/sources.md). `??` says what stands in for an input.",

@@ -1,6 +1,7 @@
 import { bareHost, isOwnHost, isPrivateHost } from "../../cluster/reachable.ts";
 import { namePatternFault } from "../../model/access.ts";
-import { type RegisteredSource, SOURCE_LIMITS, type SourceAuth, type SourceService } from "../../model/metric-source.ts";
+import { awsDomain } from "../../model/eks.ts";
+import { AWS_KINDS, type AwsPlace, type RegisteredSource, SOURCE_LIMITS, type SourceAuth, type SourceService } from "../../model/metric-source.ts";
 import { isSecretOf, sourceSecretName, sourceSecretWords } from "../../model/secret-name.ts";
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -19,7 +20,8 @@ const OWN_PARAMETER = /^(query|time|match\[\])$/;
 /** The faults of a source that can be found before it is stored; each names its field. The sync checks addresses again when it asks. */
 export const sourceFaults = (name: string, source: RegisteredSource, trusted: { readonly ownAddresses: boolean }): readonly string[] => [
   ...(LABEL.test(name) ? [] : [`the name "${name}" must be small letters, digits and -, at most 63`]),
-  ...((source.url === undefined) === (source.service === undefined) ? ["give either url or service"] : []),
+  ...placeFaults(source),
+  ...(source.aws === undefined ? [] : awsFaults(source.kind, source.aws)),
   ...(source.url === undefined ? [] : urlFaults(source.url, source.private, trusted.ownAddresses)),
   ...(source.service === undefined ? [] : serviceFaults(source.service)),
   ...(source.auth === undefined ? [] : authFaults(name, source.auth, source.service !== undefined)),
@@ -40,6 +42,46 @@ export const sourceFaults = (name: string, source: RegisteredSource, trusted: { 
   ...rangeFaults("timeoutSeconds", source.timeoutSeconds),
   ...rangeFaults("maxMetrics", source.maxMetrics),
 ];
+
+/** A service of AWS has its place there. Any other source has an address, or is a service of the clusters. */
+const placeFaults = ({ kind, url, service, aws, auth, headers }: RegisteredSource): readonly string[] => {
+  if (!AWS_KINDS.includes(kind)) {
+    const places = (url === undefined) === (service === undefined) ? ["give either url or service"] : [];
+    return aws ? [...places, `aws is for ${AWS_KINDS.join(" and ")}, and this is ${kind}`] : places;
+  }
+  const given = Object.entries({ url, service, auth, headers }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  return [
+    ...(aws ? [] : [`give aws with region, roleArn and externalId: ${kind} is a service of AWS`]),
+    ...given.map((name) => `${name} is not for ${kind}, whose requests are signed with its role`),
+  ];
+};
+
+const ROLE = /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@-]+-source-[\w+=,.@-]+$/;
+const EXTERNAL_ID = /^[\w+=,.@:/-]{2,1224}$/;
+const WORKSPACE = /^ws-[0-9a-f-]{1,61}$/;
+const QUEUE_PATTERN = /^(?:\d{12}\/)?[\w*-]{1,80}(?:\.fifo)?$/;
+
+const awsFaults = (kind: RegisteredSource["kind"], { region, roleArn, externalId, workspace, queues = [] }: AwsPlace): readonly string[] => {
+  const faults: readonly (readonly [boolean, string])[] = [
+    [awsDomain(region) === undefined, `aws.region "${region}" is no region of AWS`],
+    [
+      !ROLE.test(roleArn),
+      'aws.roleArn must be the ARN of a role without a path that is named STACK-source-NAME, such as "arn:aws:iam::123456789012:role/tidemark-prod-source-orders"',
+    ],
+    [!EXTERNAL_ID.test(externalId), "aws.externalId must have 2 to 1224 letters, digits and +=,.@:/-"],
+    [kind === "amp" && !WORKSPACE.test(workspace ?? ""), 'aws.workspace must be the id of a workspace, such as "ws-1a2b3c"'],
+    [kind !== "amp" && workspace !== undefined, `aws.workspace is for amp, and this is ${kind}`],
+    [kind === "sqs" && queues.length === 0, "aws.queues is empty, so that no queue may be counted; give names or patterns such as orders-*"],
+    [kind !== "sqs" && queues.length > 0, `aws.queues is for sqs, and this is ${kind}`],
+    [queues.length > SOURCE_LIMITS.queues, `aws.queues has ${queues.length} patterns, and the limit is ${SOURCE_LIMITS.queues}`],
+  ];
+  return [
+    ...faults.flatMap(([isFault, words]) => (isFault ? [words] : [])),
+    ...queues.flatMap((queue) =>
+      QUEUE_PATTERN.test(queue) ? [] : [`aws.queues: "${queue}" must be a name or a pattern of queues, or ACCOUNT/PATTERN`],
+    ),
+  ];
+};
 
 const urlFaults = (text: string, isPrivate: boolean, ownAddresses: boolean): readonly string[] => {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -16,6 +16,15 @@ export const sourceFields = {
   service: z
     .strictObject({ namespace: z.string(), name: z.string(), port: z.string(), scheme: z.enum(SERVICE_SCHEMES), path: z.string() })
     .exactOptional(),
+  aws: z
+    .strictObject({
+      region: z.string(),
+      roleArn: z.string(),
+      externalId: z.string(),
+      workspace: z.string().exactOptional(),
+      queues: z.array(z.string()).max(SOURCE_LIMITS.queues).exactOptional(),
+    })
+    .exactOptional(),
   auth: z.strictObject({ kind: z.enum(AUTH_KINDS), secretId: z.string(), header: z.string().exactOptional() }).exactOptional(),
   headers: z.record(z.string(), z.string()).exactOptional(),
   parameters: z.record(z.string(), z.string()).exactOptional(),

@@ -75,6 +75,7 @@ const asHpaMetric = ({ source, measure }: Leveled, levelMilli: bigint): HpaMetri
       return { ...source, target };
     case "Prometheus":
     case "Http":
+    case "Sqs":
     case "Formula":
       return undefined;
   }

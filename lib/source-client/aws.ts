@@ -1,0 +1,152 @@
+import * as http from "node:http";
+import * as https from "node:https";
+import { SignatureV4 } from "@smithy/signature-v4";
+import { Sha256 } from "../aws/sha256.ts";
+import { assumeRole } from "../cluster/access/assume-role.ts";
+import { type Cached, cached } from "../cluster/access/cached.ts";
+import type { AwsCredentials } from "../cluster/access/eks-token.ts";
+import type { ServiceAnswer } from "../cluster/cluster-client.ts";
+import { type Exchange, exchange } from "../cluster/transport/exchange.ts";
+import { diagnosis } from "../cluster/transport/failure.ts";
+import { awsDomain } from "../model/eks.ts";
+import { foreignWords } from "../model/foreign-words.ts";
+import { type AwsPlace, accountOf, type MetricSourceRecord } from "../model/metric-source.ts";
+import type { RegisteredRequest } from "../sources/source.ts";
+import { PARALLEL } from "./limits.ts";
+
+type Limits = { readonly timeoutMs: number; readonly maxBytes: number };
+export type SendToAws = (request: RegisteredRequest, limits: Limits) => Promise<ServiceAnswer>;
+
+export interface AwsSender {
+  /** The way to the service of a source, with the credentials of its role. Throws an Error where the role cannot be assumed. */
+  readonly senderTo: (source: MetricSourceRecord, aws: AwsPlace, cluster: string) => Promise<SendToAws>;
+  readonly close: () => void;
+}
+
+/** A role is assumed for an hour, and again a while before its end. */
+const ROLE_TTL_MS = 50 * 60_000;
+
+/**
+ * Signed requests to services of AWS, each with the role of its source. The clients of the SDK would add more to the bundle than all sources have together. The host follows from the Region
+ * and the service only, so that a signed request cannot be sent elsewhere.
+ */
+export const awsSender = ({ clock }: { readonly clock: () => number }): AwsSender => {
+  const options = { keepAlive: true, maxSockets: PARALLEL.ofSource, maxFreeSockets: PARALLEL.ofSource };
+  const agents = { plain: new http.Agent(options), secure: new https.Agent(options) };
+  const roles = new Map<string, Cached<AwsCredentials>>();
+  const roleOf = (source: MetricSourceRecord, aws: AwsPlace, cluster: string): Cached<AwsCredentials> => {
+    const key = JSON.stringify([source.name, source.version, cluster]);
+    const assume = async (): Promise<AwsCredentials> => {
+      const { roleArn, externalId, region } = aws;
+      return (await assumeRole({ region, roleArn, externalId, cluster, policy: sessionPolicy(source, aws) })).credentials;
+    };
+    const known = roles.get(key) ?? cached(assume, { ttlMs: ROLE_TTL_MS, clock });
+    roles.set(key, known);
+    return known;
+  };
+  return {
+    senderTo: async (source, aws, cluster) => {
+      const credentials = await roleOf(source, aws, cluster).get();
+      return async (request, limits) => {
+        const untilMs = clock() + limits.timeoutMs;
+        const first = await sendOnce(request, limits);
+        // One repeat, where the service throttles or the connection broke. Each of the calls reads only.
+        const leftMs = untilMs - clock();
+        if (!isPassing(first) || leftMs <= 0) return answerOf(first, limits.timeoutMs);
+        return answerOf(await sendOnce(request, { ...limits, timeoutMs: leftMs }), limits.timeoutMs);
+      };
+      async function sendOnce(request: RegisteredRequest, limits: Limits): Promise<Exchange> {
+        const { secure, ...signed } = await signedRequest(request, aws, { credentials, nowMs: clock() });
+        return exchange({
+          secure,
+          options: { ...signed.options, agent: secure ? agents.secure : agents.plain },
+          ...(signed.body !== undefined && { body: signed.body }),
+          ...limits,
+        });
+      }
+    },
+    close: () => {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+};
+
+const isPassing = (outcome: Exchange): boolean =>
+  outcome.kind === "broken"
+    ? outcome.because === "network"
+    : outcome.status === 429 || outcome.status === 503 || /Throttl/.test(codeIn(outcome.bytes));
+
+const codeIn = (bytes: Buffer): string => (bytes.length < 4_096 ? bytes.toString("latin1") : "");
+
+const answerOf = (outcome: Exchange, timeoutMs: number): ServiceAnswer => {
+  if (outcome.kind === "answered") return { kind: "answered", status: outcome.status, bytes: outcome.bytes };
+  const { reason } = diagnosis(outcome, timeoutMs);
+  return { kind: "failed", failure: { code: 0, reason, message: `AWS gave no answer (${foreignWords(outcome.error.code ?? reason)})` } };
+};
+
+interface Signing {
+  readonly credentials: AwsCredentials;
+  readonly nowMs: number;
+}
+
+const HOSTS = { sqs: "sqs", aps: "aps-workspaces" } as const;
+export type AwsService = keyof typeof HOSTS;
+
+const signedRequest = async ({ path, parameters, call }: RegisteredRequest, { region, workspace }: AwsPlace, { credentials, nowMs }: Signing) => {
+  const service: AwsService = call?.service ?? "aps";
+  const { protocol, hostname, port, host } = serviceUrl(service, region);
+  const body = call && JSON.stringify(call.body);
+  const whole = call ? path : `/workspaces/${workspace ?? ""}${path}`;
+  const signer = new SignatureV4({ service, region, credentials, sha256: Sha256 });
+  const method = call ? "POST" : "GET";
+  const { headers } = await signer.sign(
+    {
+      method,
+      protocol,
+      hostname,
+      path: whole,
+      query: { ...parameters },
+      headers: {
+        host,
+        accept: "application/json",
+        "user-agent": "tidemark",
+        ...(call && { "content-type": "application/x-amz-json-1.0", "x-amz-target": call.target }),
+      },
+      ...(body !== undefined && { body }),
+    },
+    { signingDate: new Date(nowMs) },
+  );
+  return {
+    secure: protocol === "https:",
+    options: { method, hostname, path: `${whole}${queryOf(parameters)}`, headers, ...(port !== "" && { port }) },
+    body,
+  };
+};
+
+/** In the canonical form of the signature: a blank is %20, and not +. */
+const queryOf = (parameters: Readonly<Record<string, string>>): string => {
+  const text = new URLSearchParams(parameters).toString().replaceAll("+", "%20").replaceAll("*", "%2A");
+  return text === "" ? "" : `?${text}`;
+};
+
+/** The environment variables are the ones of the AWS SDK; an endpoint of a VPC without private DNS needs them. */
+const serviceUrl = (service: AwsService, region: string): URL => {
+  const domain = awsDomain(region);
+  if (domain === undefined) throw new Error(`"${region}" is no region of AWS`);
+  const variable = service === "aps" ? "AWS_ENDPOINT_URL_AMP" : `AWS_ENDPOINT_URL_${service.toUpperCase()}`;
+  return new URL(process.env[variable] || process.env["AWS_ENDPOINT_URL"] || `https://${HOSTS[service]}.${region}.${domain}`);
+};
+
+/** What a session of the role may do at most, whatever its role allows: read the queues or the workspace of this source. */
+const sessionPolicy = ({ kind }: Pick<MetricSourceRecord, "kind">, { region, roleArn, queues = [], workspace = "" }: AwsPlace): string => {
+  const [, partition = "aws"] = roleArn.split(":");
+  const own = accountOf(roleArn);
+  const allow = (action: string, resource: string | readonly string[]) =>
+    JSON.stringify({ Version: "2012-10-17", Statement: [{ Effect: "Allow", Action: action, Resource: resource }] });
+  if (kind === "amp") return allow("aps:QueryMetrics", `arn:${partition}:aps:${region}:${own}:workspace/${workspace}`);
+  const arns = queues.map((pattern) => {
+    const [account, name] = pattern.includes("/") ? pattern.split("/") : [own, pattern];
+    return `arn:${partition}:sqs:${region}:${account}:${name}`;
+  });
+  return allow("sqs:GetQueueAttributes", arns);
+};
