@@ -48,7 +48,8 @@ export interface WorkloadModel extends Required<Omit<WorkloadDefinition, "target
 
 const HASH_LENGTH = 10;
 const MEBIBYTE = 2 ** 20;
-const IDLE: Resources = { cpuMillicores: 5, memoryBytes: 64 * MEBIBYTE };
+/** What a pod uses without load. */
+export const IDLE: Resources = { cpuMillicores: 5, memoryBytes: 64 * MEBIBYTE };
 const DEFAULT_STARTUP_MS = { min: 20_000, max: 40_000 };
 const DEFAULT_MEMORY_BYTES_PER_UNIT = MEBIBYTE;
 /** A guard against a definition that would fill the memory with pods. */

@@ -43,6 +43,8 @@ export interface Totals {
   readonly served: number;
   readonly unserved: number;
   readonly aboveTargetMs: number;
+  /** Where the most demand at once was not served. Absent where all was. */
+  readonly worst?: { readonly atMs: number; readonly unserved: number };
 }
 
 const NO_TOTALS: Totals = { elapsedMs: 0, replicaMs: 0, readyMs: 0, demand: 0, served: 0, unserved: 0, aboveTargetMs: 0 };
@@ -98,7 +100,11 @@ export const totalsAt = (model: WorkloadModel, state: WorkloadState, nowMs: numb
   const forMs = nowMs - state.atMs;
   const samples = forMs / model.trace.stepMs;
   const { totals } = state;
+  const { fromMs } = openSegment(state);
+  const isWorse = forMs > 0 && load.unserved > (totals.worst?.unserved ?? 0);
+  const worst = isWorse ? { atMs: fromMs, unserved: load.unserved } : totals.worst;
   return {
+    ...(worst && { worst }),
     elapsedMs: totals.elapsedMs + forMs,
     replicaMs: totals.replicaMs + state.replicas * forMs,
     readyMs: totals.readyMs + ready * forMs,

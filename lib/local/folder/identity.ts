@@ -25,6 +25,10 @@ const simulatedSchema = z.object({
   startMs: z.number(),
   /** File of the trace that all deployments play; absent: the shipped ones. */
   trace: z.string().optional(),
+  /** What one pod serves at most, in the unit of the load. */
+  capacity: z.number().positive().optional(),
+  /** Time from the creation of a pod to Ready. */
+  podStartMs: z.number().positive().optional(),
   deployments: z.array(deploymentSchema),
 });
 

@@ -13,6 +13,10 @@ export interface RunOptions {
   /** How unknown and repeated fields of manifests are treated. */
   readonly validate: Validation;
   readonly trace?: string;
+  /** What one simulated pod serves at most, in the unit of the load. Absent: pods are measured so that twelve of them serve an ordinary high. */
+  readonly capacity?: number;
+  /** Time from the creation of a simulated pod to Ready. */
+  readonly podStart?: number;
   readonly manifest: readonly string[];
   readonly for?: number;
   readonly seed?: number;
@@ -52,7 +56,13 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
     )
     .option("--manifest <file>", "apply these autoscalers instead of the demonstration's (repeatable)", collect)
     .addOption(validateOption())
-    .option("--trace <file>", "play this recorded load (CSV: timestamp,value) on every deployment", once(text))
+    .option(
+      "--trace <file>",
+      "play this recorded load (CSV: timestamp,value, or the JSON of a range query of Prometheus) on every deployment",
+      once(text),
+    )
+    .option("--capacity <n>", "what one pod serves, in the unit of the load, at 100 % of its CPU request", once(positive))
+    .option("--pod-start <duration>", "time from the creation of a pod until it is ready: 40s (default: 20s to 40s)", once(duration))
     .option("--speed <n>", `virtual seconds per second, at most (default: ${DEFAULT_SPEED})`, once(positive))
     .option("--for <duration>", "stop after so much virtual time: 90s, 1h30m, 2h", once(duration))
     .option("--begin <time>", "virtual time at which a new run begins: 2026-03-27T06:00:00Z (default: 2026-01-05T08:00:00Z)", once(instant))
@@ -85,6 +95,8 @@ const refuseIdle = (options: WrittenOptions): void => {
   if (options.context !== undefined && options.kubeconfig === undefined)
     throw usage("Cannot use --context without --kubeconfig: a simulated cluster has no contexts");
   if (options.kubeconfig === undefined) return;
+  if (options.capacity !== undefined) throw usage("Cannot use --capacity with --kubeconfig: it decides about simulated pods only");
+  if (options.podStart !== undefined) throw usage("Cannot use --pod-start with --kubeconfig: it decides about simulated pods only");
   if (options.trace !== undefined) throw usage("Cannot use --trace with --kubeconfig: a real cluster has its own load");
   if (options.besideHpa) throw usage("Cannot use --beside-hpa with --kubeconfig: a real cluster has its own controllers");
   if (options.specs !== undefined)

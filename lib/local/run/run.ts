@@ -1,3 +1,4 @@
+import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
 import { connect } from "../../cluster/connect.ts";
@@ -90,9 +91,12 @@ const play = async (opened: Run, { layout, options, terminal, stop }: Played): P
     await close();
   }
   await view.end();
-  const statistics = await scaledStatistics(opened);
+  const autoscalers = await opened.reader.autoscalers();
+  const statistics = scaledStatistics(opened, autoscalers);
   const ran: SummaryInput = {
     playedMs: clock.now() - startMs,
+    endMs: clock.now(),
+    autoscalers,
     wallMs: performance.now() - startedAt,
     events: opened.reader.seen(),
     tally: opened.counter.tally(),
@@ -105,8 +109,8 @@ const play = async (opened: Run, { layout, options, terminal, stop }: Played): P
 };
 
 /** Statistics of the workloads that have an autoscaler. */
-const scaledStatistics = async ({ world, reader }: Run) => {
-  const targets = new Set((await reader.autoscalers()).map(({ namespace, target }) => `${namespace}/${target?.name}`));
+const scaledStatistics = ({ world }: Run, autoscalers: readonly AutoscalerView[]) => {
+  const targets = new Set(autoscalers.map(({ namespace, target }) => `${namespace}/${target?.name}`));
   return world.statistics()?.filter(({ namespace, name }) => targets.has(`${namespace}/${name}`));
 };
 

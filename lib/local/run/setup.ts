@@ -44,7 +44,13 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
   const manifests = named.length > 0 ? named : manifestFiles([], trace !== undefined);
   const demonstration = named.length === 0 && trace === undefined;
   const deployments = sorted([...deploymentsOf(manifests, options.validate), ...(demonstration ? [UNSCALED] : [])]);
-  const fresh = { kind: "simulated", seed: options.seed ?? DEFAULT_SEED, startMs: options.begin ?? VIRTUAL_START_MS, deployments } as const;
+  const fresh = {
+    kind: "simulated",
+    seed: options.seed ?? DEFAULT_SEED,
+    startMs: options.begin ?? VIRTUAL_START_MS,
+    ...podsOf(options),
+    deployments,
+  } as const;
   return { identity: trace === undefined ? fresh : { ...fresh, trace }, resumed: false, manifests };
 };
 
@@ -55,17 +61,23 @@ const realIdentity = (file: string, named: string | undefined) => {
   return { kind: "kubeconfig", startMs: Date.now(), cluster, kubeconfig: resolve(file), ...(context !== undefined && { context }) } as const;
 };
 
+const podsOf = ({ capacity, podStart }: RunOptions): Pick<RequestedRun, "capacity" | "podStartMs"> => ({
+  ...(capacity !== undefined && { capacity }),
+  ...(podStart !== undefined && { podStartMs: podStart }),
+});
+
 const askedOf = (
-  { seed, begin, args }: RunOptions,
+  options: RunOptions,
   trace: string | undefined,
   targets: readonly Deployment[],
   real: ReturnType<typeof realIdentity> | undefined,
 ): RequestedRun => ({
   kind: real ? "kubeconfig" : "simulated",
-  args,
+  args: options.args,
   targets,
-  ...(seed !== undefined && { seed }),
-  ...(begin !== undefined && { begin }),
+  ...podsOf(options),
+  ...(options.seed !== undefined && { seed: options.seed }),
+  ...(options.begin !== undefined && { begin: options.begin }),
   ...(trace !== undefined && { trace }),
   ...(real && { kubeconfig: real.kubeconfig }),
   ...(real?.context !== undefined && { context: real.context }),
@@ -80,6 +92,8 @@ interface RequestedRun {
   readonly seed?: number;
   readonly begin?: number;
   readonly trace?: string;
+  readonly capacity?: number;
+  readonly podStartMs?: number;
   readonly kubeconfig?: string;
   readonly context?: string;
   /** The targets of the manifests of the command line. */
@@ -112,11 +126,18 @@ const otherCluster = (identity: RealIdentity, { kubeconfig, context }: Requested
   return context === identity.context ? undefined : `it belongs to the context "${identity.context}" of its kubeconfig, not to "${context}"`;
 };
 
-const otherSimulation = (identity: SimulatedIdentity, { seed, begin, trace, targets }: RequestedRun): string | undefined => {
+const otherSimulation = (identity: SimulatedIdentity, asked: RequestedRun): string | undefined => {
+  const { seed, begin, trace, targets } = asked;
   if (begin !== undefined && begin !== identity.startMs) return `it began at ${instantText(identity.startMs)}, not at ${instantText(begin)}`;
   if (seed !== undefined && seed !== identity.seed) return `its seed is ${identity.seed}, not ${seed}`;
   if (trace !== undefined && trace !== identity.trace) return `it plays ${identity.trace ?? "the recorded workloads of the demonstration"}`;
-  return targets.map((target) => otherTarget(identity, target)).find((differs) => differs !== undefined);
+  return otherPods(identity, asked) ?? targets.map((target) => otherTarget(identity, target)).find((differs) => differs !== undefined);
+};
+
+const otherPods = (known: SimulatedIdentity, { capacity, podStartMs }: RequestedRun): string | undefined => {
+  if (capacity !== undefined && capacity !== known.capacity) return `its pods serve ${known.capacity ?? "what the load asks of twelve of them"}`;
+  if (podStartMs === undefined || podStartMs === known.podStartMs) return undefined;
+  return `its pods start within ${known.podStartMs === undefined ? "20 to 40 s" : `${known.podStartMs / 1_000} s`}`;
 };
 
 const otherTarget = ({ deployments }: SimulatedIdentity, { namespace, name, trace, replicas }: Deployment): string | undefined => {

@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
 import type { Connection } from "../../model/records.ts";
-import type { WorkloadDefinition } from "../cluster/definition.ts";
+import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
 import type { Rival } from "../cluster/kube-objects.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
@@ -81,7 +81,7 @@ export const workloadsOf = async (identity: SimulatedIdentity): Promise<readonly
   const shipped = await demonstrationWorkloads();
   const ownTrace = identity.trace === undefined ? undefined : await readTrace(identity.trace);
   const shippedTraces = await askedTraces(identity);
-  return identity.deployments.map((deployment, at) => {
+  const workloadOf = (deployment: Deployment, at: number): WorkloadDefinition => {
     const own = shipped.find(({ namespace, name }) => namespace === deployment.namespace && name === deployment.name);
     if (own && !ownTrace && deployment.trace === undefined) return withTarget(own, deployment);
     // A deployment that the demonstration does not know plays one of its traces in turn.
@@ -90,7 +90,21 @@ export const workloadsOf = async (identity: SimulatedIdentity): Promise<readonly
     if (trace) return withTarget(playing(trace, deployment), deployment);
     if (!model) throw new RangeError("The demonstration has no workloads to borrow a trace from");
     return withTarget({ ...model, namespace: deployment.namespace, name: deployment.name }, deployment);
-  });
+  };
+  return identity.deployments.map((deployment, at) => measured(identity, workloadOf(deployment, at)));
+};
+
+/** With `--capacity` a pod is at 100 % of its request when it serves so much, and serves no more: a target of 60 % is 60 % of the capacity. With `--pod-start` each pod takes as long. */
+const measured = ({ capacity, podStartMs }: SimulatedIdentity, definition: WorkloadDefinition): WorkloadDefinition => {
+  const { requests, limits } = definition;
+  return {
+    ...definition,
+    ...(podStartMs !== undefined && { startupMs: { min: podStartMs, max: podStartMs } }),
+    ...(capacity !== undefined && {
+      cpuMillicoresPerUnit: (requests.cpuMillicores - IDLE.cpuMillicores) / capacity,
+      limits: { ...limits, cpuMillicores: requests.cpuMillicores },
+    }),
+  };
 };
 
 /** The shipped traces that manifests ask for, each read once. */

@@ -1,4 +1,6 @@
-import type { EventView } from "../../service/views/autoscaler-view.ts";
+import { instantText } from "../../report/instant-text.ts";
+import { boundsInForce } from "../../service/views/bounds-of.ts";
+import type { AutoscalerView, EventView } from "../../service/views/autoscaler-view.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import type { Pace } from "../engine/clock.ts";
 import { quantile, type Tally } from "../run/tally.ts";
@@ -9,6 +11,9 @@ export interface SummaryInput {
   readonly playedMs: number;
   readonly wallMs: number;
   readonly events: readonly EventView[];
+  /** The virtual time of the end, and the autoscalers then: their bounds say how long each was at its maximum. */
+  readonly endMs: number;
+  readonly autoscalers: readonly AutoscalerView[];
   readonly tally: Tally;
   readonly pace: Pace;
   /** Of the simulated cluster since its first run; absent on a real one. */
@@ -27,7 +32,7 @@ export const summaryLines = (input: SummaryInput, columns = Number.POSITIVE_INFI
     ...eventRows(input.events),
     ...syncRows(input.tally),
     ...deadRows(input.deadLetters),
-    ...(input.statistics ?? []).map((statistics) => workloadRow(statistics, input.events)),
+    ...(input.statistics ?? []).map((statistics) => workloadRow(statistics, input)),
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.flatMap(([name, value]) => wrapped(`${name.padEnd(width)}  ${value}`, columns, VALUE_LINES_MAX, " ".repeat(width + 2)));
@@ -55,17 +60,39 @@ const syncRows = ({ syncs, failed, stateWrites, historyWrites, wallMs }: Tally):
 
 const deadRows = (deadLetters: number): readonly SummaryLine[] => (deadLetters > 0 ? [["dead letters", String(deadLetters)]] : []);
 
-const workloadRow = (statistics: Statistics, events: readonly EventView[]): SummaryLine => {
-  const { namespace, name, unit, stepMs, elapsedMs, replicaMs, demand, unserved, aboveTargetMs, targetCpuPercent } = statistics;
+const workloadRow = (statistics: Statistics, { events, autoscalers, playedMs, endMs }: SummaryInput): SummaryLine => {
+  const { namespace, name, unit, stepMs, elapsedMs, replicaMs, demand, unserved, aboveTargetMs, targetCpuPercent, worst } = statistics;
+  const own = events.filter((event) => event.namespace === namespace && event.target.name === name);
+  const scaledBy = autoscalers.find((autoscaler) => autoscaler.namespace === namespace && autoscaler.target?.name === name);
   return [
     `${namespace}/${name}`,
     [
       `${(replicaMs / HOUR_MS).toFixed(1)} replica-hours`,
       ...(targetCpuPercent === undefined ? [] : [`${percent(aboveTargetMs, elapsedMs)} of the time above target`]),
-      `${percent(unserved, demand)} of the demand not served (${amountText(unserved, unit, stepMs)})`,
-      movesText(events.filter((event) => event.namespace === namespace && event.target.name === name)),
+      `${percent(unserved, demand)} of the demand not served (${amountText(unserved, unit, stepMs)})${worst ? `, most at ${instantText(worst.atMs)}` : ""}`,
+      ...(scaledBy ? [atMaxText(scaledBy, own, { sinceMs: endMs - playedMs, untilMs: endMs })] : []),
+      movesText(own),
     ].join(", "),
   ];
+};
+
+/** How long the count was at the maximum in force at the end, and since when it first was: where that is long, and demand was not served, the maximum is too low. */
+const atMaxText = (
+  autoscaler: AutoscalerView,
+  events: readonly EventView[],
+  { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },
+): string => {
+  const { max } = boundsInForce(autoscaler);
+  if (max === undefined) return "no maximum";
+  const scales = events.filter(({ outcome }) => outcome !== "refused");
+  const counts = [
+    { atMs: sinceMs, count: scales[0]?.from ?? autoscaler.currentReplicas ?? 0 },
+    ...scales.map(({ at, to }) => ({ atMs: Date.parse(at), count: to })),
+  ];
+  const stretches = counts.flatMap(({ atMs, count }, at) => (count >= max ? [{ atMs, ms: (counts[at + 1]?.atMs ?? untilMs) - atMs }] : []));
+  const [first] = stretches;
+  const totalMs = stretches.reduce((sum, { ms }) => sum + ms, 0);
+  return first ? `${durationText(totalMs)} at its maximum of ${max}, first at ${instantText(first.atMs)}` : `never at its maximum of ${max}`;
 };
 
 /** A reversal is a scale against the direction of the one before it. A policy that flaps has many. */

@@ -75,6 +75,7 @@ describe("Simulation", () => {
       demand: 58 + 120,
       served: 58 + 59.5,
       unserved: 60.5,
+      worst: { atMs: START_MS + 60_000, unserved: 121 },
       aboveTargetMs: 30_000,
     });
   });

@@ -156,6 +156,16 @@ describe("a start that is refused writes nothing and deletes nothing", { timeout
     expect(await refusedUntouched("--data", at("data"), "--begin", "tomorrow")).toContain("Wanted a time of RFC 3339 in whole seconds");
   });
 
+  it("when the pods of the folder are others than --capacity and --pod-start say, and for a real cluster", async () => {
+    await start("--data", at("data"), "--for", "1s", "--speed", "100000", "--capacity", "50", "--pod-start", "90s");
+    expect(await refusedUntouched("--data", at("data"), "--capacity", "60")).toContain("its pods serve 50; for a run of its own");
+    expect(await refusedUntouched("--data", at("data"), "--pod-start", "40s")).toContain("its pods start within 90 s; for a run of its own");
+    for (const option of ["--capacity", "--pod-start"])
+      expect(await refusedUntouched("--kubeconfig", at("none"), option, "50s".slice(0, option === "--capacity" ? 2 : 3))).toContain(
+        `Cannot use ${option} with --kubeconfig: it decides about simulated pods only`,
+      );
+  });
+
   it("when the folder is of another run, and says the command for this one", async () => {
     file("other.yaml", MANIFEST);
     await start("--data", at("my data"), "--for", "1s", "--speed", "100000");

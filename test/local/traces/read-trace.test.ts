@@ -44,6 +44,53 @@ describe("readTrace()", () => {
     expect(await readTrace(path)).toEqual({ points: [{ atMs: 60_000, value: 7 }], unit: "units", stepMs: 60_000 });
   });
 
+  it("reads times in milliseconds and of RFC 3339, by what they look like", async () => {
+    const points = [
+      { atMs: 1_767_600_000_000, value: 1 },
+      { atMs: 1_767_600_060_000, value: 2 },
+    ];
+    for (const [one, other] of [
+      ["1767600000", "1767600060"],
+      ["1767600000000", "1767600060000"],
+      ["2026-01-05T08:00:00Z", "2026-01-05T09:01:00+01:00"],
+    ])
+      expect((await readTrace(await written(`timestamp,value\n${one},1\n${other},2\n`))).points).toEqual(points);
+  });
+
+  const rangeQuery = (...result: readonly object[]): string => JSON.stringify({ status: "success", data: { resultType: "matrix", result } });
+  const series = (...values: readonly (readonly [number, string])[]) => ({ metric: { __name__: "http_requests", job: "web" }, values });
+
+  it("reads the JSON of a range query of Prometheus; values that are no number are left out", async () => {
+    const path = await written(rangeQuery(series([60, "1"], [75.5, "2.5"], [90, "NaN"], [91, "+Inf"], [105, "4"])));
+    expect(await readTrace(path)).toEqual({
+      points: [
+        { atMs: 60_000, value: 1 },
+        { atMs: 75_500, value: 2.5 },
+        { atMs: 105_000, value: 4 },
+      ],
+      unit: "http_requests",
+      stepMs: 15_500,
+    });
+  });
+
+  it.each([
+    [rangeQuery(), "it has 0 series, and one is played: make the query a sum(…)"],
+    [rangeQuery(series([60, "1"]), series([60, "1"])), "it has 2 series, and one is played: make the query a sum(…)"],
+    [rangeQuery(series()), "it has no samples"],
+    [rangeQuery(series([60, "1"], [60, "2"])), "the sample at 60 is negative, or not after the one before it"],
+    [rangeQuery(series([60, "-1"])), "the sample at 60 is negative, or not after the one before it"],
+    [
+      '{"status":"success","data":{"resultType":"vector","result":[]}}',
+      "it begins as JSON and is not the answer of a range query of Prometheus (resultType matrix)",
+    ],
+    ['{"status":', "it is not JSON: "],
+  ])("refuses the JSON %j", async (text, what) => {
+    const path = await written(text);
+    const { code, message } = await failure(path);
+    expect(code).toBe("trace.invalid");
+    expect(message).toContain(`Cannot read trace "${path}": ${what}`);
+  });
+
   it.each([
     ["timestamp,value\n60,1\n60,2\n", 3, "timestamp 60 is not after 60"],
     ["timestamp,value\n120,1\n60,2\n", 3, "timestamp 60 is not after 120"],
@@ -51,6 +98,11 @@ describe("readTrace()", () => {
     ["timestamp,value\n60,many\n", 2, 'value "many" is not a number of at least 0'],
     ["timestamp,value\n60,\n", 2, 'value "" is not a number of at least 0'],
     ["timestamp,value\n60,NaN\n", 2, 'value "NaN" is not a number of at least 0'],
+    [
+      "timestamp,value\n2026-01-05T08:00:00,1\n",
+      2,
+      'timestamp "2026-01-05T08:00:00" has no zone: write RFC 3339, such as 2026-03-01T12:00:00Z, or seconds since 1970',
+    ],
     ["timestamp,value\nnoon,1\n", 2, 'timestamp "noon" is not a number of at least 0'],
     ["timestamp,value\n60,1,2\n", 2, "expected 2 columns, found 3"],
     ["time,load\n60,1\n", 1, 'expected the header "timestamp,value", found "time,load"'],

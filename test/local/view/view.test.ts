@@ -10,7 +10,7 @@ import { durationText } from "../../../lib/local/view/words.ts";
 import { lines } from "../../../lib/report/printed.ts";
 import { boundsInForce } from "../../../lib/service/views/bounds-of.ts";
 import type { HistoryPoint } from "../../../lib/service/views/history-view.ts";
-import type { EventView } from "../../../lib/service/views/autoscaler-view.ts";
+import type { AutoscalerView, EventView } from "../../../lib/service/views/autoscaler-view.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 
@@ -187,7 +187,33 @@ describe("the head of an autoscaler", () => {
   });
 });
 
+const END = { endMs: START_MS + 7_200_000, autoscalers: [] };
+
 describe("summaryLines()", () => {
+  it("says how long the count was at its maximum, since when, and where the most demand was not served", () => {
+    const at = (time: string, from: number, to: number) => event({ at: `2026-01-05T${time}.000Z`, from, to });
+    const events = [at("08:10:00", 4, 12), at("08:40:00", 12, 9), at("09:30:00", 9, 12)];
+    const scaled = { namespace: "shop", name: "daily", target: event().target, minReplicas: 2, maxReplicas: 12 } as AutoscalerView;
+    const pace = { wanted: 60, reached: 60, behind: false };
+    const lost = { ...statistics, worst: { atMs: START_MS + 1_500_000, unserved: 7 } };
+    const linesOf = (all: readonly EventView[]) =>
+      summaryLines({
+        ...END,
+        autoscalers: [scaled],
+        playedMs: 7_200_000,
+        wallMs: 1,
+        events: all,
+        tally,
+        pace,
+        statistics: [lost],
+        deadLetters: 0,
+      }).at(-1);
+    expect(linesOf(events)).toContain(
+      "not served (50 calls), most at 2026-01-05T08:25:00Z, 1 h 00 min at its maximum of 12, first at 2026-01-05T08:10:00Z",
+    );
+    expect(linesOf(events.slice(0, 0))).toContain("never at its maximum of 12");
+  });
+
   const tally = { syncs: 4, failed: 1, stateWrites: 10, historyWrites: 2, wallMs: [1, 2, 3, 100] };
   const statistics = {
     namespace: "shop",
@@ -207,7 +233,7 @@ describe("summaryLines()", () => {
   it("names events, replica-hours, time above the target, demand not served, syncs, writes and wall times", () => {
     const events = [event(), event({ outcome: "refused" })];
     const pace = { wanted: 60, reached: 60, behind: false };
-    expect(summaryLines({ playedMs: 7_200_000, wallMs: 120_000, events, tally, pace, statistics: [statistics], deadLetters: 1 })).toEqual([
+    expect(summaryLines({ ...END, playedMs: 7_200_000, wallMs: 120_000, events, tally, pace, statistics: [statistics], deadLetters: 1 })).toEqual([
       "played              2 h 00 min in 2 min, 60x of at most 60x",
       "scale events        2, 1 refused",
       "syncs               4, 1 failed",
@@ -221,7 +247,7 @@ describe("summaryLines()", () => {
 
   it("goes on below a value that is longer than the terminal is wide", () => {
     const pace = { wanted: 60, reached: 60, behind: false };
-    const lines = summaryLines({ playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [statistics], deadLetters: 0 }, 60);
+    const lines = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [statistics], deadLetters: 0 }, 60);
     expect(lines.every((line) => line.length <= 60)).toBe(true);
     expect(lines.slice(-3)).toEqual([
       "shop/daily          5.0 replica-hours, 25.0 % of the time",
@@ -233,7 +259,7 @@ describe("summaryLines()", () => {
   it("says nothing of a target where there is none", () => {
     const { targetCpuPercent: _none, ...without } = statistics;
     const pace = { wanted: 60, reached: 60, behind: false };
-    const lines = summaryLines({ playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [without], deadLetters: 0 });
+    const lines = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [without], deadLetters: 0 });
     expect(lines.at(-1)).toBe("shop/daily          5.0 replica-hours, 5.0 % of the demand not served (50 calls), 0 scales, 0 reversals");
   });
 
@@ -259,12 +285,13 @@ describe("summaryLines()", () => {
   ])("counts a reversal for each scale against the one before: %j", (moves, expected) => {
     const events = moves.map(([from = 0, to = 0]) => event({ from, to }));
     const pace = { wanted: 60, reached: 60, behind: false };
-    const lines = summaryLines({ playedMs: 1, wallMs: 1, events, tally, pace, statistics: [statistics], deadLetters: 0 });
+    const lines = summaryLines({ ...END, playedMs: 1, wallMs: 1, events, tally, pace, statistics: [statistics], deadLetters: 0 });
     expect(lines.at(-1)).toContain(expected);
   });
 
   it("has something to say of a run in which nothing happened", () => {
     const none = {
+      ...END,
       playedMs: 0,
       wallMs: 0,
       events: [],
