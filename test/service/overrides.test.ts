@@ -217,7 +217,7 @@ describe("an override", () => {
 });
 
 describe("status()", () => {
-  it("lists active overrides of places, and none that is ahead or has expired", async () => {
+  it("lists active overrides, the wider ones first and those of single autoscalers too, and none that is ahead or has expired", async () => {
     expect((await ada.status()).overrides).toBeUndefined();
     await set({ fleet: true, max: 20, force: true });
     await set({ ...SHOP, hold: true });
@@ -228,6 +228,7 @@ describe("status()", () => {
       active: [
         { scope: "fleet", max: 20 },
         { scope: "namespace", namespace: "shop", hold: true },
+        { scope: "autoscaler", namespace: "shop", name: "web", min: 3 },
       ],
       more: 0,
     });

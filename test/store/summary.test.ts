@@ -49,6 +49,7 @@ const head: HeadSummary = {
   index: { epoch: 3, hash: "abcdefgh" },
   autoscalers: 100,
   paused: 1,
+  overridden: 2,
   specVersion: 4,
   problems: { atMax: { autoscalers: 2, lasting: 1, oldestMs: NOON - LASTING_MS } },
   trouble: { state: "ok", silent: false, holds: [] },

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Override } from "../../lib/model/override.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
+import { statedIn } from "../../lib/store/summary/head-summary.ts";
 import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
@@ -88,6 +89,19 @@ describe("a sync with overrides", () => {
     });
     expect(await synced(world)).toBe(200);
     expect(await synced(world)).toBe(100);
+  });
+
+  it("counts the autoscalers with an override of their own in the head, so that a status that finds none makes no further read", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 5 });
+    const overridden = async (): Promise<number | undefined> => {
+      await synced(world);
+      const head = await world.head();
+      return head && statedIn(head)?.overridden;
+    };
+    expect(await overridden()).toBe(0);
+    await AUTOSCALER.put(world, stored({ min: 8 }));
+    expect(await overridden()).toBe(1);
+    expect(await overridden()).toBe(0);
   });
 
   it("follows no override of another namespace", async () => {

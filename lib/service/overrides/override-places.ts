@@ -93,11 +93,11 @@ export const ofCluster = (context: QueryContext, { name, overrides = [] }: Clust
     }));
 
 async function* ofAutoscalers(context: QueryContext, { name }: ClusterRecord, inside: string | undefined): AsyncGenerator<LocatedOverride> {
-  for await (const record of listAutoscalersWith(context.tables, "overrides", name, optionalNamespace(inside)))
+  for await (const record of listAutoscalersWith(context.tables, ["overrides"], name, optionalNamespace(inside)))
     if (sees(context, name, record.namespace)) yield* ofAutoscaler(record);
 }
 
-const ofAutoscaler = ({ cluster, namespace: inside, name, overrides = [] }: AutoscalerRecord): readonly LocatedOverride[] =>
+export const ofAutoscaler = ({ cluster, namespace: inside, name, overrides = [] }: AutoscalerRecord): readonly LocatedOverride[] =>
   overrides.map((override) => ({ place: { scope: "autoscaler", cluster, namespace: inside, name }, override }));
 
 /**

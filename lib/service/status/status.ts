@@ -7,7 +7,7 @@ import { statedIn } from "../../store/summary/head-summary.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { dueTimes, MINUTE_MS } from "../../sync/plan.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
-import { ofCluster, ofFleet } from "../overrides/override-places.ts";
+import { type LocatedOverride, ofAutoscaler, ofCluster, ofFleet } from "../overrides/override-places.ts";
 import { toArray } from "../to-array.ts";
 import { frozenView } from "../views/autoscaler-of.ts";
 import type { ClusterView } from "../views/autoscaler-view.ts";
@@ -28,11 +28,13 @@ interface Looked {
   readonly cluster: ClusterRecord;
   readonly reading: ClusterReading;
   readonly paused: StatusView["paused"]["autoscalers"];
+  /** Overrides of single autoscalers. */
+  readonly overrides: readonly LocatedOverride[];
 }
 
 /**
  * Whether everything works. It reads the fleet, the list of clusters, and the heads of all partitions, a hundred to a request. Only where a head says too little are more requests made: a query of the
- * autoscalers of a cluster that has paused ones, or an edit that no sync has read yet; and at most two journal pages of a partition whose newest sync wrote no summary. A cluster that cannot be read is
+ * autoscalers of a cluster that has paused or overridden ones, or an edit that no sync has read yet; and at most two journal pages of a partition whose newest sync wrote no summary. A cluster that cannot be read is
  * a problem, and hides none of the others.
  */
 export const status = async (context: QueryContext): Promise<StatusView> => {
@@ -57,7 +59,7 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
     partitions: looked.reduce((sum, { reading }) => sum + reading.partitions.length, 0),
     syncs: totalOf(looked.map(({ cluster, reading }) => syncCounts(cluster, reading, nowMs))),
     paused: pausedOf(looked),
-    ...overridesNow(context, fleet, { records, nowMs }),
+    ...overridesNow(context, fleet, { looked, nowMs }),
     ...deadLettersOf(deadLetters),
     problems,
     notices: looked.flatMap(({ cluster, reading }) => (sees(context, cluster.name) ? clusterNotices(cluster, reading, nowMs) : [])),
@@ -65,13 +67,14 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
   };
 };
 
-/** Overrides of places. Those of single autoscalers are in their own items, of which a status reads none. */
+/** The wider ones first. */
 const overridesNow = (
   context: QueryContext,
   fleet: FleetRecord,
-  { records, nowMs }: { readonly records: readonly ClusterRecord[]; readonly nowMs: number },
+  { looked, nowMs }: { readonly looked: readonly Looked[]; readonly nowMs: number },
 ): Pick<StatusView, "overrides"> => {
-  const active = [...ofFleet(fleet), ...records.flatMap((record) => ofCluster(context, record))]
+  const ofPlaces = looked.flatMap(({ cluster }) => ofCluster(context, cluster));
+  const active = [...ofFleet(fleet), ...ofPlaces, ...looked.flatMap(({ overrides }) => overrides)]
     .filter(({ override }) => isActive(override, nowMs))
     .map(({ place, override }) => overrideView(place, override, nowMs));
   return active.length === 0 ? {} : { overrides: { active: active.slice(0, OVERRIDES_SHOWN), more: Math.max(0, active.length - OVERRIDES_SHOWN) } };
@@ -86,22 +89,24 @@ const look = async (
   nowMs: number,
 ): Promise<Looked> => {
   const reading = await clusterReading(context, cluster, read);
-  const paused = reading.partitions.every(hasNoPause) ? [] : await toArray(listAutoscalersWith(context.tables, "paused", cluster.name));
+  const isAsked = !reading.partitions.every(hasNeither);
+  const marked = isAsked ? await toArray(listAutoscalersWith(context.tables, ["paused", "overrides"], cluster.name)) : [];
+  const seen = marked.filter((record) => sees(context, cluster.name, record.namespace));
   return {
     cluster,
     reading,
-    paused: paused.flatMap((record) => {
-      if (!sees(context, cluster.name, record.namespace)) return [];
+    overrides: seen.flatMap(ofAutoscaler),
+    paused: seen.flatMap((record) => {
       const pause = pauseView(record.paused, nowMs);
       return pause ? [{ cluster: record.cluster, namespace: record.namespace, name: record.name, ...pause }] : [];
     }),
   };
 };
 
-/** True where the head says so, and no edit came since. */
-const hasNoPause = ({ head }: ClusterReading["partitions"][number]): boolean => {
+/** True where the head says that no autoscaler has a pause or an override, and no edit came since. */
+const hasNeither = ({ head }: ClusterReading["partitions"][number]): boolean => {
   const stated = head && statedIn(head);
-  return stated !== undefined && stated.paused === 0 && stated.specVersion === head?.specVersion;
+  return stated !== undefined && stated.paused + stated.overridden === 0 && stated.specVersion === head?.specVersion;
 };
 
 const SEVERITY: readonly StatusProblem["kind"][] = [

@@ -20,7 +20,7 @@ export interface StatusView {
     /** Pauses of autoscalers that are not listed. */
     readonly more: number;
   };
-  /** Overrides of the fleet, of clusters and of namespaces that are active now. Absent where there are none, and in answers of earlier releases. */
+  /** Overrides that are active now, the wider ones first. Absent where there are none, and in answers of earlier releases. */
   readonly overrides?: { readonly active: readonly OverrideView[]; readonly more: number };
   /** Messages in the two dead-letter queues; absent when it is not known. */
   readonly deadLetters?: DeadLetters;

@@ -103,22 +103,22 @@ type SetAttribute = "paused" | "overrides";
 export const listAutoscalersWithParams = (
   stateTable: string,
   cluster: ClusterName,
-  attribute: SetAttribute,
+  attributes: readonly SetAttribute[],
   namespace?: Namespace,
 ): QueryCommandInput => ({
   ...listAutoscalersParams(stateTable, cluster, namespace),
-  FilterExpression: `attribute_exists(${attribute})`,
+  FilterExpression: attributes.map((attribute) => `attribute_exists(${attribute})`).join(" OR "),
 });
 
-/** The autoscalers of a cluster, or of one namespace, that have a pause or overrides, also expired ones. The table reads all autoscalers and sends only these. */
+/** The autoscalers of a cluster, or of one namespace, that have one of these: a pause or overrides, also expired ones. The table reads all autoscalers and sends only these. */
 export async function* listAutoscalersWith(
   tables: Tables,
-  attribute: SetAttribute,
+  attributes: readonly SetAttribute[],
   cluster: ClusterName,
   namespace?: Namespace,
 ): AsyncGenerator<AutoscalerRecord> {
-  const params = listAutoscalersWithParams(tables.stateTable, cluster, attribute, namespace);
-  for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}" with "${attribute}"`, params)) {
+  const params = listAutoscalersWithParams(tables.stateTable, cluster, attributes, namespace);
+  for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}" with ${attributes.join(" or ")}`, params)) {
     const read = isTombstone(item) ? undefined : itemOf(item);
     if (read?.kind === "read") yield read.record;
   }

@@ -19,8 +19,10 @@ export interface HeadSummary {
   /** Which index of names is the newest (partition-index.ts). */
   readonly index: { readonly epoch: number; readonly hash: string };
   readonly autoscalers: number;
-  /** Autoscalers with a pause, also one that is over. It counts while the head has this spec version. */
+  /** Autoscalers with a pause, also one that has ended. It counts while the head has this spec version. */
   readonly paused: number;
+  /** Autoscalers with overrides of their own that have not ended. */
+  readonly overridden: number;
   readonly specVersion: number;
   readonly problems: ProblemCounts;
   readonly trouble: PartitionTrouble;
@@ -43,7 +45,7 @@ const stored = z.tuple([
   z.number(),
   z.number(),
   z.tuple([z.number(), z.string()]),
-  z.tuple([z.number(), z.number(), z.number()]),
+  z.tuple([z.number(), z.number(), z.number(), z.number().optional()]),
   z.partialRecord(z.enum(PROBLEM_KINDS), problemCount),
   trouble.nullable(),
   z.unknown(),
@@ -55,7 +57,7 @@ const isUntroubled = ({ state, silent, holds, error }: PartitionTrouble): boolea
 
 /** Some sixty bytes while nothing changes and nothing is wrong. */
 export const encodeHeadSummary = (summary: HeadSummary): Uint8Array => {
-  const { atMs, baseEpoch, baseMs, changedEpoch, index, autoscalers, paused, specVersion, problems, trouble: wrong, rows } = summary;
+  const { atMs, baseEpoch, baseMs, changedEpoch, index, autoscalers, paused, overridden, specVersion, problems, trouble: wrong, rows } = summary;
   const lastly = [isUntroubled(wrong) ? null : wrong, rows.length === 0 ? null : rowsValue(rows, atMs)];
   return compress(VERSION, [
     atMs,
@@ -63,7 +65,8 @@ export const encodeHeadSummary = (summary: HeadSummary): Uint8Array => {
     atMs - baseMs,
     changedEpoch,
     [index.epoch, index.hash],
-    [autoscalers, paused, specVersion],
+    // An earlier release knows three numbers, and reads no others.
+    [autoscalers, paused, specVersion, ...(overridden === 0 ? [] : [overridden])],
     problems,
     ...lastly,
   ]);
@@ -75,7 +78,7 @@ export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | u
     if (!body) return undefined;
     const { version, value } = decompress(body);
     if (version !== VERSION) return undefined;
-    const [atMs, baseEpoch, sinceBaseMs, changedEpoch, [epoch, hash], [autoscalers, paused, specVersion], problems, wrong, rows] =
+    const [atMs, baseEpoch, sinceBaseMs, changedEpoch, [epoch, hash], [autoscalers, paused, specVersion, overridden = 0], problems, wrong, rows] =
       stored.parse(value);
     return {
       atMs,
@@ -85,6 +88,7 @@ export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | u
       index: { epoch, hash },
       autoscalers,
       paused,
+      overridden,
       specVersion,
       problems,
       trouble: wrong ?? UNTROUBLED,

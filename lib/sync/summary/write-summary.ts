@@ -1,5 +1,7 @@
 import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { PartitionRef } from "../../model/ids.ts";
+import { isExpired } from "../../model/override.ts";
+import type { AutoscalerRecord } from "../../model/records.ts";
 import { problemCounts, type SummaryBase, type SummaryRow } from "../../model/summary.ts";
 import { troubleOf } from "../../report/partition-trouble.ts";
 import { decodeHeadSummary, encodeHeadSummary, type HeadSummary } from "../../store/summary/head-summary.ts";
@@ -66,6 +68,7 @@ export const writeSummary = async (unbounded: SyncPorts, partition: PartitionRef
     index: index.done ?? stated?.index ?? NO_INDEX,
     autoscalers: loaded.specs.all.length,
     paused: loaded.specs.all.filter((spec) => spec.kind !== "unreadable" && spec.record.paused).length,
+    overridden: loaded.specs.all.filter((spec) => spec.kind !== "unreadable" && isOverridden(spec.record, nowMs)).length,
     specVersion: loaded.specs.specVersion,
     problems: problemCounts(
       found.map(({ row }) => row),
@@ -181,15 +184,18 @@ const rowsOf = async (
   return rows.filter((row) => row !== undefined);
 };
 
+const isOverridden = ({ overrides = [] }: AutoscalerRecord, nowMs: number): boolean => overrides.some((override) => !isExpired(override, nowMs));
+
 /** True where a reader sees the same as after the sync before. */
 const isUnchanged = (stated: HeadSummary | undefined, found: HeadSummary): boolean => stated !== undefined && seenIn(stated) === seenIn(found);
 
-const seenIn = ({ baseEpoch, index, autoscalers, paused, problems, trouble, rows }: HeadSummary): string =>
+const seenIn = ({ baseEpoch, index, autoscalers, paused, overridden, problems, trouble, rows }: HeadSummary): string =>
   JSON.stringify([
     baseEpoch,
     index,
     autoscalers,
     paused,
+    overridden,
     Object.keys(problems),
     trouble.state,
     trouble.error,
