@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { SOURCE_KINDS } from "../../lib/model/metric-source.ts";
 import { SPEC_KIND_NAMES } from "../../lib/model/spec-kinds.ts";
 import type { CommandService, QueryService } from "../../lib/service/service.ts";
 
@@ -163,9 +164,12 @@ const calendar = z.looseObject({ name: text, dates: z.array(text) });
 const texts = z.record(z.string(), text);
 const source = z.looseObject({
   name: text,
-  kind: z.enum(["prometheus", "http"]),
+  kind: z.enum(SOURCE_KINDS),
   url: text.exactOptional(),
   service: z.looseObject({ namespace: text, name: text, port: text, scheme: z.enum(["http", "https"]), path: text }).exactOptional(),
+  aws: z
+    .looseObject({ region: text, roleArn: text, externalId: text, workspace: text.exactOptional(), queues: z.array(text).exactOptional() })
+    .exactOptional(),
   auth: z.looseObject({ kind: z.enum(["basic", "bearer", "header"]), secretId: text, header: text.exactOptional() }).exactOptional(),
   headers: texts.exactOptional(),
   parameters: texts.exactOptional(),
@@ -289,7 +293,7 @@ export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService,
   freeze: fleetEdited,
   thaw: fleetEdited,
   adopt: fleetAdopted,
-  sources: z.looseObject({ sources: z.array(source) }),
+  sources: z.looseObject({ sources: z.array(z.union([source, z.looseObject({ name: text, problem: text })])) }),
   putSource: source.extend({ changed: z.boolean() }),
   deleteSource: z.looseObject({ name: text }),
   access,

@@ -19,7 +19,7 @@ import type { OverrideCursor } from "../service/overrides/requests.ts";
 import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views/autoscaler-view.ts";
 import type { OverrideView } from "../service/views/override-view.ts";
 import type { CalendarView } from "../service/calendars/requests.ts";
-import type { SourceView } from "../service/sources/requests.ts";
+import type { SourceView, UnreadableSource } from "../service/sources/requests.ts";
 import type { ChangeView } from "../service/views/change-view.ts";
 import type { ClusterRows, RowQuery } from "../service/views/row-view.ts";
 import type { SendRequest } from "./send-request.ts";
@@ -68,7 +68,8 @@ const queryService = (ask: SendRequest): QueryService => {
     calendars: async () =>
       listIn(QUERY_PATHS.calendars, await sendQuery<{ readonly calendars: readonly CalendarView[] }>(QUERY_PATHS.calendars), "calendars"),
     status: () => sendQuery(QUERY_PATHS.status),
-    sources: async () => listIn(QUERY_PATHS.sources, await sendQuery<{ readonly sources: readonly SourceView[] }>(QUERY_PATHS.sources), "sources"),
+    sources: async () =>
+      listIn(QUERY_PATHS.sources, await sendQuery<{ readonly sources: readonly (SourceView | UnreadableSource)[] }>(QUERY_PATHS.sources), "sources"),
     access: () => sendQuery(QUERY_PATHS.access),
     canI: ({ verb, ...place }) => sendQuery(QUERY_PATHS.canI, { verb, ...filterOf(place) }),
   };

@@ -1,7 +1,7 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { accountOf, proxyName } from "../../model/metric-source.ts";
 import { lines, text } from "../../report/printed.ts";
-import type { NewSource, SourceView } from "../../service/sources/requests.ts";
+import type { NewSource, SourceView, UnreadableSource } from "../../service/sources/requests.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { Table } from "../output/text-table.ts";
@@ -25,7 +25,9 @@ const reaches = ({ url, service, aws }: SourceView): string => {
   return url ?? (service ? `service ${service.namespace}/${proxyName(service)}${service.path}` : "nothing");
 };
 
-const row = (source: SourceView) => [
+const row = (source: SourceView | UnreadableSource) => ("problem" in source ? [source.name, "", source.problem, "", "", ""] : rowOf(source));
+
+const rowOf = (source: SourceView) => [
   source.name,
   source.kind,
   reaches(source),
@@ -43,12 +45,18 @@ export const list = async ({ service }: Session, printer: Printer, output: "tabl
 
 /** One source with all of its fields. Throws `service.unknown`. */
 export const describe = async (session: Session, printer: Printer, name: string, output: DocumentFormat): Promise<void> => {
-  await printer.print(documentText(await sourceNamed(session, name), output));
+  await printer.print(documentText(await anySource(session, name), output));
 };
 
-/** The source of this name. Throws `service.unknown`. */
-export const sourceNamed = async ({ service }: Session, name: string): Promise<SourceView> => {
+const anySource = async ({ service }: Session, name: string): Promise<SourceView | UnreadableSource> => {
   const found = (await service.sources()).find((source) => source.name === name);
   if (found) return found;
   throw new TidemarkError("service.unknown", `Cannot find source "${name}": run tidemark source list`, { name });
+};
+
+/** The source of this name. Throws `service.unknown`, and `store.unreadable` for a record that cannot be read. */
+export const sourceNamed = async (session: Session, name: string): Promise<SourceView> => {
+  const found = await anySource(session, name);
+  if (!("problem" in found)) return found;
+  throw new TidemarkError("store.unreadable", `Cannot read source "${name}": ${found.problem}`, { name });
 };

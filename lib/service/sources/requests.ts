@@ -11,14 +11,20 @@ export interface SourceView extends RegisteredSource {
   readonly updatedBy: string;
 }
 
+/** A source whose record cannot be read: metrics that name it are missing. It can be registered again, or deleted. */
+export interface UnreadableSource {
+  readonly name: string;
+  readonly problem: string;
+}
+
 export interface SourceEdited extends SourceView {
   /** False when nothing had to change. */
   readonly changed: boolean;
 }
 
 export interface SourceQueries {
-  /** The registered metric sources, in order of name. */
-  sources(): Promise<readonly SourceView[]>;
+  /** The registered metric sources, in order of name. A record that cannot be read has a `problem` in place of its fields. */
+  sources(): Promise<readonly (SourceView | UnreadableSource)[]>;
 }
 
 export interface SourceCommands {

@@ -1,11 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
+import { foreignWords } from "../../model/foreign-words.ts";
 import { type MetricSourceRecord, type RegisteredSource, SOURCE_LIMITS } from "../../model/metric-source.ts";
-import { deleteMetricSource, getMetricSource, lastSourceVersion, listMetricSources, putMetricSource } from "../../store/records/metric-sources.ts";
+import {
+  deleteMetricSource,
+  getMetricSource,
+  lastSourceVersion,
+  listMetricSources,
+  type MetricSourceItem,
+  putMetricSource,
+} from "../../store/records/metric-sources.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { recordChange } from "../partitions/record-change.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import type { NewSource, SourceEdited, SourceView } from "./requests.ts";
+import type { NewSource, SourceEdited, SourceView, UnreadableSource } from "./requests.ts";
 import { sourceFaults } from "./source-faults.ts";
 
 /** Attempts of an edit while other editors win. */
@@ -23,11 +31,11 @@ const viewOf = ({ version: _version, updatedMs, updatedBy, ...source }: MetricSo
 });
 
 /** Every registered source, in order of name. A record that cannot be read says so in place of its fields. */
-export const sources = async ({ tables }: QueryContext): Promise<readonly SourceView[]> => {
-  const all: SourceView[] = [];
+export const sources = async ({ tables }: QueryContext): Promise<readonly (SourceView | UnreadableSource)[]> => {
+  const all: (SourceView | UnreadableSource)[] = [];
   for await (const item of listMetricSources(tables)) {
     if (item.kind === "read") all.push(viewOf(item.record));
-    else throw new TidemarkError("store.unreadable", `Cannot read source "${item.name}": ${item.message}; register it again`, { source: item.name });
+    else all.push({ name: item.name, problem: `its record cannot be read: ${foreignWords(item.message)}; register it again, or delete it` });
   }
   return all;
 };
@@ -50,10 +58,11 @@ export const putSource = async (context: ServiceContext, wanted: NewSource): Pro
   const faults = sourceFaults(name, source, { ownAddresses: context.ownAddresses === true });
   if (faults.length > 0) throw invalid(`Cannot register source "${name}": ${faults.join("; ")}`, name);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const stored = await getMetricSource(context.tables, name);
+    const item = await getMetricSource(context.tables, name);
+    const stored = recordOf(item);
     if (stored && isDeepStrictEqual(contentOf(stored), source)) return { ...viewOf(stored), changed: false };
-    if (!stored) await mustHaveRoom(context, name);
-    const version = (stored?.version ?? (await lastSourceVersion(context.tables, name))) + 1;
+    if (!item) await mustHaveRoom(context, name);
+    const version = (versionOf(item) ?? (await lastSourceVersion(context.tables, name))) + 1;
     const record = { ...source, name, version, updatedMs: context.clock(), updatedBy: context.by };
     await recordChange(context, {
       ...SOURCES,
@@ -62,7 +71,7 @@ export const putSource = async (context: ServiceContext, wanted: NewSource): Pro
       ...(stored && { before: { name, ...contentOf(stored) } }),
       after: { name, ...source },
     });
-    if ((await putMetricSource(context.tables, record, stored?.version)).kind === "stored") return { ...viewOf(record), changed: true };
+    if ((await putMetricSource(context.tables, record, versionOf(item))).kind === "stored") return { ...viewOf(record), changed: true };
   }
   throw conflict(name);
 };
@@ -76,13 +85,25 @@ const mustHaveRoom = async ({ tables }: ServiceContext, name: string): Promise<v
     throw invalid(`Cannot register source "${name}": there are ${count} sources, and the limit is ${SOURCES_MAX}; delete some`, name);
 };
 
+const recordOf = (item: MetricSourceItem | undefined): MetricSourceRecord | undefined => (item?.kind === "read" ? item.record : undefined);
+
+/** The number of edits of a record, also of one that cannot be read: it can be replaced and deleted. */
+const versionOf = (item: MetricSourceItem | undefined): number | undefined => (item?.kind === "read" ? item.record.version : item?.version);
+
 /** Deletes a source: the metrics that name it are missing from the next sync on, so that their workloads hold. Throws `service.unknown`. */
 export const deleteSource = async (context: ServiceContext, name: string): Promise<void> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const stored = await getMetricSource(context.tables, name);
-    if (!stored) throw new TidemarkError("service.unknown", `Cannot find source "${name}": run tidemark source list`, { name });
-    await recordChange(context, { ...SOURCES, version: stored.version + 1, verb: "unregister", before: { name, ...contentOf(stored) } });
-    if ((await deleteMetricSource(context.tables, name, stored.version)).kind === "stored") return;
+    const item = await getMetricSource(context.tables, name);
+    const version = versionOf(item);
+    if (!item || version === undefined)
+      throw new TidemarkError("service.unknown", `Cannot find source "${name}": run tidemark source list`, { name });
+    await recordChange(context, {
+      ...SOURCES,
+      version: version + 1,
+      verb: "unregister",
+      before: item.kind === "read" ? { name, ...contentOf(item.record) } : { name },
+    });
+    if ((await deleteMetricSource(context.tables, name, version)).kind === "stored") return;
   }
   throw conflict(name);
 };

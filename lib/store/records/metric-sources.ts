@@ -1,6 +1,5 @@
 import type { AttributeValue, QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
-import { TidemarkError } from "../../model/errors.ts";
 import { AUTH_KINDS, type MetricSourceRecord, SERVICE_SCHEMES, SOURCE_KINDS, SOURCE_LIMITS } from "../../model/metric-source.ts";
 import { SOURCES_PK, sourceKey } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
@@ -46,13 +45,13 @@ const sourceSchema: z.ZodType<MetricSourceRecord> = z.strictObject({
 /** A registered source as its item holds it, or why it cannot be read. An unreadable item stops its own source only. */
 export type MetricSourceItem =
   | { readonly kind: "read"; readonly record: MetricSourceRecord }
-  | { readonly kind: "unreadable"; readonly name: string; readonly message: string };
+  | { readonly kind: "unreadable"; readonly name: string; readonly version: number; readonly message: string };
 
 const itemOf = (item: Readonly<Record<string, AttributeValue>>): MetricSourceItem => {
   const parsed = sourceSchema.safeParse(attributesOf(item));
   if (parsed.success) return { kind: "read", record: parsed.data };
   const message = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
-  return { kind: "unreadable", name: item["sk"]?.S ?? "", message };
+  return { kind: "unreadable", name: item["sk"]?.S ?? "", version: Number(item["version"]?.N ?? 0), message };
 };
 
 /** Strongly consistent: a source that was deleted or changed is not asked with its old address any more. */
@@ -69,13 +68,10 @@ export async function* listMetricSources(tables: Tables): AsyncGenerator<MetricS
     if (!isTombstone(item)) yield itemOf(item);
 }
 
-/** Reads one source strongly; absent when there is none. Throws `store.unreadable`. */
-export const getMetricSource = async (tables: Tables, name: string): Promise<MetricSourceRecord | undefined> => {
+/** Reads one source strongly; absent when there is none. */
+export const getMetricSource = async (tables: Tables, name: string): Promise<MetricSourceItem | undefined> => {
   const item = await readRecord(tables, `read source "${name}"`, sourceKey(name));
-  if (!item) return undefined;
-  const read = itemOf(item);
-  if (read.kind === "read") return read.record;
-  throw new TidemarkError("store.unreadable", `Cannot read source "${name}": ${read.message}`, { source: name });
+  return item && itemOf(item);
 };
 
 /** Stores a source with its new version, if the stored one has the version `expected`; without it none may be stored. */
