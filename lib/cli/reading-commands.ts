@@ -1,9 +1,10 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { ChoiceOptions } from "./chosen-autoscalers.ts";
 import { example } from "./command-examples.ts";
 import type { ChangesOptions } from "./commands/changes.ts";
 import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
 import type { EventsOptions } from "./commands/events.ts";
+import type { ExportOptions } from "./commands/export.ts";
 import type { GetOptions } from "./commands/get-options.ts";
 import type { ScheduleOptions } from "./commands/schedule.ts";
 import type { SeriesOptions } from "./commands/series.ts";
@@ -20,6 +21,7 @@ const code = {
   choice: () => import("./chosen-autoscalers.ts"),
   describe: () => import("./commands/describe.ts"),
   events: () => import("./commands/events.ts"),
+  export: () => import("./commands/export.ts"),
   get: () => import("./commands/get.ts"),
   schedule: () => import("./commands/schedule.ts"),
   series: () => import("./commands/series.ts"),
@@ -153,6 +155,23 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
       const resource = oneOrAll("list the changes of", names, options);
       checkOptions(resource, options);
       return run(options, options.output === "text" ? "table" : "document", async (session, printer) => changes(session, printer, resource, options));
+    });
+  withScope(root.command("export"))
+    .description("write events, edits and history into files of a folder")
+    .requiredOption("--since <time>", `from this time on: ${PAST}`)
+    .option("--until <time>", "up to this time (default: now)")
+    .option("--step <duration>", "one point of the history for each", "5m")
+    .option("--only <names>", "some of events,changes,history")
+    .addOption(new Option("--format <format>", "of the files").choices(["csv", "jsonl"]).default("csv"))
+    .requiredOption("-o, --output <dir>", "the folder; files that exist are refused")
+    .addHelpText(
+      "after",
+      example("tidemark export --since 7d -o audit", "tidemark export -n shop --since monday --only events --format jsonl -o audit"),
+    )
+    .action(async (options: ExportOptions) => {
+      const { exportAll, exportedOf } = await code.export();
+      exportedOf(options);
+      return run(options, "sheet", async (session, printer) => exportAll(session, printer, filterOf(options), options));
     });
   withScope(root.command("series"))
     .description("print the metrics and decisions of every autoscaler as OpenMetrics text")

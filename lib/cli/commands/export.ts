@@ -1,0 +1,144 @@
+import { createWriteStream } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { lines, type Printed, text } from "../../report/printed.ts";
+import { wholeHistory } from "../../service/history/history.ts";
+import type { Filter } from "../../service/service.ts";
+import { batches } from "../batches.ts";
+import type { Printer, Session } from "../io.ts";
+import { listedRows } from "../listed-autoscalers.ts";
+import { csvLine } from "../output/csv.ts";
+import { jsonText } from "../output/document-text.ts";
+import { CSV_HEADER, eventCsv } from "../output/event-rows.ts";
+import type { ScopeOptions } from "../scope-options.ts";
+import { lengthMs, rangeMs } from "../time-options.ts";
+import { usage } from "../usage-error.ts";
+
+export const EXPORTED = ["events", "changes", "history"] as const;
+type Exported = (typeof EXPORTED)[number];
+
+export interface ExportOptions extends ScopeOptions {
+  readonly since: string;
+  readonly until?: string;
+  readonly step: string;
+  readonly only?: string;
+  readonly format: "csv" | "jsonl";
+  readonly output: string;
+}
+
+/** Reads `--only events,changes`, before anything is opened. */
+export const exportedOf = ({ only }: Pick<ExportOptions, "only">): readonly Exported[] => {
+  const names = only?.split(",").map((name) => name.trim());
+  const unknown = names?.find((name) => !EXPORTED.some((known) => known === name));
+  if (unknown !== undefined) throw usage(`Cannot export "${unknown}": give some of ${EXPORTED.join(", ")}`);
+  return EXPORTED.filter((known) => names === undefined || names.includes(known));
+};
+
+/** Rows that are formatted and written together. */
+const BATCH = 200;
+
+interface Rows {
+  readonly header: Printed;
+  readonly rows: AsyncIterable<unknown>;
+  readonly csv: (row: never) => Printed;
+}
+
+/**
+ * Writes events, edits and history into files of a folder, one file each, batch by batch, so that memory stays constant. A file gets its name when it is whole: one that was cut off has the
+ * ending `.part`, and is written anew by the next call. A file that exists is refused, and nothing is overwritten.
+ */
+export const exportAll = async (session: Session, printer: Printer, filter: Filter, options: ExportOptions): Promise<void> => {
+  const { nowMs } = session;
+  const range = rangeMs(options, nowMs, printer.note);
+  const stretch = { sinceMs: range.sinceMs ?? 0, untilMs: range.untilMs ?? nowMs };
+  const stepMs = lengthMs("--step", options.step);
+  await mkdir(options.output, { recursive: true });
+  for (const name of exportedOf(options)) {
+    const file = join(options.output, `${name}.${options.format}`);
+    const written = await writeRows(file, rowsOf(name, session, { filter, stretch, stepMs }), options.format, (count) =>
+      printer.progress(text`${name}: ${count}`),
+    );
+    printer.progress();
+    await printer.print(text`${file}: ${written} ${name === "history" ? "points" : name}\n`);
+  }
+};
+
+interface Wanted {
+  readonly filter: Filter;
+  readonly stretch: { readonly sinceMs: number; readonly untilMs: number };
+  readonly stepMs: number;
+}
+
+const writeRows = async (file: string, { header, rows, csv }: Rows, format: "csv" | "jsonl", tell: (count: number) => void): Promise<number> => {
+  let count = 0;
+  const part = `${file}.part`;
+  // The file is made first and exclusively, so that two exports never write one, and none overwrites what a person has.
+  await writeFile(file, "", { flag: "wx" }).catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === "EEXIST" ? usage(`Cannot write "${file}": it exists already; give another folder, or move the file away`) : cause;
+  });
+  try {
+    await pipeline(async function* () {
+      if (format === "csv") yield lines([header]).written();
+      for await (const batch of batches(rows, BATCH)) {
+        count += batch.length;
+        tell(count);
+        yield lines(batch.map((row) => (format === "csv" ? csv(row as never) : jsonText(row)))).written();
+      }
+    }, createWriteStream(part));
+    await rename(part, file);
+  } catch (error) {
+    // The empty file only held the name.
+    await rm(file, { force: true });
+    throw error;
+  }
+  return count;
+};
+
+const rowsOf = (name: Exported, session: Session, wanted: Wanted): Rows => {
+  const { service } = session;
+  const { filter, stretch } = wanted;
+  switch (name) {
+    case "events":
+      return { header: CSV_HEADER, rows: service.events({ ...filter, ...stretch }), csv: eventCsv };
+    case "changes":
+      return {
+        header: csvLine(CHANGE_COLUMNS),
+        rows: until(service.changes({ ...filter, sinceMs: stretch.sinceMs }), stretch.untilMs),
+        csv: changeCsv,
+      };
+    case "history":
+      return { header: csvLine(POINT_COLUMNS), rows: points(session, wanted), csv: pointCsv };
+  }
+};
+
+/** Changes come oldest first, so that nothing is read after the end of the range. */
+async function* until<Change extends { readonly at: string }>(changes: AsyncIterable<Change>, untilMs: number): AsyncGenerator<Change> {
+  for await (const change of changes) {
+    if (Date.parse(change.at) > untilMs) return;
+    yield change;
+  }
+}
+
+const CHANGE_COLUMNS = ["id", "at", "by", "scope", "cluster", "namespace", "name", "verb", "generation", "fields"] as const;
+type ChangeRow = { readonly [Column in Exclude<(typeof CHANGE_COLUMNS)[number], "fields">]?: string | number } & { readonly fields: unknown };
+const changeCsv = ({ fields, ...change }: ChangeRow): Printed =>
+  csvLine([...CHANGE_COLUMNS.slice(0, -1).map((column) => change[column as Exclude<typeof column, "fields">]), JSON.stringify(fields)]);
+
+const POINT_COLUMNS = [
+  ...["cluster", "namespace", "name", "at"],
+  ...["current", "wanted", "desired", "ready", "min", "max", "generation", "load", "held", "reason", "metrics"],
+] as const;
+const pointCsv = ({ metrics, ...point }: Readonly<Record<string, string | number | undefined>> & { readonly metrics: unknown }): Printed =>
+  csvLine([
+    ...POINT_COLUMNS.slice(0, -1).map((column) => (point as Readonly<Record<string, string | number | undefined>>)[column]),
+    JSON.stringify(metrics),
+  ]);
+
+/** The points of every autoscaler, one after the other. */
+async function* points({ service }: Session, { filter, stretch, stepMs }: Wanted): AsyncGenerator<unknown> {
+  for await (const { cluster, namespace, name } of listedRows(service, undefined, filter)) {
+    const history = await wholeHistory(service, { cluster, namespace, name, ...stretch, stepMs });
+    for (const point of history.points) yield { cluster, namespace, name, ...point };
+  }
+}
