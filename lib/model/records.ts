@@ -6,7 +6,7 @@ import type { Calendar } from "./schedule.ts";
 import type { ControllerSettings } from "./settings.ts";
 import type { TargetRef } from "./spec-common.ts";
 import type { SpecKindName } from "./spec-kinds.ts";
-import type { InForce, Status, Windows } from "./windows.ts";
+import type { InForce, SeenCount, Status, Windows } from "./windows.ts";
 
 /** The settings for all clusters of the account. */
 export interface FleetRecord {
@@ -252,6 +252,8 @@ export interface ScaleTotals {
 export interface StoredWindows {
   readonly uid: AutoscalerUid;
   readonly windows: Windows;
+  /** Absent before the first sync that read the count. */
+  readonly seen?: SeenCount;
   /** What looks for other controllers have shown. Absent before the first that was answered. */
   readonly rivals?: KnownRivals;
   /** True when the newest recommendation run goes on at every sync completed since: its end is then `evaluatedMs` of the head, where that is later. */

@@ -72,6 +72,15 @@ export interface ScaleChange {
   readonly eventId?: string;
 }
 
+/** The count that a sync left of a workload. Another count in the next sync was set outside Tidemark. */
+export interface SeenCount {
+  readonly replicas: number;
+  /** The end of the workload's uid: another workload has a count of its own. */
+  readonly of: string;
+  /** The last completed sync whose count this is, where later ones could not compare: a scale was under way. Absent where it is the newest one. */
+  readonly sinceMs?: number;
+}
+
 export interface Status {
   /** In the order in which they were first set, unless the dialect sorts them. */
   readonly conditions: readonly Condition[];

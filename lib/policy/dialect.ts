@@ -7,7 +7,7 @@ import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { RegisteredQuery } from "../sources/source.ts";
 import type { Explanations } from "./explanations.ts";
-import type { Change, DecisionTimes } from "./shared/recorded-scales.ts";
+import type { Change, DecisionTimes, OutsideChange } from "./shared/recorded-scales.ts";
 import type { Moment, WindowStates } from "./shared/window-states.ts";
 import type { AnsweredWrite, Written } from "./shared/write-report.ts";
 
@@ -40,6 +40,8 @@ export interface Dialect<Spec extends AutoscalerSpec> {
   readonly afterWrite: (spec: Spec, report: AnsweredWrite) => Written;
   /** The windows with a scale that was, or may have been, made; for a scale that a later sync settles. Idempotent. */
   readonly withScale: (spec: Spec, windows: Windows, change: Change) => Windows;
+  /** The windows with a change of the count that others made. Idempotent. The imitated controllers count no change by a person, and so do their rules here. */
+  readonly withOutsideChange: (spec: Spec, windows: Windows, change: OutsideChange) => Windows;
   /**
    * Why the write that met a conflict is not repeated, after the same workload was read again; `undefined` where the same count is written under the version that was read. `from` is the count
    * that the decision was made on.

@@ -8,7 +8,7 @@ import { HPA } from "./hpa/dialect.ts";
 import { MULTI_THRESHOLD } from "./multi-threshold/dialect.ts";
 import { NATIVE } from "./native/dialect.ts";
 import { ORIGINAL } from "./original/dialect.ts";
-import type { Change } from "./shared/recorded-scales.ts";
+import type { Change, OutsideChange } from "./shared/recorded-scales.ts";
 import type { Moment, WindowStates } from "./shared/window-states.ts";
 import type { WriteReport, Written } from "./shared/write-report.ts";
 import { WATERMARK } from "./watermark/dialect.ts";
@@ -70,6 +70,10 @@ const countedByRules = (
 };
 
 const scalesOf = ({ memory: { scaleUps, scaleDowns } }: Windows) => ({ scaleUps, scaleDowns });
+
+/** The windows with a change of the count that Tidemark did not make. Idempotent. */
+export const withOutsideChange = (windows: Windows, spec: AutoscalerSpec, change: OutsideChange): Windows =>
+  askDialect(spec, (dialect, own) => dialect.withOutsideChange(own, windows, change));
 
 /** What each window of an autoscaler holds at an instant, and until when, by the functions with which its dialect decides. */
 export const windowStates = (spec: AutoscalerSpec, windows: Windows, moment: Moment): WindowStates =>

@@ -1,6 +1,6 @@
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { ScaleChange, Windows } from "../model/windows.ts";
-import { askDialect } from "./dialects.ts";
+import { askDialect, withOutsideChange } from "./dialects.ts";
 import { scaledToZero, setCondition } from "./shared/conditions.ts";
 
 /**
@@ -40,6 +40,17 @@ export const withUnknownPast = ({ memory, status }: Windows, { spec, nowMs, even
       lastScaleMs: Math.max(status.lastScaleMs ?? 0, nowMs),
     },
   };
+};
+
+/** Windows beside another controller that scaled at `atMs`, nobody knows how far: as if it had scaled both ways as far as the rules allow. It counts as one of the own controller's scales. */
+export const withScalesBefore = (
+  windows: Windows,
+  spec: AutoscalerSpec,
+  { atMs, eventId }: { readonly atMs: number; readonly eventId: string },
+): Windows => {
+  const change = { atMs, earliestMs: 0, eventId, beside: true };
+  const up = withOutsideChange(windows, spec, { ...change, from: 0, to: MAX_ASSUMED_CHANGE });
+  return withOutsideChange(up, spec, { ...change, from: MAX_ASSUMED_CHANGE, to: 0 });
 };
 
 interface Turns {

@@ -1,5 +1,5 @@
+import type { EventRecord } from "../model/event-record.ts";
 import { foreignWords } from "../model/foreign-words.ts";
-import type { ScaleEventRecord } from "../model/records.ts";
 import type { CompletedSync, DroppedSync, DropReason, SyncReport } from "./sync-report.ts";
 
 /** One structured log line: a message for people, and fields for machines. */
@@ -25,7 +25,7 @@ const OVER_SHARE_NAMED_MAX = 10;
 export const logLines = (report: SyncReport): readonly LogLine[] =>
   report.kind === "dropped"
     ? [droppedLine(report)]
-    : [completedLine(report), ...ruleFailureLines(report), ...report.events.map(eventLine), ...changedLines(report)];
+    : [completedLine(report), ...ruleFailureLines(report), ...[...report.outside, ...report.events].map(eventLine), ...changedLines(report)];
 
 const DROPPED: Readonly<Record<DropReason, { readonly level: LogLine["level"]; readonly words: string }>> = {
   stale: { level: "warn", words: "the message is older than three periods" },
@@ -137,14 +137,15 @@ const sentence = (report: CompletedSync): string => {
   return report.stopped ? `${what} without a scale, ${report.heldBack} held back: ${report.stopped.message}; ${counts}` : `${what}: ${counts}`;
 };
 
-const OUTCOME_WORDS: Readonly<Record<ScaleEventRecord["outcome"], string>> = {
+const OUTCOME_WORDS: Readonly<Record<EventRecord["outcome"], string>> = {
   applied: "Scaled",
   refused: "Could not scale",
   unknown: "It is not known whether Tidemark scaled",
+  outside: "The count was changed of",
 };
 
-const eventLine = (event: ScaleEventRecord): LogLine => ({
-  level: event.outcome === "applied" ? "info" : "warn",
+const eventLine = (event: EventRecord): LogLine => ({
+  level: event.outcome === "applied" || event.outcome === "outside" ? "info" : "warn",
   message: `${OUTCOME_WORDS[event.outcome]} "${event.namespace}/${event.name}" in cluster "${event.cluster}" ${[`from ${event.from} to ${event.to}`, event.detail ?? event.message].filter(Boolean).join(": ")}`,
   fields: {
     cluster: event.cluster,

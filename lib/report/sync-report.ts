@@ -1,4 +1,5 @@
 import type { Because } from "../model/decision.ts";
+import type { OutsideEventRecord } from "../model/event-record.ts";
 import type { PartitionRef } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
 
@@ -33,6 +34,8 @@ export interface CompletedSync extends SyncOutcome {
   readonly unreachable: boolean;
   /** Events settled in this sync, of its own scales and of earlier ones. */
   readonly events: readonly ScaleEventRecord[];
+  /** Changes of counts that this stack did not make. */
+  readonly outside: readonly OutsideEventRecord[];
   readonly openIntents: number;
   /** Autoscalers that cannot be decided, because a stored item cannot be read. */
   readonly unreadable: readonly AutoscalerReason[];

@@ -1,6 +1,6 @@
 import { isTidemarkError } from "../model/errors.ts";
+import type { EventRecord } from "../model/event-record.ts";
 import { type AutoscalerRef, autoscalerName, type ClusterName, namespace } from "../model/ids.ts";
-import type { ScaleEventRecord } from "../model/records.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
 import { eventsOfAutoscalers, eventsOfFleet } from "../store/history/fleet-events.ts";
 import { listAutoscalers } from "../store/records/autoscalers.ts";
@@ -31,14 +31,14 @@ export async function* events(context: QueryContext, { name, sinceMs, untilMs, a
 const restOf = ({ stretch, after }: Wanted): Stretch => (after ? { ...stretch, sinceMs: Math.max(stretch.sinceMs, after.atMs) } : stretch);
 
 /** True for events that are not after the cursor. The time range starts at the cursor's own instant, so it contains them again. */
-const wasTold = ({ atMs, cluster, id }: ScaleEventRecord, after: EventCursor | undefined): boolean =>
+const wasTold = ({ atMs, cluster, id }: EventRecord, after: EventCursor | undefined): boolean =>
   after !== undefined && atMs === after.atMs && (cluster < after.cluster || (cluster === after.cluster && id <= after.id));
 
-async function* untold(records: AsyncIterable<ScaleEventRecord>, after: EventCursor | undefined): AsyncGenerator<ScaleEventRecord> {
+async function* untold(records: AsyncIterable<EventRecord>, after: EventCursor | undefined): AsyncGenerator<EventRecord> {
   for await (const event of records) if (!wasTold(event, after)) yield event;
 }
 
-async function* ofAll(context: QueryContext, filter: Pick<EventQuery, "cluster" | "namespace">, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
+async function* ofAll(context: QueryContext, filter: Pick<EventQuery, "cluster" | "namespace">, wanted: Wanted): AsyncGenerator<EventRecord> {
   const clusters = await clustersNamed(context, filter.cluster);
   const all = eventsOfFleet(
     context.tables,
@@ -51,7 +51,7 @@ async function* ofAll(context: QueryContext, filter: Pick<EventQuery, "cluster" 
   }
 }
 
-async function* ofOne(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
+async function* ofOne(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<EventRecord> {
   try {
     const { record } = await findAutoscaler(context, query);
     yield* untold(eventsOfAutoscaler(context.tables, record, restOf(wanted)), wanted.after);
@@ -67,7 +67,7 @@ async function* ofOne(context: QueryContext, query: AutoscalerQuery, wanted: Wan
 }
 
 /** Events of a deleted autoscaler: reads the key of its name in the given namespace, or in each that has autoscalers. */
-async function* ofDeleted(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
+async function* ofDeleted(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<EventRecord> {
   const refs: AutoscalerRef[] = [];
   for (const { name: cluster } of await clustersNamed(context, query.cluster)) {
     for (const inside of query.namespace === undefined ? await namespacesIn(context, cluster) : [query.namespace])

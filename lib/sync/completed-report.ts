@@ -6,6 +6,7 @@ import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import type { ClusterAnswers } from "./observe.ts";
+import type { Outside } from "./outside-changes.ts";
 import type { Settled } from "./settle-earlier.ts";
 import { stopOf } from "./stop.ts";
 import type { StoredPages } from "./store-pages.ts";
@@ -20,6 +21,7 @@ export const completedReport = (
     readonly seen: ClusterAnswers;
     readonly verdicts: readonly Verdict[];
     readonly settled: Settled;
+    readonly outside: Outside;
     readonly stored: StoredPages;
     readonly journal: WrittenJournal;
     readonly summary: WrittenSummary;
@@ -29,7 +31,7 @@ export const completedReport = (
     readonly phasesMs: Readonly<Record<string, number>>;
   },
 ): CompletedSync => {
-  const { loaded, seen, verdicts, settled, stored, journal, summary, writtenBack, startMs, endMs, phasesMs } = context;
+  const { loaded, seen, verdicts, settled, outside, stored, journal, summary, writtenBack, startMs, endMs, phasesMs } = context;
   const stopped = stopOf(loaded);
   return {
     kind: "completed",
@@ -44,6 +46,7 @@ export const completedReport = (
     failed: verdicts.filter(hasFailed).length,
     unreachable: isUnreachable(seen),
     events: [...settled.late, ...settled.own].flatMap(({ event }) => event ?? []),
+    outside: outside.events,
     openIntents: settled.open.length + settled.uncounted.length + loaded.head.unreadable.length,
     unreadable: verdicts.filter(({ because }) => UNREADABLE.has(because.reason)).map(reported),
     ruleFailures: ruleFailuresOf(verdicts, seen),

@@ -29,6 +29,8 @@ import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
 import type { ClusterAnswers } from "./observe.ts";
+import { isBeside, outsideScales, withOutside } from "./outside-scales.ts";
+import type { OutsideScale } from "./scale-event.ts";
 import { heldByNewer } from "./specs/waiting.ts";
 import { pausedBy, stopOf } from "./stop.ts";
 import { windowsNow } from "./stored-windows.ts";
@@ -60,6 +62,10 @@ interface Evaluated {
   readonly waiting?: Because;
   /** Why an answer is missing: the namespace has used its share of the sync. */
   readonly overShare?: string;
+  /** A change of the count that this stack did not make. The decision knows of it. */
+  readonly outside?: OutsideScale;
+  /** True where another controller scales the workload too, or may, or was seen by the sync before. */
+  readonly beside?: true;
 }
 
 export interface HoldVerdict extends Evaluated {
@@ -91,6 +97,7 @@ export const decideAll = (
 ): Promise<readonly Verdict[]> => {
   const holds = holdsOf(loaded, seen, timing);
   const besideHere = besideOf(loaded);
+  const outsideOf = outsideScales(loaded);
   const work = workOfNamespaces();
   const { observations } = seen.observed;
   const decideOne = (autoscaler: ReadySpec): Verdict => {
@@ -99,7 +106,15 @@ export const decideAll = (
     if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
     const over = work(autoscaler, observed);
     if (over) return { kind: "unevaluated", autoscaler, because: over };
-    const input = { ...inputOf(loaded, autoscaler, observed), ...(seen.answeredMs !== undefined && { answeredMs: seen.answeredMs }) };
+    const beside = besideHere(autoscaler, observed);
+    const outside = outsideOf(autoscaler, observed, beside, seen.answeredMs ?? loaded.nowMs);
+    const before = inputOf(loaded, autoscaler, observed);
+    const windows = seen.failures.guarded(
+      uid,
+      () => withOutside(rules, loaded, { input: before, uid, outside, rivals: beside.rivals }),
+      () => before.windows,
+    );
+    const input = { ...before, windows, ...(seen.answeredMs !== undefined && { answeredMs: seen.answeredMs }) };
     const decision = seen.failures.guarded<Decision | undefined>(
       uid,
       () => rules.decide(input),
@@ -108,7 +123,7 @@ export const decideAll = (
     // Also where its questions failed before: it was not asked what it needs.
     const error = seen.failures.of(uid);
     if (!decision || error) return withError(autoscaler, error ?? new TypeError("a rule gave no decision"));
-    return decidedOf({ autoscaler, input, decision }, { loaded, seen, observed, holds, beside: besideHere(autoscaler, observed) });
+    return decidedOf({ autoscaler, input, decision, ...(outside && { outside }) }, { loaded, seen, observed, holds, beside });
   };
   return mapYielding(ofRound(loaded, seen, round), (autoscaler): Verdict => {
     const unevaluated = unevaluatedOf(loaded, autoscaler);
@@ -133,7 +148,7 @@ interface Surroundings {
 
 /** The verdict on a decision: what holds it back, or the scale. */
 const decidedOf = (
-  decided: Pick<Evaluated, "autoscaler" | "input" | "decision">,
+  decided: Pick<Evaluated, "autoscaler" | "input" | "decision" | "outside">,
   { loaded, seen, observed, holds, beside }: Surroundings,
 ): Verdict => {
   const { autoscaler } = decided;
@@ -145,6 +160,7 @@ const decidedOf = (
     ...(rivals.length > 0 && { rivals }),
     ...(known && { knownRivals: known }),
     ...(overShare !== undefined && { overShare }),
+    ...(isBeside(beside, observed) && { beside: true as const }),
     ...waiting,
   };
   const rivalHolds = rivalsOf(autoscaler, beside, observed.otherStack);

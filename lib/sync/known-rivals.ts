@@ -9,6 +9,8 @@ import type { ReadySpec } from "./load-specs.ts";
 /** The other controllers of a workload, by this sync and by what earlier syncs have stored. */
 export interface Beside {
   readonly rivals: readonly Rival[];
+  /** True where an earlier sync has seen one. */
+  readonly seenBefore: boolean;
   /** Why there may be others. */
   readonly unknown?: string;
   /** What the looks have shown so far, this one included. */
@@ -35,8 +37,14 @@ export const besideOf = (loaded: Loaded): ((autoscaler: ReadySpec, observed: Obs
     const lost = looks.find((look) => look.outcome === "refused" && wasAnswered(look, namespace));
     const unknown = rivalsUnknown ?? (lost?.outcome === "refused" ? lostRight(lost) : undefined);
     const known = knownAfter(before, looks, connectionOf(loaded.cluster));
+    const seenBefore = before?.looks.some(([, seen]) => seen.length > 0) === true;
     const still = stillThere(before, looks, rivals);
-    return { rivals: still.length === 0 ? rivals : [...rivals, ...still], ...(unknown !== undefined && { unknown }), ...(known && { known }) };
+    return {
+      rivals: still.length === 0 ? rivals : [...rivals, ...still],
+      seenBefore,
+      ...(unknown !== undefined && { unknown }),
+      ...(known && { known }),
+    };
   };
 };
 

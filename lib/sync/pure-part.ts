@@ -5,9 +5,10 @@ import type { AutoscalerUid } from "../model/ids.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import { type DecideInput, decide } from "../policy/decide.ts";
-import { afterWrite, withScale } from "../policy/dialects.ts";
-import type { Change } from "../policy/shared/recorded-scales.ts";
+import { afterWrite, withOutsideChange, withScale } from "../policy/dialects.ts";
+import type { Change, OutsideChange } from "../policy/shared/recorded-scales.ts";
 import type { WriteReport, Written } from "../policy/shared/write-report.ts";
+import { withScalesBefore } from "../policy/unknown-past.ts";
 
 /** The pure part of a sync: the conversion of stored manifests, the decision, and what a scale leaves in the windows. Nothing here waits. */
 export interface PurePart {
@@ -17,6 +18,10 @@ export interface PurePart {
   readonly afterWrite: (report: WriteReport & { readonly eventId: string }) => Written;
   /** Windows with a scale that a later sync settled as applied or unknown. */
   readonly withScale: (windows: Windows, spec: AutoscalerSpec, change: Change) => Windows;
+  /** Windows with a change of the count that this stack did not make. */
+  readonly withOutsideChange: (windows: Windows, spec: AutoscalerSpec, change: OutsideChange) => Windows;
+  /** Windows beside another controller whose scales before the first sync are unknown but for their time. */
+  readonly withScalesBefore: (windows: Windows, spec: AutoscalerSpec, at: { readonly atMs: number; readonly eventId: string }) => Windows;
 }
 
 export type SpecReading = { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "invalid"; readonly message: string };
@@ -34,6 +39,8 @@ export const PURE_PART: PurePart = {
   decide,
   afterWrite,
   withScale,
+  withOutsideChange,
+  withScalesBefore,
 };
 
 /**

@@ -41,10 +41,13 @@ export const withCounted = (totals: ScaleTotals | undefined, { id, from, to, out
  * closed. Metric values and the observed count are not compared: the journal has them, and the page keeps those of its last write.
  */
 export const needsNoWrite = (
-  { open, windows: stored, rivals, totals }: StoredWindows,
-  { open: isOpen, windows: after, rivals: rivalsAfter, totals: totalsAfter }: StoredWindows,
+  { open, windows: stored, rivals, totals, seen }: StoredWindows,
+  { open: isOpen, windows: after, rivals: rivalsAfter, totals: totalsAfter, seen: seenAfter }: StoredWindows,
 ): boolean =>
   open === isOpen &&
+  seen?.replicas === seenAfter?.replicas &&
+  seen?.of === seenAfter?.of &&
+  seen?.sinceMs === seenAfter?.sinceMs &&
   sameKnown(rivals, rivalsAfter) &&
   totals?.epoch === totalsAfter?.epoch &&
   sameRuns(stored.memory.recommendations, after.memory.recommendations, open) &&

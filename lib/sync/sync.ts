@@ -11,6 +11,7 @@ import { both, load, type Unloaded } from "./load.ts";
 import { isEarly, isStale, type SyncMessage } from "./message.ts";
 import { writeBackObjects } from "./objects/write-back-objects.ts";
 import { observe, seenTogether } from "./observe.ts";
+import { storeOutside } from "./outside-changes.ts";
 import { phaseTimer } from "./phase-timer.ts";
 import { releasePartition } from "./release.ts";
 import { settleEarlier } from "./settle-earlier.ts";
@@ -81,7 +82,8 @@ const syncClaimed = async (
     return verdictsOfPart;
   };
   const { settled, verdicts } = await makeWaves(ports, holder, { message, loaded, verdicts: decided, later, earlier, softUntilMs, timer });
-  const after = await windowsAfter(ports.rules, loaded, { verdicts, settled, failures: seen.failures });
+  const outside = await storeOutside(ports, message, { loaded, verdicts, settled });
+  const after = await windowsAfter(ports.rules, loaded, { verdicts, settled, outside, failures: seen.failures });
   const stored = await timer.phase("pages", storePages(ports, holder.lease.partition, loaded, after.entries));
   const told = { loaded, verdicts, settled, stored, after, failures: seen.failures };
   const [journal, summary] = await timer.phase("journal", both(writeJournal(ports, message, told), writeSummary(ports, message, told)));
@@ -89,10 +91,11 @@ const syncClaimed = async (
   await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored, journal, summary, troubles }));
   await removeOldPages(ports, holder.lease.partition, loaded, stored);
   const writtenBack =
-    loaded.objects && (await timer.phase("write-back", writeBackObjects(ports, message, { loaded, seen, verdicts, settled, after, softUntilMs })));
+    loaded.objects &&
+    (await timer.phase("write-back", writeBackObjects(ports, message, { loaded, seen, verdicts, settled, outside, after, softUntilMs })));
   const endMs = ports.tables.clock();
   const { phasesMs } = timer;
-  return completedReport(message, { loaded, seen, verdicts, settled, stored, journal, summary, writtenBack, startMs, endMs, phasesMs });
+  return completedReport(message, { loaded, seen, verdicts, settled, outside, stored, journal, summary, writtenBack, startMs, endMs, phasesMs });
 };
 
 /** Ends the lease of a failed sync. Where that fails too, the lease ends by its own time. The first failure stays the cause of the error. */

@@ -12,8 +12,9 @@ import type { Written } from "../policy/shared/write-report.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
 import { uidOf } from "./load-specs.ts";
+import { countsAfter, type Outside } from "./outside-changes.ts";
 import type { PurePart, RuleFailures } from "./pure-part.ts";
-import { outcomeOfEvent } from "./scale-event.ts";
+import { type OutsideScale, outcomeOfEvent } from "./scale-event.ts";
 import type { Settled } from "./settle-earlier.ts";
 import { isOpenAt, windowsNow, withCounted } from "./stored-windows.ts";
 
@@ -28,15 +29,18 @@ export interface After {
   readonly refused: ReadonlyMap<AutoscalerUid, Refusal>;
 }
 
+interface Left {
+  readonly verdicts: readonly Verdict[];
+  readonly settled: Settled;
+  readonly outside: Outside;
+  readonly failures: RuleFailures;
+}
+
 /**
  * The windows of every autoscaler of the partition after this sync. An autoscaler that was not evaluated and has no windows yet gets none. A recommendation counts also while the
  * autoscaler is held, frozen or paused: so its stabilization windows are full when it may scale again. A scale counts only if a PUT was sent for it.
  */
-export const windowsAfter = async (
-  rules: PurePart,
-  loaded: Loaded,
-  { verdicts, settled, failures }: { readonly verdicts: readonly Verdict[]; readonly settled: Settled; readonly failures: RuleFailures },
-): Promise<After> => {
+export const windowsAfter = async (rules: PurePart, loaded: Loaded, { verdicts, settled, outside, failures }: Left): Promise<After> => {
   const before = new Map<AutoscalerUid, StoredWindows>();
   for (const page of loaded.pages) {
     if (page.kind === "read") for (const [uid, entry] of page.entries) before.set(uid, entry);
@@ -47,6 +51,11 @@ export const windowsAfter = async (
   );
   const specs = new Map(loaded.specs.all.flatMap((spec) => (spec.kind === "ready" ? [[spec.record.uid, spec.spec] as const] : [])));
   const late = new Map(settled.late.map(({ scale }) => [scale.uid, scale]));
+  const countAfter = countsAfter(loaded, verdicts, { settled, outside });
+  const withCount = ({ seen: _before, ...entry }: StoredWindows): StoredWindows => {
+    const seen = countAfter(entry.uid, before.get(entry.uid)?.seen);
+    return seen ? { ...entry, seen } : entry;
+  };
   const uids = [...uidsToStore(loaded, [...before.keys(), ...late.keys()])];
   const stored = await mapYielding(uids, (uid) => {
     const windows = written.get(uid)?.windows;
@@ -54,11 +63,14 @@ export const windowsAfter = async (
     const evaluated = windows && { uid, windows, open: isOpenAt(windows, loaded.nowMs), ...(rivals && { rivals }) };
     const scale = late.get(uid);
     return scale
-      ? withLate({ rules, failures }, specs.get(uid), evaluated ?? ended(loaded, uid, before.get(uid)), scale)
+      ? withLate({ rules, failures }, specs.get(uid), evaluated ?? ended(loaded, uid, before.get(uid)), {
+          scale,
+          before: outside.beforeLate.get(uid),
+        })
       : (evaluated ?? endedEntry(loaded, before.get(uid)));
   });
   const totals = totalsAfter(before, settled);
-  const entries = new Map(stored.flatMap((entry) => (entry ? [[entry.uid, withTotals(entry, totals.get(entry.uid))] as const] : [])));
+  const entries = new Map(stored.flatMap((entry) => (entry ? [[entry.uid, withCount(withTotals(entry, totals.get(entry.uid)))] as const] : [])));
   return {
     entries,
     events: new Map([...written].map(([uid, { events }]) => [uid, events])),
@@ -94,8 +106,23 @@ interface Recording {
   readonly failures: RuleFailures;
 }
 
-const withLate = ({ rules, failures }: Recording, spec: AutoscalerSpec | undefined, entry: StoredWindows, scale: UncountedScale): StoredWindows => {
-  const recommended = withRecommendation(entry.windows, scale);
+interface Late {
+  readonly scale: UncountedScale;
+  /** What others did to the count before it. */
+  readonly before: OutsideScale | undefined;
+}
+
+const withLate = ({ rules, failures }: Recording, spec: AutoscalerSpec | undefined, entry: StoredWindows, { scale, before }: Late): StoredWindows => {
+  const kept = entry.windows;
+  const counted =
+    spec && before
+      ? failures.guarded(
+          scale.uid,
+          () => rules.withOutsideChange(kept, spec, { ...before, earliestMs: 0, eventId: before.id }),
+          () => kept,
+        )
+      : kept;
+  const recommended = withRecommendation(counted, scale);
   if (scale.outcome === "refused") return { ...entry, windows: recommended };
   // Fails to a limit: its time is not known exactly, and an "unknown" may not have happened. It limits its own direction from now on, and gives no room to the other.
   const change = { from: scale.from, to: scale.to, ruled: scale.ruled, atMs: scale.settledMs, earliestMs: 0, eventId: scale.id };

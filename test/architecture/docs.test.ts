@@ -160,6 +160,7 @@ describe("the metrics", () => {
       kind: "completed",
       epoch: 1,
       events: [],
+      outside: [],
       unreadable: [],
       ruleFailures: [],
       changed: [],

@@ -156,7 +156,9 @@ try {
   await wait(PERIOD_MS);
 
   const events = await toArray(service.events({}));
-  const stored = events.map(({ at, ...event }): StoredEvent => ({ ...event, atMs: Date.parse(at) }));
+  const stored = events.flatMap(({ at, outcome, ...event }): readonly StoredEvent[] =>
+    outcome === "outside" ? [] : [{ ...event, outcome, atMs: Date.parse(at) }],
+  );
   const puts = auditedPuts(plane.auditLog);
   const heads = await Promise.all(PARTITIONS.map((partition) => readHead(tables, partition)));
   const open = heads.flatMap((head) => [...(head?.intents ?? []), ...(head?.unreadable ?? [])]);

@@ -141,7 +141,7 @@ describe("the functions", () => {
   it("start small: what is loaded at start stays within its budget", () => {
     // The functions that answer people hold the rules of every dialect, and the edits of overrides and metric sources: they explain with the functions that decide.
     // The sync holds the code that stores an edit, for specs that are read from clusters, and writes the summaries that readers read.
-    // It keeps what it has decoded, and compares who a cluster is.
+    // It tells what others did to counts, keeps what it has decoded, and compares who a cluster is.
     // The schedule counts the problems of the fleet beside planning it.
     const budgetKib = { schedule: 380, sync: 832, api: 960, connect: 965, view: 850 };
     for (const name of FUNCTIONS) expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);

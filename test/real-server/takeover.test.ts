@@ -9,6 +9,8 @@ import { personKubeconfig, sessionOn } from "./person.ts";
 import { type Scene, until } from "./scene.ts";
 
 const BETWEEN_SYNCS_MS = 300;
+/** The period of the rates that an HPA has by default: for so long its last scale counts against those of Tidemark. */
+const RATE_PERIOD_MS = 15_000;
 
 /** Syncs again and again while the work goes on, and notes every count of the workloads that the API server tells of. */
 const whileSyncing = async <Result>(scene: Scene, work: () => Promise<Result>): Promise<readonly [Result, ReadonlySet<number>]> => {
@@ -84,7 +86,10 @@ onServer("tidemark takeover and handback", (newScene) => {
     });
     // From now on Tidemark scales.
     await scene.metrics({ [`cpu ${namespace}/web`]: 600 });
-    await scene.sync();
+    await until("Tidemark scales as soon as its limits allow it beside the last scale of the HPA", async () => {
+      await scene.sync();
+      return (await scene.replicas(workload)) === 6;
+    });
     await scene.running(workload, 6);
     const [back, after] = await whileSyncing(scene, () => inside(["handback", "web", "--kubeconfig", person], { open }));
     expect(back.err).toBe("");
@@ -107,6 +112,7 @@ onServer("tidemark takeover and handback", (newScene) => {
     });
     const { namespace } = scene;
     const { workload, hpa, uid } = await besideHpa(scene, "web");
+    await wait(RATE_PERIOD_MS);
     // The load moves at once after the switch, so that Tidemark has something to write.
     const moved = (async () => {
       await until("the HPA is gone", async () => (await hpa()) === undefined);

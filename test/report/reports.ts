@@ -15,6 +15,7 @@ export const completed = (parts: Partial<CompletedSync> = {}): CompletedSync => 
   failed: 0,
   unreachable: false,
   events: [],
+  outside: [],
   openIntents: 0,
   unreadable: [],
   ruleFailures: [],

@@ -1,9 +1,10 @@
 import { workloadKey } from "../../lib/sync/open-intents.ts";
-import type { SimulatedCluster } from "./cluster.ts";
+import type { SimulatedCluster, Workload } from "./cluster.ts";
 import { changeObject, changeOf } from "./objects/change-object.ts";
 import type { Person } from "./people.ts";
 import type { Stage } from "./stage.ts";
 import { type Happening, LAST_MS, type PlannedAutoscaler } from "./timetable.ts";
+import { noteOutside } from "./watch/outside.ts";
 
 interface Editors {
   readonly owner: Person;
@@ -44,7 +45,12 @@ export const happen = (stage: Stage, editors: Editors, happening: Happening): vo
 const isOfObject = ({ home }: PlannedAutoscaler, { edit }: PlannedEditing): boolean =>
   home !== undefined && (edit.verb === "apply" || edit.verb === "delete");
 
-const happenAt = ({ story, nowMs }: Stage, cluster: SimulatedCluster, autoscaler: PlannedAutoscaler, happening: Happening): void => {
+const setCount = (ledger: Stage["ledger"], cluster: SimulatedCluster, workload: Workload, replicas: number | undefined): void => {
+  if (replicas !== undefined && replicas !== workload.replicas) noteOutside(ledger, workload);
+  cluster.edit(workload, replicas);
+};
+
+const happenAt = ({ story, nowMs, ledger }: Stage, cluster: SimulatedCluster, autoscaler: PlannedAutoscaler, happening: Happening): void => {
   const workload = cluster.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
   if (!workload) throw new RangeError("something happens to an unknown workload");
   const tell = (words: string): void => story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
@@ -67,7 +73,7 @@ const happenAt = ({ story, nowMs }: Stage, cluster: SimulatedCluster, autoscaler
       break;
     case "count":
       tell(happening.replicas === undefined ? "is touched from outside" : `is set to ${happening.replicas} from outside`);
-      if (!workload.gone) cluster.edit(workload, happening.replicas);
+      if (!workload.gone) setCount(ledger, cluster, workload, happening.replicas);
       break;
     case "edit":
       tell(`has its object edited: ${happening.edit.verb}`);

@@ -40,4 +40,6 @@ export interface Decided {
   readonly input: DecideInput;
   readonly decision: Decision;
   readonly atMs: number;
+  /** How many scales of ours its workload has had; undefined while one is open. */
+  readonly intents?: number | undefined;
 }

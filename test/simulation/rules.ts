@@ -1,9 +1,11 @@
+import { uidOfIntent } from "../../lib/model/ids.ts";
 import type { PurePart, SpecReading } from "../../lib/sync/pure-part.ts";
 import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Invocation } from "./invocation.ts";
 import { noteBreach } from "./watch/breaches.ts";
 import type { Ledger } from "./watch/ledger.ts";
+import { noteSeen, quietIntents } from "./watch/outside.ts";
 import { watchRecommendations } from "./watch/recommendations.ts";
 
 const SPECS_MAX = 10_000;
@@ -38,10 +40,14 @@ export const watchedRules = (rules: PurePart, by: Invocation, ledger: Ledger, no
     const decision = rules.decide(input);
     const uid = by.uids.get(`${input.namespace}/${input.name}`);
     if (uid === undefined) throw new TypeError("decided on what was not observed");
-    const decided = { by, uid, input, decision, atMs: nowMs() };
+    const decided = { by, uid, input, decision, atMs: nowMs(), intents: quietIntents(ledger, by, { input }) };
     by.decided.set(uid, decided);
     watchRecommendations(ledger, decided);
     noteBreach(ledger, decided);
     return decision;
+  },
+  withOutsideChange: (windows, spec, change) => {
+    noteSeen(ledger, uidOfIntent(change.eventId ?? ""), change.atMs);
+    return rules.withOutsideChange(windows, spec, change);
   },
 });

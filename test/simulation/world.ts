@@ -30,7 +30,7 @@ export const elsewhereOf = ({ clusters, autoscalers }: Timetable, nowMs: () => n
       const inside = autoscalers.filter(({ cluster }) => cluster === name);
       const workloads = inside.map((planned) => ({
         ...workloadOf(planned),
-        uid: `object-${planned.target.name}-elsewhere`,
+        uid: `elsewhere-${planned.target.name}e`,
         replicas: countElsewhere(planned),
       }));
       return [name, simulatedCluster(name, { workloads, objects: objectsOf(`${name}-elsewhere`, inside, nowMs) }, nowMs)];

@@ -19,6 +19,8 @@ export const demandRules = (world: MemoryCluster, rateWindowMs = 0): PurePart =>
     events: [],
   }),
   withScale: (windows, _spec, change) => withChange(windows, change),
+  withOutsideChange: (windows, _spec, { beside, ...change }) => (beside ? withChange(windows, change) : windows),
+  withScalesBefore: (windows) => windows,
 });
 
 export const STABLE_MS = 90_000;

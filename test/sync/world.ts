@@ -1,3 +1,4 @@
+import type { EventRecord } from "../../lib/model/event-record.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord, ScaleEventRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
@@ -39,6 +40,8 @@ export interface World {
   sync(ports?: SyncPorts): Promise<SyncReport>;
   head(): Promise<Head>;
   events(): Promise<readonly ScaleEventRecord[]>;
+  /** Changes of counts that no sync has made. */
+  outside(): Promise<readonly EventRecord[]>;
   autoscaler(name: string, generation?: number): AutoscalerRecord;
 }
 
@@ -127,9 +130,11 @@ export const newWorld = async (
       if (!head) throw new Error("there is no head");
       return head;
     },
-    events: () => collected(eventsOfCluster(tables, name, { sinceMs: 0, untilMs: world.nowMs + 86_400_000 })),
+    events: async () => (await all()).filter((event): event is ScaleEventRecord => event.outcome !== "outside"),
+    outside: async () => (await all()).filter(({ outcome }) => outcome === "outside"),
     autoscaler: (workload, generation) => autoscalerRecord(name, workload, generation),
   };
+  const all = (): Promise<readonly EventRecord[]> => collected(eventsOfCluster(tables, name, { sinceMs: 0, untilMs: world.nowMs + 86_400_000 }));
   cluster.clock = () => world.nowMs;
   return world;
 };

@@ -9,7 +9,7 @@ export const EVENT_HEADERS = ["TIME", "AGE", "CLUSTER", "NAMESPACE", "NAME", "FR
 /** The columns that `-o wide` has beside them, before the message. */
 export const WIDE_EVENT_HEADERS = [...EVENT_HEADERS.slice(0, -1), "REFERENCE", "GENERATION", "KNOWN AFTER", "ID", "MESSAGE"] as const;
 
-const OUTCOME_STYLES: Readonly<Record<EventView["outcome"], Style>> = { applied: "good", refused: "bad", unknown: "warn" };
+const OUTCOME_STYLES: Readonly<Record<EventView["outcome"], Style>> = { applied: "good", refused: "bad", unknown: "warn", outside: "warn" };
 
 export const eventRow = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [...leadingCells(event, nowMs, paint), messageOf(event)];
 

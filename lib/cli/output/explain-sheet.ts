@@ -11,7 +11,7 @@ import { windowLines } from "./window-lines.ts";
 
 /** Explains a count: the metrics, each step of the pipeline, the windows, and what would change the outcome. */
 export const explainSheet = (explanation: Explanation, nowMs: number, paint: Paint): Printed => {
-  const { decision } = explanation;
+  const { decision, outside } = explanation;
   const atMs = Date.parse(decision.at);
   return sheet([
     ["Name", explanation.name],
@@ -21,6 +21,7 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
     ...(explanation.beforeSeconds === undefined ? [] : [["Shown", shownText(explanation.stored, explanation.beforeSeconds)] as const]),
     ["Outcome", paint("strong", outcomeText(explanation))],
     ["Reason", `${decision.reason}: ${decision.message}`],
+    ...(outside ? [["Outside", `${outside.message} (seen ${ageText(nowMs - Date.parse(outside.settledAt))} ago)`] as const] : []),
     ...(decision.withoutHold ? [["Without hold", withoutHoldText(decision.withoutHold, decision.from)] as const] : []),
     { heading: "Metrics", lines: metricLines(explanation.metrics, paint) },
     { heading: "Steps", lines: explanation.steps.length === 0 ? ["<none>"] : aligned(explanation.steps.map((step) => stepRow(step, atMs))) },

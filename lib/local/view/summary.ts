@@ -47,9 +47,10 @@ const played = ({ playedMs, wallMs, pace }: SummaryInput): SummaryLine => [
 
 const eventRows = (events: readonly EventView[]): readonly SummaryLine[] => {
   const count = (outcome: EventView["outcome"]) => events.filter((event) => event.outcome === outcome).length;
-  const [refused, unknown] = [count("refused"), count("unknown")];
+  const [refused, unknown, outside] = [count("refused"), count("unknown"), count("outside")];
   const others = [...(refused > 0 ? [`${refused} refused`] : []), ...(unknown > 0 ? [`${unknown} unknown`] : [])];
-  return [["scale events", [String(events.length), ...others].join(", ")]];
+  const rows: readonly SummaryLine[] = [["scale events", [String(events.length - outside), ...others].join(", ")]];
+  return outside === 0 ? rows : [...rows, ["changed outside", String(outside)]];
 };
 
 const syncRows = ({ syncs, failed, stateWrites, historyWrites, wallMs }: Tally): readonly SummaryLine[] => [
@@ -97,7 +98,9 @@ const atMaxText = (
 
 /** A reversal is a scale against the direction of the one before it. A policy that flaps has many. */
 const movesText = (events: readonly EventView[]): string => {
-  const directions = events.filter(({ from, to, outcome }) => from !== to && outcome !== "refused").map(({ from, to }) => Math.sign(to - from));
+  const directions = events
+    .filter(({ from, to, outcome }) => from !== to && outcome !== "refused" && outcome !== "outside")
+    .map(({ from, to }) => Math.sign(to - from));
   const reversals = directions.filter((direction, index) => index > 0 && direction !== directions[index - 1]).length;
   return `${plural(directions.length, "scale")}, ${plural(reversals, "reversal")}`;
 };

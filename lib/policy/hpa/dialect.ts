@@ -2,7 +2,7 @@ import type { HpaSpec } from "../../model/spec-hpa.ts";
 import type { Dialect } from "../dialect.ts";
 import { hpaQuestions } from "../shared/questions.ts";
 import { HPA_EXPLANATIONS } from "./explanations.ts";
-import { afterHpaWrite, withHpaScale } from "./steps/after-write.ts";
+import { afterHpaWrite, withHpaScale, withOutsideHpaChange } from "./steps/after-write.ts";
 import { branch } from "./steps/branch.ts";
 import { combine } from "./steps/combine.ts";
 import { decideBySteps } from "./steps/conclude.ts";
@@ -38,6 +38,7 @@ export const HPA: Dialect<HpaSpec> = {
   decide: (input) => decideBySteps(HPA_STEPS, input),
   afterWrite: afterHpaWrite,
   withScale: withHpaScale,
+  withOutsideChange: withOutsideHpaChange,
   // The controller writes the same count again, whatever the count is by now (hpa.md 2.4 step 6).
   whyNotAgain: () => undefined,
   windows: hpaWindows,

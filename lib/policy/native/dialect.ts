@@ -5,7 +5,7 @@ import { questionsOf } from "../shared/questions.ts";
 import { decideNative } from "./decide.ts";
 import { dueQuestionOf } from "./metrics/kept-answers.ts";
 import { NATIVE_EXPLANATIONS } from "./explanations.ts";
-import { afterNativeWrite, withNativeScale } from "./steps/after-write.ts";
+import { afterNativeWrite, withNativeScale, withOutsideNativeChange } from "./steps/after-write.ts";
 import { isTimed } from "./steps/sentences.ts";
 import { nativeWindows } from "./windows.ts";
 
@@ -28,6 +28,7 @@ export const NATIVE: Dialect<NativeSpec> = {
   decide: decideNative,
   afterWrite: afterNativeWrite,
   withScale: withNativeScale,
+  withOutsideChange: withOutsideNativeChange,
   // Another count is a decision that this one did not see: it holds, and the next sync decides on it.
   whyNotAgain: (from, { specReplicas }) => (specReplicas === from ? undefined : `the count is ${specReplicas} by now, it was decided on ${from}`),
   windows: nativeWindows,

@@ -1,5 +1,5 @@
 import type { Behavior, CountedChanges, ScalingRules } from "../../model/spec-hpa.ts";
-import type { Memory, ScaleChange } from "../../model/windows.ts";
+import type { Memory, ScaleChange, Status } from "../../model/windows.ts";
 import { addI32 } from "./arithmetic.ts";
 
 type Changes = readonly ScaleChange[];
@@ -61,6 +61,15 @@ export interface Change {
   readonly earliestMs?: number | undefined;
   readonly eventId?: string | undefined;
 }
+
+/** A change of the count that Tidemark did not make. It limits its own direction from when it was seen, and gives the other one no room, because its time is not known. */
+export interface OutsideChange extends Change {
+  /** True where another controller scales the workload too, or may: it counts as one of the imitated controller's own. A person's change does not, since the controllers record their own alone. */
+  readonly beside: boolean;
+}
+
+/** Forbidden windows and cool-downs go by this time, which never moves back. */
+export const lastScaledAt = (status: Status, atMs: number): Status => ({ ...status, lastScaleMs: Math.max(status.lastScaleMs ?? atMs, atMs) });
 
 /**
  * hpa.md 3.9: the event of a change that was, or may have been, made. Nothing is kept without behavior. The same event id twice changes nothing, so that a sync that

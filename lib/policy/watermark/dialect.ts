@@ -11,7 +11,7 @@ import { forbiddenStates, type Moment, timerState, type WindowStates } from "../
 import { decideWatermark } from "./decide.ts";
 import { readyPods } from "./metrics/measure.ts";
 import { recommenderRequest } from "./metrics/recommender.ts";
-import { afterWatermarkWrite, withWatermarkScale } from "./steps/after-write.ts";
+import { afterWatermarkWrite, withOutsideWatermarkChange, withWatermarkScale } from "./steps/after-write.ts";
 import { ABOVE, BELOW, forbiddenOf } from "./steps/gates.ts";
 
 /** Every source counts ready pods (watermark.md 2.4); usage comes from metrics.k8s.io. */
@@ -74,6 +74,7 @@ export const WATERMARK: Dialect<WatermarkSpec> = {
   decide: decideWatermark,
   afterWrite: (_spec, report) => afterWatermarkWrite(report),
   withScale: (_spec, windows, change) => withWatermarkScale(windows, change),
+  withOutsideChange: (_spec, windows, change) => withOutsideWatermarkChange(windows, change),
   whyNotAgain: () => "the count is decided anew by the next sync",
   windows: watermarkWindows,
   explains: WATERMARK_EXPLANATIONS,

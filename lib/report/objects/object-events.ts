@@ -1,4 +1,4 @@
-import type { ScaleEventRecord } from "../../model/records.ts";
+import type { EventRecord } from "../../model/event-record.ts";
 import { type Json, listedConditions, READY } from "./object-conditions.ts";
 
 /** One Event of Kubernetes about an object. Equal ids are one Event, however often they are told. */
@@ -12,19 +12,26 @@ export interface ObjectEvent {
   readonly atMs: number;
 }
 
-const REASONS: Readonly<Record<ScaleEventRecord["outcome"], string>> = {
+const REASONS: Readonly<Record<EventRecord["outcome"], string>> = {
   applied: "SuccessfulRescale",
   refused: "FailedRescale",
   unknown: "UnknownRescale",
+  outside: "ChangedOutside",
+};
+const SENTENCES: Readonly<Record<EventRecord["outcome"], (from: number, to: number) => string>> = {
+  applied: (from, to) => `Scaled from ${from} to ${to}`,
+  refused: (from, to) => `Tried to scale from ${from} to ${to}`,
+  unknown: (from, to) => `Tried to scale from ${from} to ${to}`,
+  outside: () => "",
 };
 
 /** The Event of a scale, under the id of the scale event in the history: a repeat is the same Event. */
-export const scaleObjectEvent = ({ id, outcome, from, to, message, detail, settledMs }: ScaleEventRecord): ObjectEvent => ({
+export const scaleObjectEvent = ({ id, outcome, from, to, message, detail, settledMs }: EventRecord): ObjectEvent => ({
   id,
   occurrence: id,
-  type: outcome === "applied" ? "Normal" : "Warning",
+  type: outcome === "applied" || outcome === "outside" ? "Normal" : "Warning",
   reason: REASONS[outcome],
-  note: [`${outcome === "applied" ? "Scaled" : "Tried to scale"} from ${from} to ${to}`, whyText({ message, detail })].filter(Boolean).join(": "),
+  note: [SENTENCES[outcome](from, to), whyText({ message, detail })].filter(Boolean).join(": "),
   atMs: settledMs,
 });
 

@@ -30,6 +30,14 @@ export const HOLDS: ReasonTexts = {
     "It could not be read whether another controller scales the workload.",
     "Give the rights to list HPAs, ScaledObjects and WatermarkPodAutoscalers: `tidemark cluster check NAME`.",
   ],
+  ChangedBeside: [
+    "Of an event: the count was changed outside Tidemark while another controller scaled the workload, or may have. It counts as a scale.",
+    "Nothing. `tidemark explain NAME` shows it beside the limits.",
+  ],
+  ChangedOutside: [
+    "Of an event: a person or another program changed the count. Only native rules count it as a scale.",
+    "Nothing where the change was wanted; `kubectl get TYPE NAME -o yaml --show-managed-fields` names who made it.",
+  ],
   OtherStack: ["Another Tidemark was the last to scale the workload.", "Delete the autoscaler in one of the two stacks."],
   TargetShared: ["Another autoscaler of Tidemark has the same workload.", "Delete one of the two, or make one a dry run."],
   NameShared: ["The cluster has an object of another kind with this name in the namespace.", "Rename or delete one of them."],

@@ -1,5 +1,5 @@
+import type { EventRecord } from "../../model/event-record.ts";
 import type { AutoscalerRef } from "../../model/ids.ts";
-import type { ScaleEventRecord } from "../../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
@@ -70,8 +70,8 @@ const upTo = ({ memory: { recommendations, scaleUps, scaleDowns }, status }: Win
   };
 };
 
-const newestEvents = async (context: QueryContext, ref: AutoscalerRef, untilMs: number): Promise<readonly ScaleEventRecord[]> => {
-  const newest: ScaleEventRecord[] = [];
+const newestEvents = async (context: QueryContext, ref: AutoscalerRef, untilMs: number): Promise<readonly EventRecord[]> => {
+  const newest: EventRecord[] = [];
   const stretch = { sinceMs: 0, untilMs, newestFirst: true, pageSize: SHOWN_EVENTS };
   for await (const event of eventsOfAutoscaler(context.tables, ref, stretch)) if (newest.push(event) === SHOWN_EVENTS) break;
   return newest;

@@ -9,7 +9,7 @@ import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerQuery } from "../service.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
 import { CLOCKS_APART_MS } from "../time-range.ts";
-import { decisionView, metricsOf, secondsBetween, stepViews } from "../views/autoscaler-of.ts";
+import { decisionView, eventView, metricsOf, secondsBetween, stepViews } from "../views/autoscaler-of.ts";
 import type { Explanation } from "../views/autoscaler-view.ts";
 import { boundsThen } from "../views/bounds-of.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
@@ -33,6 +33,7 @@ export const explain = async (context: QueryContext, query: AutoscalerQuery, atM
   const all = { ...present, evaluated };
   const { evaluation } = evaluated;
   const bounds = boundsThen(evaluation.bounds);
+  const outside = await changedOutside(context, record, evaluated.atMs);
   const windows = isPartial ? await windowsThen(context, all, evaluated) : windowsOf(all, evaluated.atMs, evaluation.from);
   return {
     cluster: record.cluster,
@@ -40,6 +41,7 @@ export const explain = async (context: QueryContext, query: AutoscalerQuery, atM
     name: record.name,
     decision: decisionView(evaluated),
     ageSeconds: secondsBetween(evaluated.atMs, nowMs),
+    ...(outside && { outside }),
     stored: shown.stored,
     ...(atMs !== undefined && { beforeSeconds: secondsBetween(evaluated.atMs, Math.min(atMs, nowMs)) }),
     metrics: metricsOf(all),
@@ -70,6 +72,19 @@ const shownDecision = async (context: QueryContext, present: AutoscalerSnapshot,
   return { evaluated, stored: journaled ? "evaluation" : "event", isPartial, specThen: spec.kind === "spec" && !isEdited ? spec.spec : undefined };
 };
 
+const HOUR_MS = 3_600_000;
+
+/** The newest change by others that the sync of an instant could know of. */
+const changedOutside = async (context: QueryContext, record: AutoscalerRecord, atMs: number): Promise<Explanation["outside"]> => {
+  const stretch = { sinceMs: atMs - HOUR_MS, untilMs: atMs, newestFirst: true };
+  for await (const event of eventsOfAutoscaler(context.tables, record, stretch)) {
+    if (event.uid !== record.uid || event.outcome !== "outside") continue;
+    const { at, settledAt, from, to, reason, message } = eventView(event);
+    return { at, settledAt, from, to, reason, message };
+  }
+  return undefined;
+};
+
 const NEWEST_EVENTS = 10;
 
 /** The newest scale event at or before an instant, as the evaluation that it keeps: its metrics, steps and limits. A refused one explains no count. */
@@ -90,7 +105,7 @@ const eventBefore = async (context: QueryContext, record: AutoscalerRecord, atMs
       steps,
       events: [],
     };
-    if (uid === record.uid && outcome !== "refused") return { atMs: event.atMs, evaluation };
+    if (uid === record.uid && outcome !== "refused" && outcome !== "outside") return { atMs: event.atMs, evaluation };
   }
   return undefined;
 };

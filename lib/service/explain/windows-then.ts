@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AutoscalerRecord, ScaleEventRecord } from "../../model/records.ts";
+import type { EventRecord } from "../../model/event-record.ts";
+import type { AutoscalerRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type Memory, NEW_WINDOWS, type ScaleChange } from "../../model/windows.ts";
-import { withScale } from "../../policy/dialects.ts";
+import { withOutsideChange, withScale } from "../../policy/dialects.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { scopeChangesOf } from "../../store/history/scope-changes.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
+import { CHANGED_BESIDE } from "../../sync/scale-event.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
 import type { QueryContext } from "../context.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
@@ -32,7 +34,7 @@ export const windowsThen = async (context: QueryContext, snapshot: AutoscalerSna
   const resetMs = await lastResetMs(context, snapshot, atMs);
   if (resetMs !== undefined) return lost(`windows: they were reset at ${rfc3339(resetMs)}`);
   const moment = { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) };
-  const made = await scalesThen(context, record, atMs);
+  const made = await scalesThen(context, { record, spec: spec.spec }, atMs);
   const viewOf = (memory: Memory): WindowsView => windowsView(spec.spec, { memory, status }, moment);
   const view = viewOf(made);
   const certain = viewOf(certainlyKept(spec.spec, made, record.updatedMs));
@@ -85,25 +87,33 @@ const lastResetMs = async ({ tables }: QueryContext, { cluster, record }: Autosc
 };
 
 /** The scales that the windows held, from their events: the same times and ids, in order of time. */
-const scalesThen = async ({ tables }: QueryContext, record: AutoscalerRecord, atMs: number): Promise<Memory> => {
+const scalesThen = async (
+  { tables }: QueryContext,
+  { record, spec }: { readonly record: AutoscalerRecord; readonly spec: AutoscalerSpec },
+  atMs: number,
+): Promise<Memory> => {
   const scaleUps: ScaleChange[] = [];
   const scaleDowns: ScaleChange[] = [];
   for await (const event of eventsOfAutoscaler(tables, record, { sinceMs: atMs - PERIOD_MS_MAX, untilMs: atMs })) {
-    if (event.uid !== record.uid || event.outcome === "refused" || !isCountedAt(event, atMs)) continue;
+    if (event.uid !== record.uid || event.outcome === "refused" || !isCountedAt(event, atMs) || !isCountedBy(spec, event)) continue;
     (event.to > event.from ? scaleUps : scaleDowns).push(changeOf(event));
   }
   return { recommendations: null, scaleUps, scaleDowns };
 };
 
+/** The imitated rules count no change by a person. */
+const isCountedBy = (spec: AutoscalerSpec, { outcome, reason, from, to, settledMs: atMs }: EventRecord): boolean =>
+  outcome !== "outside" || withOutsideChange(NEW_WINDOWS, spec, { from, to, atMs, beside: reason === CHANGED_BESIDE }).memory !== NEW_WINDOWS.memory;
+
 /** The longest time from a decision to a clear answer: what is settled later is settled by another sync. */
 const OWN_MS_MAX = deadlineOf(0, DEFAULT_TIMING);
-const isLate = ({ atMs, settledMs }: ScaleEventRecord): boolean => settledMs - atMs >= OWN_MS_MAX;
+const isLate = ({ atMs, settledMs, outcome }: EventRecord): boolean => outcome === "outside" || settledMs - atMs >= OWN_MS_MAX;
 
 /** A sync counts its own scales, also where their answers came after its instant; a later one counts what it settles. */
-const isCountedAt = (event: ScaleEventRecord, atMs: number): boolean => (isLate(event) ? event.settledMs : event.atMs) <= atMs;
+const isCountedAt = (event: EventRecord, atMs: number): boolean => (isLate(event) ? event.settledMs : event.atMs) <= atMs;
 
 /** As lib/sync records it (windows-after.ts): a scale whose time is not known exactly gives no room to the other direction. */
-const changeOf = (event: ScaleEventRecord): ScaleChange => ({
+const changeOf = (event: EventRecord): ScaleChange => ({
   change: Math.abs(event.to - event.from),
   atMs: event.settledMs,
   earliestMs: isLate(event) ? 0 : event.atMs,

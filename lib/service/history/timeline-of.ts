@@ -10,6 +10,7 @@ export const timelineOf = (
   changes: readonly ChangeView[],
 ): Timeline => {
   const points = history.points.map(({ at, ...point }) => ({ ...point, atMs: Date.parse(at) }));
+  // A change outside Tidemark that is an event has its mark by that event.
   const known = events.filter(({ outcome }) => outcome !== "refused").map(({ at, to }) => ({ atMs: Date.parse(at), to }));
   return {
     sinceMs: Date.parse(history.since),
@@ -27,6 +28,7 @@ export const timelineOf = (
 const eventMark = ({ at, from, to, outcome }: EventView): TimelineMark => {
   const atMs = Date.parse(at);
   if (outcome === "refused") return { atMs, kind: "refused" };
+  if (outcome === "outside") return { atMs, kind: "by hand" };
   return { atMs, kind: to > from ? "up" : "down" };
 };
 

@@ -13,9 +13,9 @@ import { writePage } from "../../store/pages/pages.ts";
 import { pageOf } from "../../store/pages/plan.ts";
 import { autoscalersOf } from "../../store/records/partitions.ts";
 import { type ScaleAttempt, scaleEvent } from "../../sync/scale-event.ts";
+import { withCounted } from "../../sync/stored-windows.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
-import { withCounted } from "../../sync/stored-windows.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
 import type { ResetView } from "../views/partition-view.ts";
@@ -84,7 +84,9 @@ const reset = async (
   if (item) {
     const windows = await withUnknownHistory(context, entry.windows, record, { nowMs, eventId: lost.id });
     const totals = event ? withCounted(entry.totals, event) : entry.totals;
-    await writeEntry(context, leased, page, { ...entry, windows, open: false, ...(totals && { totals }) });
+    // Nobody knows what the scale has left: the next sync takes the count as it is.
+    const { seen: _seen, ...rest } = entry;
+    await writeEntry(context, leased, page, { ...rest, windows, open: false, ...(totals && { totals }) });
   }
   leased.lease = await withdrawIntents(context.tables, leased.lease, [lost.id]);
   return { cluster: ref.cluster, partition: ref.partition, autoscalers, kept };
@@ -173,6 +175,7 @@ const tellEvent = async (
 };
 
 const storedEvent = async (context: ServiceContext, record: AutoscalerRecord, id: string, untilMs: number): Promise<ScaleEventRecord | undefined> => {
-  for await (const event of eventsOfAutoscaler(context.tables, record, { sinceMs: 0, untilMs, newestFirst: true })) if (event.id === id) return event;
+  for await (const event of eventsOfAutoscaler(context.tables, record, { sinceMs: 0, untilMs, newestFirst: true }))
+    if (event.id === id && event.outcome !== "outside") return event;
   return undefined;
 };

@@ -78,7 +78,8 @@ const wentToZero = async (context: ServiceContext, record: AutoscalerRecord): Pr
   let seen = 0;
   const stretch = { sinceMs: 0, untilMs: context.clock(), newestFirst: true, pageSize: NEWEST_EVENTS };
   for await (const { uid, outcome, to } of eventsOfAutoscaler(context.tables, record, stretch)) {
-    if (uid === record.uid && outcome !== "refused") return to === 0;
+    // A zero that others have set is no rest of this autoscaler.
+    if (uid === record.uid && outcome !== "refused") return to === 0 && outcome !== "outside";
     if (++seen === NEWEST_EVENTS) break;
   }
   return false;

@@ -1,7 +1,8 @@
 import type { StepOutcome } from "../../model/decision.ts";
+import type { EventRecord } from "../../model/event-record.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
 import { originIn } from "../../model/origin.ts";
-import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, WithoutHold } from "../../model/records.ts";
+import type { AutoscalerRecord, Evaluation, FleetRecord, WithoutHold } from "../../model/records.ts";
 import type { Rival } from "../../model/rival-state.ts";
 import type { Status } from "../../model/windows.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
@@ -130,7 +131,7 @@ export const stepView = ({ step, before, after, limit }: StepOutcome): StepView 
 
 export const stepViews = (steps: Evaluation["steps"]): readonly StepView[] => steps.map(stepView);
 
-export const eventView = (event: ScaleEventRecord): EventView => ({
+export const eventView = (event: EventRecord): EventView => ({
   id: event.id,
   at: rfc3339(event.atMs),
   settledAt: rfc3339(event.settledMs),

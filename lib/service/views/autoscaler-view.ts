@@ -141,7 +141,8 @@ export interface EventView {
   readonly to: number;
   readonly reason: string;
   readonly message: string;
-  readonly outcome: "applied" | "refused" | "unknown";
+  /** `outside` is a change of the count that Tidemark did not make. */
+  readonly outcome: "applied" | "refused" | "unknown" | "outside";
   readonly detail?: string;
   readonly specGeneration: number;
   readonly metrics: readonly MetricView[];
@@ -162,6 +163,8 @@ export interface Explanation {
   /** The evaluation that is explained: the newest one at or before the given time. */
   readonly decision: DecisionView;
   readonly ageSeconds: number;
+  /** The newest change of the count that Tidemark did not make, of the hour before the decision; absent where there was none. */
+  readonly outside?: Pick<EventView, "at" | "settledAt" | "from" | "to" | "reason" | "message">;
   /** What the decision is read from. Evaluations are kept for 14 days, scale events for 13 months. */
   readonly stored: "evaluation" | "event";
   /** How long before the given time it was; absent where none was given. */

@@ -1,6 +1,6 @@
 import { TidemarkError } from "../../model/errors.ts";
+import type { EventRecord } from "../../model/event-record.ts";
 import { autoscalerName, clusterName, namespace, uidOfIntent } from "../../model/ids.ts";
-import type { ScaleEventRecord } from "../../model/records.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { EVENT_SK_PREFIX, type Key } from "../table/keys.ts";
 import type { HistoryItem } from "./insert-history.ts";
@@ -9,7 +9,7 @@ import type { HistoryItem } from "./insert-history.ts";
 export const EVENT_VERSION = 1;
 
 /** Parts of an event that its key may say. */
-type KeyParts = Partial<Pick<ScaleEventRecord, "id" | "uid" | "atMs" | "cluster" | "namespace" | "name">>;
+type KeyParts = Partial<Pick<EventRecord, "id" | "uid" | "atMs" | "cluster" | "namespace" | "name">>;
 
 /** What a key says of its event: `autoscaler#<cluster>#<namespace>#<name>` and `event#<ms>#<id>`, or `day#<cluster>#<date>` and `<ms>#<id>`. An id is `<uid>:<epoch>`. */
 const partsOf = ({ pk, sk }: Key): KeyParts => {
@@ -22,16 +22,16 @@ const partsOf = ({ pk, sk }: Key): KeyParts => {
 };
 
 /** The body of an event under one of its two keys. What the key says is left out: an event is stored for 13 months, so each byte counts. */
-export const eventBody = (key: Key, event: ScaleEventRecord): Uint8Array => {
+export const eventBody = (key: Key, event: EventRecord): Uint8Array => {
   const inKey: Readonly<Record<string, unknown>> = { ...partsOf(key) };
   return compress(EVENT_VERSION, Object.fromEntries(Object.entries(event).filter(([name, value]) => inKey[name] !== value)));
 };
 
 /** The event of a history item, of this or of an earlier release. Throws `store.unreadable` for a body of a later release, and for damage. */
-export const eventOf = (item: HistoryItem): ScaleEventRecord => {
-  if (typeof item.body === "string") return JSON.parse(item.body) as ScaleEventRecord;
+export const eventOf = (item: HistoryItem): EventRecord => {
+  if (typeof item.body === "string") return JSON.parse(item.body) as EventRecord;
   const { version, value } = opened(item, item.body);
-  if (version === EVENT_VERSION) return { ...partsOf(item), ...(value as object) } as ScaleEventRecord;
+  if (version === EVENT_VERSION) return { ...partsOf(item), ...(value as object) } as EventRecord;
   throw unreadable(item, `its version is ${version}, and ${EVENT_VERSION} is known`);
 };
 

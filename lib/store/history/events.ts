@@ -1,4 +1,5 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import type { EventRecord } from "../../model/event-record.ts";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
 import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, type Key, sortableMs } from "../table/keys.ts";
@@ -18,7 +19,7 @@ const LAST = "~";
 export const ttlOf = (atMs: number, days: number): number => Math.floor((atMs + days * DAY_MS) / SECOND_MS);
 
 /** The item of an event under one of its two keys. */
-const itemUnder = (key: Key, event: ScaleEventRecord): HistoryItem => ({
+const itemUnder = (key: Key, event: EventRecord): HistoryItem => ({
   ...key,
   body: eventBody(key, event),
   ttlSeconds: ttlOf(event.atMs, EVENT_DAYS_KEPT),
@@ -28,25 +29,25 @@ const itemUnder = (key: Key, event: ScaleEventRecord): HistoryItem => ({
  * Inserts events and returns, in order, the stored ones: those of an earlier holder where it was first. Each event is inserted twice. The first insert, under its autoscaler,
  * decides; the second stores the same event under the day of the cluster. A sync that dies between the two leaves the intent open, and the next holder does both again.
  */
-export const insertEvents = async (insert: InsertHistory, events: readonly ScaleEventRecord[]): Promise<readonly ScaleEventRecord[]> => {
+export const insertEvents = async <Event extends EventRecord>(insert: InsertHistory, events: readonly Event[]): Promise<readonly Event[]> => {
   if (events.length === 0) return [];
   const outcomes = await insert(events.map((event) => itemUnder(eventKey(event, event), event)));
   const stored = events.map((event, at) => {
     const outcome = outcomes[at];
-    return outcome?.kind === "duplicate" ? eventOf(outcome.stored) : event;
+    return outcome?.kind === "duplicate" ? (eventOf(outcome.stored) as Event) : event;
   });
   await insert(stored.map((event) => itemUnder(dayEventKey(event.cluster, event), event)));
   return stored;
 };
 
-/** Reads one event of an autoscaler by name strongly; absent when there is none of this key. */
+/** Reads the event of an intent of an autoscaler by name strongly; absent when there is none of this key. */
 export const readEvent = async (
   tables: Tables,
   ref: AutoscalerRef,
   of: { readonly atMs: number; readonly id: string },
 ): Promise<ScaleEventRecord | undefined> => {
   const item = await readHistory(tables, eventKey(ref, of));
-  return item && eventOf(item);
+  return item && (eventOf(item) as ScaleEventRecord);
 };
 
 /** A part of the history from `sinceMs` to `untilMs`, both inclusive; oldest first, unless `newestFirst` is true. */
@@ -82,7 +83,7 @@ export const autoscalerEventsParams = (historyTable: string, ref: AutoscalerRef,
   stretchParams(historyTable, autoscalerHistoryPk(ref), EVENT_SK_PREFIX, stretch);
 
 /** Scale events of one autoscaler by name, in order of time. Events of an earlier autoscaler of the same name are included. */
-export async function* eventsOfAutoscaler(tables: Tables, ref: AutoscalerRef, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
+export async function* eventsOfAutoscaler(tables: Tables, ref: AutoscalerRef, stretch: Stretch): AsyncGenerator<EventRecord> {
   if (isEmptyStretch(stretch)) return;
   const params = autoscalerEventsParams(tables.historyTable, ref, stretch);
   for await (const item of readAll(tables, `read the events of "${ref.namespace}/${ref.name}"`, params)) yield eventOf(historyItemOf(item));

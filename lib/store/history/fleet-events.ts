@@ -1,5 +1,5 @@
+import type { EventRecord } from "../../model/event-record.ts";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
-import type { ScaleEventRecord } from "../../model/records.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
 import { CLUSTERS_AT_ONCE, eachInGroups, mapWithLimit } from "../table/wait-for-all.ts";
@@ -16,11 +16,11 @@ const pageSizeOf = (streams: number): number => Math.min(PAGE_MOST, Math.max(PAG
 
 /** A stream in order of time: the next event, and the others. */
 interface EventStream {
-  readonly rest: AsyncGenerator<ScaleEventRecord>;
-  readonly next: ScaleEventRecord;
+  readonly rest: AsyncGenerator<EventRecord>;
+  readonly next: EventRecord;
 }
 
-const openStream = async (rest: AsyncGenerator<ScaleEventRecord>): Promise<readonly EventStream[]> => {
+const openStream = async (rest: AsyncGenerator<EventRecord>): Promise<readonly EventStream[]> => {
   const { value, done } = await rest.next();
   return done ? [] : [{ rest, next: value }];
 };
@@ -29,18 +29,18 @@ const openStream = async (rest: AsyncGenerator<ScaleEventRecord>): Promise<reado
 const inOrder = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /** Scale events of many clusters in order of time. Events of one instant are in order of cluster, then id. */
-export const eventsOfFleet = (tables: Tables, clusters: readonly ClusterName[], stretch: Stretch): AsyncGenerator<ScaleEventRecord> =>
+export const eventsOfFleet = (tables: Tables, clusters: readonly ClusterName[], stretch: Stretch): AsyncGenerator<EventRecord> =>
   merged(clusters, stretch, (cluster, paged) => eventsOfCluster(tables, cluster, paged));
 
 /** Scale events of some autoscalers by name, in the same order. */
-export const eventsOfAutoscalers = (tables: Tables, refs: readonly AutoscalerRef[], stretch: Stretch): AsyncGenerator<ScaleEventRecord> =>
+export const eventsOfAutoscalers = (tables: Tables, refs: readonly AutoscalerRef[], stretch: Stretch): AsyncGenerator<EventRecord> =>
   merged(refs, stretch, (ref, paged) => eventsOfAutoscaler(tables, ref, paged));
 
 async function* merged<Source>(
   sources: readonly Source[],
   stretch: Stretch,
-  eventsOf: (source: Source, paged: Stretch) => AsyncGenerator<ScaleEventRecord>,
-): AsyncGenerator<ScaleEventRecord> {
+  eventsOf: (source: Source, paged: Stretch) => AsyncGenerator<EventRecord>,
+): AsyncGenerator<EventRecord> {
   const direction = stretch.newestFirst ? -1 : 1;
   const order = (a: EventStream, b: EventStream): number =>
     direction * (a.next.atMs - b.next.atMs) || inOrder(a.next.cluster, b.next.cluster) || inOrder(a.next.id, b.next.id);
@@ -54,7 +54,7 @@ async function* merged<Source>(
 }
 
 /** Scale events of a whole cluster in order of time, day by day and page by page. */
-export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
+export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<EventRecord> {
   if (isEmptyStretch(stretch)) return;
   const open = async (day: string) => {
     const items = readAll(tables, `read the events of cluster "${cluster}"`, dayEventsParams(tables.historyTable, cluster, day, stretch));

@@ -1,7 +1,7 @@
 import { type AutoscalerUid, autoscalerUid } from "../../model/ids.ts";
 import type { ScaleTotals, StoredWindows } from "../../model/records.ts";
 import type { KnownRivals } from "../../model/rival-state.ts";
-import type { Condition, KeptAnswer, MetricStatus, RecommendationRun, ScaleChange } from "../../model/windows.ts";
+import type { Condition, KeptAnswer, MetricStatus, RecommendationRun, ScaleChange, SeenCount, Status } from "../../model/windows.ts";
 import { compress, decompress } from "../table/compressed.ts";
 
 /**
@@ -16,6 +16,8 @@ type Look = readonly [kind: string, rivals: readonly (readonly [kind: string, na
 type StoredCondition = readonly [type: string, status: Condition["status"], reason: string, message: string, transitionMs: number];
 type Totals = readonly [ups: number, added: number, downs: number, removed: number, epoch: number];
 type PackedRivals = readonly [connection: number, looks: readonly Look[]];
+/** The last two: the count that the sync left, and of which workload (SeenCount). */
+type Replicas = readonly [current: number, desired: number, seen?: number, of?: string, sinceMs?: number];
 type PackedWindows = readonly [
   uid: string,
   open: 0 | 1,
@@ -24,7 +26,7 @@ type PackedWindows = readonly [
   downs: readonly Change[],
   selector: string | null,
   conditions: readonly StoredCondition[],
-  replicas: readonly [current: number, desired: number],
+  replicas: Replicas,
   lastScaleMs: number | null,
   metrics: readonly MetricStatus[] | null,
 ];
@@ -94,7 +96,14 @@ const packRivals = ({ connection, looks }: KnownRivals): PackedRivals => [
   looks.map(([of, rivals]) => [of, rivals.map(({ kind, name, uid = "" }) => [kind, name, uid])]),
 ];
 
-const packWindows = ({ uid, open, windows: { memory, status } }: StoredWindows): PackedWindows => [
+const packReplicas = ({ status, seen }: { readonly status: Status; readonly seen: SeenCount | undefined }): Replicas => {
+  const packed = [status.currentReplicas, status.desiredReplicas] as const;
+  if (!seen) return packed;
+  const { replicas, of, sinceMs } = seen;
+  return sinceMs === undefined ? [...packed, replicas, of] : [...packed, replicas, of, sinceMs];
+};
+
+const packWindows = ({ uid, open, windows: { memory, status }, seen }: StoredWindows): PackedWindows => [
   uid,
   open ? 1 : 0,
   memory.recommendations?.map(packRun) ?? null,
@@ -102,7 +111,7 @@ const packWindows = ({ uid, open, windows: { memory, status } }: StoredWindows):
   memory.scaleDowns.map(packChange),
   fitting(memory.selector),
   status.conditions.map(packCondition),
-  [status.currentReplicas, status.desiredReplicas],
+  packReplicas({ status, seen }),
   status.lastScaleMs ?? null,
   shown(status.currentMetrics),
 ];
@@ -129,15 +138,19 @@ const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run):
   ...(windowMs !== undefined && { windowMs }),
 });
 
+const unpackSeen = (replicas: number | undefined, of = "", sinceMs?: number): { readonly seen?: SeenCount } =>
+  replicas === undefined ? {} : { seen: { replicas, of, ...(sinceMs !== undefined && { sinceMs }) } };
+
 const unpackTotals = ([ups, added, downs, removed, epoch]: Totals): ScaleTotals => ({ ups, added, downs, removed, epoch });
 
-const PARTS = { entry: 13, run: 5, change: 5, condition: 5, totals: 5, answer: 4 } as const;
+const PARTS = { entry: 13, run: 5, change: 5, condition: 5, replicas: 5, totals: 5, answer: 4 } as const;
 
 const unpack = (entry: Entry): StoredWindows => {
-  const [, , runs, ups, downs, , conditions, , , , , totals, answers = []] = knownParts(entry, PARTS.entry);
+  const [, , runs, ups, downs, , conditions, replicas, , , , totals, answers = []] = knownParts(entry, PARTS.entry);
   for (const run of runs ?? []) knownParts(run, PARTS.run);
   for (const change of [...ups, ...downs]) knownParts(change, PARTS.change);
   for (const condition of conditions) knownParts(condition, PARTS.condition);
+  knownParts(replicas, PARTS.replicas);
   if (totals) knownParts(totals, PARTS.totals);
   for (const answer of answers) knownParts(answer, PARTS.answer);
   return unpacked(entry);
@@ -156,7 +169,7 @@ const unpacked = ([
   downs,
   selector,
   conditions,
-  [current, desired],
+  [current, desired, seen, of, sinceMs],
   lastScaleMs,
   metrics,
   rivals,
@@ -165,6 +178,7 @@ const unpacked = ([
 ]: Entry): StoredWindows => ({
   uid: autoscalerUid(uid),
   open: open === 1,
+  ...unpackSeen(seen, of, sinceMs),
   ...(rivals && { rivals: unpackRivals(rivals) }),
   windows: {
     memory: {

@@ -13,6 +13,7 @@ import { evaluationOf } from "../evaluation.ts";
 import type { Loaded } from "../load.ts";
 import type { SyncMessage } from "../message.ts";
 import type { ClusterAnswers } from "../observe.ts";
+import type { Outside } from "../outside-changes.ts";
 import type { Settled } from "../settle-earlier.ts";
 import { STATUS_RIVAL_MS } from "../specs/holds-of-objects.ts";
 import type { SyncPorts } from "../sync-ports.ts";
@@ -29,6 +30,7 @@ interface Done {
   readonly seen: Pick<ClusterAnswers, "client">;
   readonly verdicts: readonly Verdict[];
   readonly settled: Settled;
+  readonly outside: Outside;
   readonly after: After;
   readonly softUntilMs: number;
 }
@@ -78,7 +80,7 @@ const updatesOf = (message: SyncMessage, done: Done): readonly ObjectUpdate[] =>
 
 const ofVerdict = (
   message: SyncMessage,
-  { loaded, after }: Done,
+  { loaded, outside, after }: Done,
   verdict: Verdict,
   scales: ReadonlyMap<string, readonly ScaleEventRecord[]>,
 ): readonly Ranked[] => {
@@ -106,11 +108,13 @@ const ofVerdict = (
           },
         ]
       : []),
-    ...[...events.map(scaleObjectEvent), ...ofConditions].slice(0, EVENTS_OF_ONE_MAX).map((event) => ({
-      rank: EVENT_RANK,
-      turn: placeOf(about.uid, roundOf("others", message)),
-      update: { kind: "event", about, event } as const,
-    })),
+    ...[...[...events, ...outside.events.filter(({ uid }) => uid === record.uid)].map(scaleObjectEvent), ...ofConditions]
+      .slice(0, EVENTS_OF_ONE_MAX)
+      .map((event) => ({
+        rank: EVENT_RANK,
+        turn: placeOf(about.uid, roundOf("others", message)),
+        update: { kind: "event", about, event } as const,
+      })),
   ];
 };
 

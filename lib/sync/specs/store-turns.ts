@@ -1,6 +1,6 @@
 import { hasDictionaries, packed } from "../../store/history/zstd-dictionary.ts";
-import { placeOf, roundOf } from "../objects/turns.ts";
 import type { SyncMessage } from "../message.ts";
+import { placeOf, roundOf } from "../objects/turns.ts";
 import { bytesOf, type Finding } from "./finding.ts";
 
 /** Bytes of a store beside manifests: a change under two keys and a record, each of which takes a write unit of 1 KB at least. */

@@ -1,5 +1,5 @@
-import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import type { ScheduleEntry } from "../../../lib/model/schedule.ts";
+import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import type { Item } from "./head.ts";
 
 /** An override as its item says it. */

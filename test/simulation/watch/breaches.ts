@@ -1,11 +1,11 @@
 import { queryKey } from "../../../lib/model/query.ts";
 import { questions } from "../../../lib/policy/dialects.ts";
 import { isTrue } from "../../../lib/policy/shared/conditions.ts";
+import { askedOf, partsOf } from "../../answers.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import { WHOLE_SECOND_MS } from "./clocks.ts";
 import { type KnownEffect, type Ledger, listed } from "./ledger.ts";
 import { rulesOf } from "./rules-of.ts";
-import { askedOf, partsOf } from "../../answers.ts";
 
 /** What one evaluation saw of the load. */
 export type Sight = "above" | "below" | "within";

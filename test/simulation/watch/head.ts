@@ -5,11 +5,12 @@ import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
 import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
 import { PURE_PART } from "../../../lib/sync/pure-part.ts";
-import type { Invocation } from "../invocation.ts";
+import type { Decided, Invocation } from "../invocation.ts";
 import { keepLooks } from "../rivals.ts";
 import { watchAhead } from "./clocks.ts";
 import { watchCounted } from "./effects.ts";
 import { type Ledger, listed } from "./ledger.ts";
+import { keepOutside, noteIntentCleared, noteIntentStored, watchOutsideCounted } from "./outside.ts";
 import { recordOfIntent, watchClearedIntent, watchNamedPages, watchPagesThere } from "./pages.ts";
 import { watchLateReset } from "./resets.ts";
 
@@ -53,6 +54,7 @@ const watchCleared = (ledger: Ledger, { before, after, read }: HeadWrite): void 
     const known = bodies(after)[id] ? undefined : ledger.intents.get(id);
     if (!known) continue;
     known.open = false;
+    noteIntentCleared(ledger, known.partition, known.intent);
     for (const one of known.carried) one.counts = true;
     known.forgotten = ledger.damaged.has(id) && !hasWorkload(known.intent, after, read);
     if (!known.forgotten) watchClearedIntent(ledger, known, after, read);
@@ -77,10 +79,18 @@ const claimed = (ledger: Ledger, partition: string, by: Invocation | undefined, 
 /** What a completed sync recommended and saw counts from now on. */
 const completed = (ledger: Ledger, by: Invocation): void => {
   keepLooks(ledger.rivals, by);
+  keepOutside(ledger, by);
   for (const recommendations of ledger.pending.get(by)?.values() ?? []) for (const one of recommendations) one.counts = true;
   for (const breach of ledger.evaluated.get(by) ?? []) breach.counts = true;
   ledger.pending.delete(by);
   ledger.evaluated.delete(by);
+};
+
+/** A scale that is about to be made was decided on everything that had happened. */
+const watchKnown = (ledger: Ledger, decided: Decided | undefined): void => {
+  if (!decided) return;
+  watchCounted(ledger, decided);
+  watchOutsideCounted(ledger, decided);
 };
 
 const watchAdded = (
@@ -105,7 +115,8 @@ const watchAdded = (
     const decided = by?.decided.get(intent.uid);
     // The intent carries its recommendation on, whatever becomes of its sync: it is in the windows once the intent has ended.
     const carried = ((by && ledger.pending.get(by)?.get(intent.uid)) ?? []).filter(({ replicas }) => replicas === intent.recommendation);
-    if (decided) watchCounted(ledger, decided);
+    watchKnown(ledger, decided);
+    noteIntentStored(ledger, partition, intent);
     ledger.intents.set(id, { intent, partition, decided, carried, effects: [], open: true, forgotten: false, event: undefined, dayEvents: 0 });
   }
   // A scale that only waits to be counted is over: its PUT was answered, and another autoscaler of its workload need not wait for it.

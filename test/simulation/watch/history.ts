@@ -6,6 +6,7 @@ import { watchAhead } from "./clocks.ts";
 import type { Item, ReadItem } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
 import { watchEventStep } from "./model-steps.ts";
+import { watchOutside } from "./outside.ts";
 
 const ONE = "every intent ends in exactly one event";
 
@@ -23,6 +24,10 @@ export const watchHistory = (ledger: Ledger, before: Item | undefined, after: It
 
 const watchTold = (ledger: Ledger, after: Item, { isOwn, read }: { readonly isOwn: boolean; readonly read: ReadItem }): void => {
   const event = eventOf(historyItemOf(after));
+  if (event.outcome === "outside") {
+    watchOutside(ledger, event, isOwn);
+    return;
+  }
   const known = ledger.intents.get(event.id);
   if (!known) ledger.violate(ONE, `the event "${event.id}" is of no intent that was ever stored`);
   else if (isOwn) {

@@ -5,6 +5,7 @@ import type { Breach } from "./breaches.ts";
 import { type EditLog, newEditLog } from "./edits.ts";
 import type { Item } from "./head.ts";
 import { newObjectLedger, type ObjectLedger } from "./object-ledger.ts";
+import { newOutsideLedger, type OutsideLedger } from "./outside.ts";
 import { newStops, type Stops } from "./stops.ts";
 
 /** The invariants, by the names that violations carry. */
@@ -18,6 +19,7 @@ export type Invariant =
   | "a breach must last, though workers die"
   | "nothing is sent that was claimed after a freeze or a pause"
   | "nothing is sent where another controller was seen or may be"
+  | "a count that others set is an event, and limits count it; a count that Tidemark set is none"
   | "no PUT goes to an API server that its cluster does not name"
   | "every intent ends in exactly one event"
   | "every step is one that the model of the protocol allows"
@@ -120,6 +122,7 @@ export interface Ledger {
   readonly edits: EditLog;
   readonly objects: ObjectLedger;
   readonly rivals: RivalLedger;
+  readonly outside: OutsideLedger;
   violation: Violation | undefined;
   readonly violate: (invariant: Invariant, message: string) => void;
 }
@@ -148,6 +151,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     edits: newEditLog({ nowMs, tick: stops.tick, violate: (invariant, message) => ledger.violate(invariant, message) }),
     objects: newObjectLedger(),
     rivals: { answered: new Set(), shown: new Map() },
+    outside: newOutsideLedger(),
     violation: undefined,
     violate: (invariant, message) => {
       if (invariant === unwatched) return;

@@ -1,5 +1,6 @@
 import { CLOCK_ALLOWANCE_MS } from "./clocks.ts";
 import type { KnownEffect, Ledger } from "./ledger.ts";
+import { outsideWithin } from "./outside.ts";
 import { type DirectionRules, type Policy, rulesOf } from "./rules-of.ts";
 
 const INVARIANT = "per-period limits are never exceeded as seen from the cluster";
@@ -14,7 +15,9 @@ export const watchLimits = (ledger: Ledger, effect: KnownEffect): void => {
   const rules = rulesOf(effect.decided.input, up);
   if (rules.policies.length === 0 && rules.selectPolicy !== "Disabled") return;
   const before = ledger.effects.get(effect.uid) ?? [];
-  const allowed = rules.policies.map((policy) => reach(policy, effect, before, up));
+  const allowed = rules.policies.map((policy) =>
+    reach(policy, effect, { before, up, outside: (sinceMs) => outsideWithin(ledger, effect.uid, up, sinceMs) }),
+  );
   const furthest = furthestOf(rules, allowed, effect.from, up);
   if (up ? effect.to <= furthest : effect.to >= furthest) return;
   const words = rules.policies.map(({ type, value, periodMs }) => `${value} ${type} in ${periodMs / 1_000} s`).join(", ");
@@ -25,13 +28,21 @@ export const watchLimits = (ledger: Ledger, effect: KnownEffect): void => {
 };
 
 /** The count that one policy allows, as far as the cluster's own record of effects says. A scale that had left its period when another was recorded may be forgotten (hpa.md 3.9). */
-const reach = (policy: Policy, { from, atMs, decided }: KnownEffect, before: readonly KnownEffect[], up: boolean): number => {
+interface Before {
+  readonly before: readonly KnownEffect[];
+  readonly up: boolean;
+  /** Pods by which others have moved the count the same way. */
+  readonly outside: (sinceMs: number) => number;
+}
+
+const reach = (policy: Policy, { from, atMs, decided }: KnownEffect, { before, up, outside }: Before): number => {
   const sum = (wanted: boolean, sinceMs: number): number =>
     before.reduce((total, one) => {
       const counts = one.to > one.from === wanted && one.atMs > sinceMs && !(one.forgettable && wanted === up);
       return counts ? total + Math.abs(one.to - one.from) : total;
     }, 0);
-  const same = sum(up, atMs - policy.periodMs + CLOCK_ALLOWANCE_MS);
+  const sinceMs = atMs - policy.periodMs + CLOCK_ALLOWANCE_MS;
+  const same = sum(up, sinceMs) + outside(sinceMs);
   // When it was decided, also where a source was slow to answer: room that is over by then is not given.
   const undone = sum(!up, decided.atMs - policy.periodMs - CLOCK_ALLOWANCE_MS);
   return up ? grown(from - same + undone, policy) : shrunk(from + same - undone, policy);

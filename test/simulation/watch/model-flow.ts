@@ -90,6 +90,8 @@ const watchEvents = (ledger: Ledger, by: Invocation, { input: { Statements = [] 
   for (const { Parameters: [pk, sk] = [] } of Statements) {
     if (!pk?.S?.startsWith("autoscaler#") || !sk?.S?.startsWith("event#")) continue;
     const id = sk.S.slice(sk.S.lastIndexOf("#") + 1);
+    // What others did is no part of the model.
+    if (Number.isNaN(epochOf(id))) continue;
     singleStep(ledger, by, uidOf(id), epochOf(id) === by.epoch ? "settle" : "settleLate");
   }
 };

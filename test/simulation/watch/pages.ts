@@ -6,6 +6,7 @@ import { pageOf } from "../../../lib/store/pages/plan.ts";
 import { autoscalerKey, pageKey } from "../../../lib/store/table/keys.ts";
 import type { Item, ReadItem } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
+import { isOfOutside } from "./outside.ts";
 import { isOfReset } from "./resets.ts";
 
 const COUNTS = "no PUT takes effect without an intent that every later holder counts";
@@ -52,7 +53,10 @@ const watchMade = (ledger: Ledger, body: Uint8Array): void => {
     const { scaleUps, scaleDowns } = windows.memory;
     const unmade = [...scaleUps, ...scaleDowns].find(
       ({ eventId = "" }) =>
-        !isOfReset(eventId) && !ledger.damaged.has(eventId) && (ledger.intents.get(eventId)?.event?.outcome ?? "refused") === "refused",
+        !isOfReset(eventId) &&
+        !isOfOutside(ledger, eventId) &&
+        !ledger.damaged.has(eventId) &&
+        (ledger.intents.get(eventId)?.event?.outcome ?? "refused") === "refused",
     );
     if (unmade) ledger.violate(MADE, `"${uid}" counts "${unmade.eventId}", which was never made`);
     const { lastScaleMs } = windows.status;

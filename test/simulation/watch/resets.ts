@@ -9,7 +9,7 @@ export const isOfReset = (eventId: string): boolean => eventId.startsWith("reset
 
 /** An assumed scale of a reset gives room to no direction: it may have been made at any time (policy/unknown-past.ts). */
 const isAssumed = ({ windows: { memory } }: StoredWindows): boolean =>
-  memory.recommendations === null && memory.scaleUps.some(({ earliestMs }) => earliestMs === 0);
+  memory.recommendations === null && memory.scaleUps.some(({ earliestMs, eventId = "" }) => earliestMs === 0 && !eventId.includes(":outside-"));
 
 /**
  * A person wrote a page. Where that was a reset, what was recorded before is gone by its own rule, and everything that the rules allow counts as done at that instant. A write that lands once the table has

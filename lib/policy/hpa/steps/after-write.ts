@@ -1,7 +1,7 @@
 import type { HpaSpec } from "../../../model/spec-hpa.ts";
 import type { Windows } from "../../../model/windows.ts";
 import { scaledToZero, setCondition } from "../../shared/conditions.ts";
-import { type Change, withScaleEvent } from "../../shared/recorded-scales.ts";
+import { type Change, lastScaledAt, type OutsideChange, withScaleEvent } from "../../shared/recorded-scales.ts";
 import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
 import { failedUpdateScale, succeededRescale } from "./sentences.ts";
 
@@ -25,6 +25,10 @@ export const afterHpaWrite = (spec: HpaSpec, { decision, outcome, atMs, earliest
  * without the condition nothing would ever wake the workload.
  */
 export const withHpaScale = (spec: HpaSpec, windows: Windows, change: Change): Windows => scaled(windows, spec, change, change.to === 0);
+
+/** A change by another controller counts as this one's own. The HPA controller records its own scales only (hpa.md 3.9), so a person's change counts nowhere. */
+export const withOutsideHpaChange = (spec: HpaSpec, windows: Windows, { beside, ...change }: OutsideChange): Windows =>
+  beside ? { memory: withScaleEvent(windows.memory, spec.behavior, change), status: lastScaledAt(windows.status, change.atMs) } : windows;
 
 const scaled = (windows: Windows, spec: HpaSpec, change: Change, zero: boolean): Windows => {
   const { to, atMs } = change;

@@ -1,6 +1,6 @@
 import type { Windows } from "../../../model/windows.ts";
 import { wholeSeconds } from "../../shared/forbidden.ts";
-import type { Change } from "../../shared/recorded-scales.ts";
+import { type Change, lastScaledAt, type OutsideChange } from "../../shared/recorded-scales.ts";
 import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
 import { newestFirst } from "./newest-first.ts";
 import { failedScale, scaled } from "./sentences.ts";
@@ -35,6 +35,10 @@ export const afterWatermarkWrite = ({ decision, outcome, atMs }: AnsweredWrite):
 /** A scale that a later sync settled: the one time of the last scale, which serves both directions, then never moves back (watermark.md 2.9). */
 export const withWatermarkScale = (windows: Windows, { to, atMs }: Change): Windows =>
   scaledAt(windows, to, Math.max(windows.status.lastScaleMs ?? Number.NEGATIVE_INFINITY, wholeSeconds(atMs)));
+
+/** A change by another controller closes both forbidden windows. The controller goes by its own last scale, so a person's change closes none (watermark.md 2.9). */
+export const withOutsideWatermarkChange = (windows: Windows, { beside, atMs }: OutsideChange): Windows =>
+  beside ? { ...windows, status: lastScaledAt(windows.status, wholeSeconds(atMs)) } : windows;
 
 const scaledAt = (windows: Windows, to: number, lastScaleMs: number): Windows => ({
   ...windows,

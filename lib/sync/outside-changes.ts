@@ -1,0 +1,138 @@
+import { TidemarkError } from "../model/errors.ts";
+import type { OutsideEventRecord } from "../model/event-record.ts";
+import { type AutoscalerUid, epochOfIntent, type WorkloadKey } from "../model/ids.ts";
+import type { ScaleEventRecord } from "../model/records.ts";
+import type { SeenCount } from "../model/windows.ts";
+import { readHead } from "../store/head/head.ts";
+import { insertEvents } from "../store/history/events.ts";
+import { mustHaveRightClock } from "../store/table/server-clock.ts";
+import type { Tables } from "../store/table/tables.ts";
+import type { Verdict } from "./decide.ts";
+import type { Loaded } from "./load.ts";
+import type { SyncMessage } from "./message.ts";
+import { workloadKey } from "./open-intents.ts";
+import { idOf, scalesUnderWay, seenCount, storedOf, workloadOf } from "./outside-scales.ts";
+import { type OutsideScale, outsideEvent } from "./scale-event.ts";
+import type { LateScale, Settled } from "./settle-earlier.ts";
+import type { SyncPorts } from "./sync-ports.ts";
+
+/** What others did to the counts, by autoscaler, with the events as history holds them. */
+export interface Outside {
+  readonly events: readonly OutsideEventRecord[];
+  /** Changes before a late scale, which no decision of this sync knew of. */
+  readonly beforeLate: ReadonlyMap<AutoscalerUid, OutsideScale>;
+}
+
+/*
+ *  page: 10 ── sync: reads 25 ── event 10 → 25 ✓ ── release ✗ (died)
+ *                                   └──────── sync: reads 25 ── the same event again, under the time of the last completed sync, which is the same
+ *
+ *  page: 10 ── sync: reads 25, scales 25 → 20 ── release ✗ (died)
+ *                     ├──────── sync: 25 → 20 is open, so the page keeps 10, and the time of the sync that left it
+ *                     └──────── sync: settles 25 → 20 ── the event 10 → 25, under that time
+ *
+ *  sync A  claims 7 ── stands still ─────────────────────── reads 13 ── head: epoch 8, so no event
+ *  sync B                    claims 8 ── scales 10 → 13
+ */
+
+/**
+ * Inserts the event of each change from outside, once the head says that no other holder has claimed since: what was read before may else be a scale of that holder. On doubt, look again: where history cannot be written
+ * this throws, no page has the new count, and the next sync finds the change again.
+ */
+export const storeOutside = async (
+  ports: Pick<SyncPorts, "insert" | "tables">,
+  message: SyncMessage,
+  { loaded, verdicts, settled }: { readonly loaded: Loaded; readonly verdicts: readonly Verdict[]; readonly settled: Settled },
+): Promise<Outside> => {
+  const late = new Map(settled.late.map((scale) => [scale.scale.uid, scale]));
+  const beforeLate = new Map<AutoscalerUid, OutsideScale>();
+  const found = verdicts.flatMap((verdict) => {
+    if (verdict.kind === "unevaluated") return [];
+    const { uid } = verdict.autoscaler.record;
+    const before = changeBeforeLate(loaded, verdict, late.get(uid));
+    if (before) beforeLate.set(uid, before);
+    const scale = verdict.outside ?? before;
+    const sinceMs = storedOf(loaded, uid)?.seen?.sinceMs ?? loaded.head.evaluatedMs;
+    return scale ? [outsideEvent(message, verdict.autoscaler, scale, sinceMs)] : [];
+  });
+  if (found.length > 0) await mustHold(ports.tables, message, loaded.head.epoch);
+  // After the readings, so that a step of the clock before them is found.
+  if (found.length > 0) mustHaveRightClock(ports.tables, `tell what others did to the counts of "${message.cluster}/${message.partition}"`);
+  return { events: await insertEvents(ports.insert, found), beforeLate };
+};
+
+/** Throws `store.lease-lost` where another holder has claimed the partition. */
+const mustHold = async (tables: Tables, { cluster, partition }: SyncMessage, epoch: number): Promise<void> => {
+  const head = await readHead(tables, { cluster, partition });
+  if (head?.epoch === epoch) return;
+  throw new TidemarkError(
+    "store.lease-lost",
+    `Cannot tell what others did to the counts of "${cluster}/${partition}": epoch is ${head?.epoch}, not ${epoch}`,
+    {
+      cluster,
+      partition,
+      mine: epoch,
+      found: head?.epoch,
+    },
+  );
+};
+
+/*
+ *  page: 10 ── set to 11 ── sync: scales 11 → 13 ── release ✗ (died) ── sync: counts 11 → 13, and 10 → 11 before it
+ */
+const changeBeforeLate = (
+  loaded: Loaded,
+  { autoscaler, input, beside }: Exclude<Verdict, { kind: "unevaluated" }>,
+  late: LateScale | undefined,
+): OutsideScale | undefined => {
+  const { uid } = autoscaler.record;
+  const stored = storedOf(loaded, uid);
+  const before = stored?.seen;
+  if (!late || !before || before.of !== seenCount(input.observation.scale)?.of || before.replicas === late.scale.from) return undefined;
+  // The count on the page is the one that the scale has left: its sync died after its page, or a sync that was overtaken has read it.
+  if (before.replicas === late.scale.to || (stored.totals?.epoch ?? 0) >= epochOfIntent(late.scale.id)) return undefined;
+  return { id: idOf(loaded, uid), from: before.replicas, to: late.scale.from, atMs: loaded.nowMs, beside: beside ?? false };
+};
+
+/** The counts that this sync leaves, by autoscaler: as read, or as its own scales have set them. While a scale of an earlier sync is open the count may be its own, so the one before stays. */
+export const countsAfter = (
+  loaded: Loaded,
+  verdicts: readonly Verdict[],
+  { settled: { own, late }, outside }: { readonly settled: Settled; readonly outside: Outside },
+): ((uid: AutoscalerUid, before: SeenCount | undefined) => SeenCount | undefined) => {
+  const readings = new Map(
+    verdicts.flatMap((verdict) => (verdict.kind === "unevaluated" ? [] : [[verdict.autoscaler.record.uid, verdict] as const])),
+  );
+  const scaled = new Map<AutoscalerUid | WorkloadKey, { readonly outcome: ScaleEventRecord["outcome"]; readonly to: number }>();
+  for (const { scale, event } of [...late, ...own.map(({ event }) => ({ scale: event, event }))]) {
+    if (scale.outcome === "refused") continue;
+    scaled.set(scale.uid, scale);
+    if (event) scaled.set(workloadKey(event.namespace, event.target), scale);
+  }
+  const isUnderWay = scalesUnderWay(loaded);
+  // The event of a sync that died may say less than there is by now: the next sync says the rest.
+  const told = new Map(outside.events.map(({ uid, to }) => [uid, to]));
+  const readNow = (uid: AutoscalerUid): SeenCount | undefined => {
+    const verdict = readings.get(uid);
+    return verdict && !isUnderWay(verdict.autoscaler) ? seenCount(verdict.input.observation.scale) : undefined;
+  };
+  const ownScale = (uid: AutoscalerUid): { readonly outcome: string; readonly to: number } | undefined => {
+    const verdict = readings.get(uid);
+    // Another autoscaler of the workload, in a dry run, must not take the scale for one from outside.
+    return scaled.get(uid) ?? (verdict && scaled.get(workloadOf(verdict.autoscaler)));
+  };
+  return (uid, before) => {
+    // Where nothing was compared, the count stays that of an earlier sync.
+    const kept = before && { ...before, sinceMs: before.sinceMs ?? loaded.head.evaluatedMs };
+    const read = readNow(uid) ?? kept;
+    if (!read) return undefined;
+    const own = scaled.size === 0 ? undefined : ownScale(uid);
+    return own ? leftBy(own, read) : withCount(read, told.get(uid));
+  };
+};
+
+/** What an unknown scale has left is not known: the next sync takes the count as it is. */
+const leftBy = (own: { readonly outcome: string; readonly to: number }, { of }: SeenCount): SeenCount | undefined =>
+  own.outcome === "applied" ? { replicas: own.to, of } : undefined;
+
+const withCount = (read: SeenCount, replicas: number | undefined): SeenCount => (replicas === undefined ? read : { replicas, of: read.of });

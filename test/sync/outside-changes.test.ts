@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { uidOfIntent } from "../../lib/model/ids.ts";
+import type { Rival } from "../../lib/model/rival-state.ts";
+import { type Engine, startMemory } from "../contracts/engines.ts";
+import { around } from "../contracts/faults.ts";
+import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startMemory();
+});
+afterAll(() => engine.close());
+
+const RATE_WINDOW_MS = 300_000;
+const HPA: Rival = { kind: "HorizontalPodAutoscaler", name: "web" };
+
+const worldOf = (replicas: number): Promise<World> => newWorld(engine.client, engine.tables, { web: replicas }, { rateWindowMs: RATE_WINDOW_MS });
+
+const next = async (world: World, ports = world.worker()): Promise<void> => {
+  world.nowMs += PERIOD_MS;
+  await world.sync(ports);
+};
+
+/** Others set another count. */
+const set = (world: World, replicas: number): void => {
+  const workload = workloadOf(world, "web");
+  workload.replicas = replicas;
+  workload.resourceVersion++;
+  workload.generation++;
+};
+
+const show = ({ cluster }: World, rivals: readonly Rival[]): void => {
+  cluster.rivals.set(
+    "web",
+    rivals.map(({ kind, name }) => ({ kind, name })),
+  );
+  cluster.looks = () => [{ kind: HPA.kind, outcome: "answered", rivals }];
+};
+
+const told = async (world: World): Promise<readonly unknown[]> =>
+  (await world.outside()).map(({ from, to, reason, outcome }) => ({ from, to, reason, outcome }));
+
+describe("a change of the count from outside", () => {
+  it("beside another controller counts as a scale: after a takeover the limit of one in 300 s holds", async () => {
+    const world = await worldOf(2);
+    show(world, [HPA]);
+    await next(world);
+    set(world, 4);
+    await next(world);
+    expect(await told(world)).toEqual([{ from: 2, to: 4, reason: "ChangedBeside", outcome: "outside" }]);
+    show(world, []);
+    workloadOf(world, "web").demand = 10;
+    await next(world);
+    await next(world);
+    expect(workloadOf(world, "web").replicas).toBe(4);
+    world.nowMs += RATE_WINDOW_MS;
+    await next(world);
+    expect(workloadOf(world, "web").replicas).toBe(10);
+  });
+
+  it("is counted in the sync that finds it, also where the other controller is gone by then", async () => {
+    const world = await worldOf(2);
+    show(world, [HPA]);
+    await next(world);
+    set(world, 4);
+    show(world, []);
+    workloadOf(world, "web").demand = 10;
+    await next(world);
+    expect([workloadOf(world, "web").replicas, ...(await told(world))]).toEqual([4, { from: 2, to: 4, reason: "ChangedBeside", outcome: "outside" }]);
+  });
+
+  it("by a person is an event, once, and rules that imitate a controller go on as the controller would", async () => {
+    const world = await worldOf(25);
+    show(world, []);
+    await next(world);
+    set(world, 10);
+    const ports = world.worker();
+    await next(world, ports);
+    await next(world, ports);
+    const [event, ...rest] = await world.outside();
+    expect(rest).toEqual([]);
+    expect(event).toMatchObject({ from: 25, to: 10, reason: "ChangedOutside", message: "changed outside Tidemark, 25 → 10", name: "web" });
+    expect(uidOfIntent(event?.id ?? "")).toBe("uid-web");
+    expect(workloadOf(world, "web").replicas).toBe(25);
+    expect(await world.events()).toMatchObject([{ from: 10, to: 25, outcome: "applied" }]);
+  });
+
+  it("is one event where the sync that found it dies before its release", async () => {
+    const world = await worldOf(5);
+    workloadOf(world, "web").demand = 1;
+    show(world, [HPA]);
+    await next(world);
+    set(world, 7);
+    const client = around(engine.client, (command, send) => (command === "PutItemCommand" ? Promise.reject(new Error("the process died")) : send()));
+    await expect(next(world, world.worker({ tables: { ...world.tables, client } }))).rejects.toThrow("died");
+    await next(world);
+    expect(await told(world)).toEqual([{ from: 5, to: 7, reason: "ChangedBeside", outcome: "outside" }]);
+  });
+
+  it("is not what Tidemark has set, however late it learns of it", async () => {
+    const world = await worldOf(2);
+    await next(world);
+    workloadOf(world, "web").demand = 5;
+    world.cluster.faults.push("lost answer");
+    await next(world);
+    for (let at = 0; at < 6; at++) await next(world);
+    expect([workloadOf(world, "web").replicas, (await world.events()).length, await told(world)]).toEqual([5, 1, []]);
+  });
+
+  it("is not the count of another workload of the same name", async () => {
+    const world = await worldOf(5);
+    await next(world);
+    world.cluster.workloads.set("web", { ...workloadOf(world, "web"), uid: "uid-made-anew", replicas: 1 });
+    await next(world);
+    expect(await told(world)).toEqual([]);
+  });
+});
