@@ -1,7 +1,7 @@
 import { TidemarkError } from "../model/errors.ts";
 import type { OutsideEventRecord } from "../model/event-record.ts";
 import { type AutoscalerUid, epochOfIntent, type WorkloadKey } from "../model/ids.ts";
-import type { ScaleEventRecord } from "../model/records.ts";
+import type { UncountedScale } from "../model/records.ts";
 import type { SeenCount } from "../model/windows.ts";
 import { readHead } from "../store/head/head.ts";
 import { insertEvents } from "../store/history/events.ts";
@@ -94,45 +94,63 @@ const changeBeforeLate = (
   return { id: idOf(loaded, uid), from: before.replicas, to: late.scale.from, atMs: loaded.nowMs, beside: beside ?? false };
 };
 
+type OwnScale = Pick<UncountedScale, "outcome" | "to">;
+
 /** The counts that this sync leaves, by autoscaler: as read, or as its own scales have set them. While a scale of an earlier sync is open the count may be its own, so the one before stays. */
 export const countsAfter = (
   loaded: Loaded,
   verdicts: readonly Verdict[],
-  { settled: { own, late }, outside }: { readonly settled: Settled; readonly outside: Outside },
+  { settled, outside }: { readonly settled: Settled; readonly outside: Outside },
 ): ((uid: AutoscalerUid, before: SeenCount | undefined) => SeenCount | undefined) => {
-  const readings = new Map(
+  const readings: Readings = new Map(
     verdicts.flatMap((verdict) => (verdict.kind === "unevaluated" ? [] : [[verdict.autoscaler.record.uid, verdict] as const])),
   );
-  const scaled = new Map<AutoscalerUid | WorkloadKey, { readonly outcome: ScaleEventRecord["outcome"]; readonly to: number }>();
-  for (const { scale, event } of [...late, ...own.map(({ event }) => ({ scale: event, event }))]) {
-    if (scale.outcome === "refused") continue;
-    scaled.set(scale.uid, scale);
-    if (event) scaled.set(workloadKey(event.namespace, event.target), scale);
-  }
+  const ownScaleOf = ownScales(loaded, readings, settled);
   const isUnderWay = scalesUnderWay(loaded);
   // The event of a sync that died may say less than there is by now: the next sync says the rest.
   const told = new Map(outside.events.map(({ uid, to }) => [uid, to]));
-  const readNow = (uid: AutoscalerUid): SeenCount | undefined => {
-    const verdict = readings.get(uid);
-    return verdict && !isUnderWay(verdict.autoscaler) ? seenCount(verdict.input.observation.scale) : undefined;
-  };
-  const ownScale = (uid: AutoscalerUid): { readonly outcome: string; readonly to: number } | undefined => {
-    const verdict = readings.get(uid);
-    // Another autoscaler of the workload, in a dry run, must not take the scale for one from outside.
-    return scaled.get(uid) ?? (verdict && scaled.get(workloadOf(verdict.autoscaler)));
-  };
   return (uid, before) => {
+    const verdict = readings.get(uid);
+    const readNow = verdict && !isUnderWay(verdict.autoscaler) ? seenCount(verdict.input.observation.scale) : undefined;
     // Where nothing was compared, the count stays that of an earlier sync.
-    const kept = before && { ...before, sinceMs: before.sinceMs ?? loaded.head.evaluatedMs };
-    const read = readNow(uid) ?? kept;
+    const read = readNow ?? (before && { ...before, sinceMs: before.sinceMs ?? loaded.head.evaluatedMs });
     if (!read) return undefined;
-    const own = scaled.size === 0 ? undefined : ownScale(uid);
+    const own = ownScaleOf(uid, read.of);
+    if (own === "unknown") return readNow && withCount(readNow, told.get(uid));
     return own ? leftBy(own, read) : withCount(read, told.get(uid));
   };
 };
 
+type Readings = ReadonlyMap<AutoscalerUid, Exclude<Verdict, { kind: "unevaluated" }>>;
+
+/**
+ * The scale of this stack that has set the count of an autoscaler's workload: its own, or that of another autoscaler of the workload. An autoscaler that was not evaluated is matched by the object (`of`) that it was compared
+ * with. `unknown` where a scale has set the count of an object that no reading names.
+ */
+const ownScales = (
+  loaded: Loaded,
+  readings: Readings,
+  { own, late }: Settled,
+): ((uid: AutoscalerUid, of: string) => OwnScale | "unknown" | undefined) => {
+  const scaled = new Map<AutoscalerUid | WorkloadKey | SeenCount["of"], OwnScale>();
+  let isKnown = true;
+  for (const { scale, event } of [...late, ...own.map(({ event }) => ({ scale: event, event }))]) {
+    if (scale.outcome === "refused") continue;
+    const reading = readings.get(scale.uid)?.input.observation.scale;
+    const of = (reading && seenCount(reading)?.of) ?? storedOf(loaded, scale.uid)?.seen?.of;
+    scaled.set(scale.uid, scale);
+    if (event) scaled.set(workloadKey(event.namespace, event.target), scale);
+    if (of === undefined) isKnown = false;
+    else scaled.set(of, scale);
+  }
+  if (scaled.size === 0) return () => undefined;
+  return (uid, of) => {
+    const verdict = readings.get(uid);
+    return scaled.get(uid) ?? (verdict && scaled.get(workloadOf(verdict.autoscaler))) ?? scaled.get(of) ?? (isKnown ? undefined : "unknown");
+  };
+};
+
 /** What an unknown scale has left is not known: the next sync takes the count as it is. */
-const leftBy = (own: { readonly outcome: string; readonly to: number }, { of }: SeenCount): SeenCount | undefined =>
-  own.outcome === "applied" ? { replicas: own.to, of } : undefined;
+const leftBy = (own: OwnScale, { of }: SeenCount): SeenCount | undefined => (own.outcome === "applied" ? { replicas: own.to, of } : undefined);
 
 const withCount = (read: SeenCount, replicas: number | undefined): SeenCount => (replicas === undefined ? read : { replicas, of: read.of });

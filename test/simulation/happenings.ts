@@ -46,7 +46,7 @@ const isOfObject = ({ home }: PlannedAutoscaler, { edit }: PlannedEditing): bool
   home !== undefined && (edit.verb === "apply" || edit.verb === "delete");
 
 const setCount = (ledger: Stage["ledger"], cluster: SimulatedCluster, workload: Workload, replicas: number | undefined): void => {
-  if (replicas !== undefined && replicas !== workload.replicas) noteOutside(ledger, workload);
+  if (replicas !== undefined && replicas !== workload.replicas) noteOutside(ledger, workload, replicas);
   cluster.edit(workload, replicas);
 };
 

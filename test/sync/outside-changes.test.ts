@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uidOfIntent } from "../../lib/model/ids.ts";
 import type { Rival } from "../../lib/model/rival-state.ts";
+import { deleteAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
@@ -105,6 +106,22 @@ describe("a change of the count from outside", () => {
     await next(world);
     for (let at = 0; at < 6; at++) await next(world);
     expect([workloadOf(world, "web").replicas, (await world.events()).length, await told(world)]).toEqual([5, 1, []]);
+  });
+
+  it("is not the scale of another autoscaler of the workload, made while this one could not be read", async () => {
+    const world = await worldOf(2);
+    await next(world);
+    const web = world.autoscaler("web");
+    await putAutoscaler(world.tables, { ...web, generation: 2, manifest: "broken" }, 1);
+    const twin = { ...world.autoscaler("twin"), manifest: "web" };
+    await putAutoscaler(world.tables, twin, undefined);
+    workloadOf(world, "web").demand = 5;
+    await next(world);
+    expect(await world.events()).toMatchObject([{ name: "twin", from: 2, to: 5 }]);
+    await deleteAutoscaler(world.tables, twin, 1);
+    await putAutoscaler(world.tables, { ...web, generation: 3 }, 2);
+    await next(world);
+    expect(await told(world)).toEqual([]);
   });
 
   it("is not the count of another workload of the same name", async () => {

@@ -14,12 +14,12 @@ const OUTSIDE = "a count that others set is an event, and limits count it; a cou
 
 /** What others did to the counts, and what syncs have told of it. */
 export interface OutsideLedger {
-  /** By workload: how often others have set another count. */
-  readonly changes: Map<string, number>;
+  /** By workload: the counts that others have set, in order. */
+  readonly changes: Map<string, number[]>;
   /** By workload: how many intents were stored, and which are open. */
   readonly intents: Map<string, { stored: number; readonly open: Set<string> }>;
   readonly events: Map<string, { readonly event: OutsideEventRecord; dayEvents: number }>;
-  /** By uid: the changes of its workload at its last event. */
+  /** By uid: how many of the changes of its workload its last event has covered. */
   readonly told: Map<string, number>;
   /** By uid: the count that its last completed sync has left, where no scale of ours was under way. */
   readonly left: Map<string, Left>;
@@ -52,9 +52,9 @@ export const newOutsideLedger = (): OutsideLedger => ({
 const keyOf = (cluster: string, namespace: string, target: Workload["target"]): string => `${cluster}/${workloadKey(namespace, target)}`;
 
 /** Others have set another count. */
-export const noteOutside = ({ outside }: Ledger, { cluster, namespace, target }: Workload): void => {
+export const noteOutside = ({ outside }: Ledger, { cluster, namespace, target }: Workload, replicas: number): void => {
   const key = keyOf(cluster, namespace, target);
-  outside.changes.set(key, (outside.changes.get(key) ?? 0) + 1);
+  outside.changes.set(key, [...(outside.changes.get(key) ?? []), replicas]);
 };
 
 const intentsOf = ({ outside }: Ledger, key: string): { stored: number; readonly open: Set<string> } => {
@@ -89,10 +89,12 @@ export const watchOutside = (ledger: Ledger, event: OutsideEventRecord, isOwn: b
   if (known) ledger.violate(OUTSIDE, `"${event.id}" is there twice`);
   events.set(event.id, { event, dayEvents: 0 });
   watchAhead(ledger, event.settledMs, `settledMs of "${event.id}"`);
-  const made = changes.get(keyOf(event.cluster, event.namespace, event.target)) ?? 0;
-  if (made === (told.get(event.uid) ?? 0))
-    ledger.violate(OUTSIDE, `"${event.id}" says ${event.from} to ${event.to}, and nobody else has set a count`);
-  told.set(event.uid, made);
+  const made = changes.get(keyOf(event.cluster, event.namespace, event.target)) ?? [];
+  const before = told.get(event.uid) ?? 0;
+  // What others did after the reading is not in this event, though the event may be stored later.
+  const seen = made.indexOf(event.to, before);
+  if (seen === -1) ledger.violate(OUTSIDE, `"${event.id}" says ${event.from} to ${event.to}, and nobody else has set this count`);
+  told.set(event.uid, seen + 1);
 };
 
 /** A change in windows is of an autoscaler that has an event of such a change. */
