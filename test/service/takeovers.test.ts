@@ -23,19 +23,26 @@ interface Played {
   /** The answer to the DELETE of the HPA. */
   readonly remove: KubeconfigApi["remove"];
   readonly create?: KubeconfigApi["create"];
+  /** Its object; else an HPA that scales. */
+  readonly live?: { readonly kind: string; readonly metadata: object };
 }
 
+const hpaOf = (name: string) => ({
+  kind: "HorizontalPodAutoscaler",
+  metadata: { namespace: "shop", name, uid: "u-1", resourceVersion: "7" },
+  spec: {},
+});
+
 /** A takeover after which no sync comes. */
-const taken = async (name: string, { remove, create }: Played): Promise<string> => {
+const taken = async (name: string, { remove, create, live = hpaOf(name) }: Played): Promise<string> => {
   await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop" }) }], { cluster: "eu-1", dryRun: false });
-  const live = { kind: "HorizontalPodAutoscaler", metadata: { namespace: "shop", name, uid: "u-1", resourceVersion: "7" }, spec: {} };
   const api = {
     get: async () => ({ kind: "done", value: live }),
     may: async () => ({ kind: "done", value: true }),
     remove,
     create,
   } as unknown as KubeconfigApi;
-  const rivals = [{ kind: "HorizontalPodAutoscaler", name, uid: "u-1" }];
+  const rivals = [{ kind: live.kind, name, uid: "u-1" }];
   const view = {
     ...(await service.get({ ...QUERY, name })),
     state: "shadow",
@@ -71,6 +78,15 @@ it("a takeover that the API server refuses is recorded, and not as made", async 
 it("a takeover without a clear answer stays as made, so that handback finds the object", async () => {
   expect(await taken("api", { remove: answered(0) })).toContain("could not be deleted");
   expect(await made("api")).toEqual([["takeover", true]]);
+});
+
+it("an attempt after one without an answer keeps nothing: what it would keep is at rest, and could not go on again", async () => {
+  const live = {
+    kind: "ScaledObject",
+    metadata: { namespace: "shop", name: "queue", uid: "u-1", annotations: { "autoscaling.keda.sh/paused": "true" } },
+  };
+  expect(await taken("queue", { live, remove: answered(500) })).toContain('ScaledObject "queue" was paused already');
+  expect(await made("queue")).toEqual([]);
 });
 
 it("keeps the other controller before it is deleted, and pauses the autoscaler before the other goes on", async () => {

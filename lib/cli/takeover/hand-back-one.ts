@@ -6,10 +6,7 @@ import type { Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { refOf, switchOf } from "./rival-switch.ts";
 import { pathOf, type TakeoverPorts } from "./take-over-one.ts";
-
-const LOOK_AGAIN_MS = 500;
-const PERIODS = 4;
-const SLACK_MS = 60_000;
+import { isHeld, until } from "./watch-syncs.ts";
 
 const failed = (path: string, why: string): TidemarkError => new TidemarkError("cli.handback", `Cannot hand back "${path}": ${why}`, { path });
 
@@ -28,14 +25,13 @@ export const handBackOne = async (ports: TakeoverPorts, view: AutoscalerView): P
   const query = { cluster, namespace, name };
   if (view.rivals !== undefined) throw failed(path, "another controller scales its workload already");
   const kept = await newestKept(ports.service, query, path);
-  const { syncPeriodSeconds } = await ports.service.cluster(cluster);
+  const { syncPeriodSeconds: periodSeconds } = await ports.service.cluster(cluster);
   await ports.service.handBack({ ...query, rival: kept });
-  const limits = { ports, query, untilMs: ports.elapsed() + PERIODS * syncPeriodSeconds * 1_000 + SLACK_MS };
-  const held = await until(limits, ({ state, decision }) => state === "paused" && decision?.reason === "AutoscalerPaused");
+  const held = await until(ports, query, { periodSeconds }, isHeld);
   if (!held) throw failed(path, "no sync came in time that held it; it stays paused, and nothing else was changed");
   const kind = String(kept["kind"]);
   await goOn(ports.api, kept, path);
-  const seen = await until(limits, ({ rivals }) => rivals !== undefined);
+  const seen = await until(ports, query, { periodSeconds }, ({ rivals }) => rivals !== undefined);
   const words = `"${path}" handed back: ${kind} "${refOf(kept).name}" ${switchOf(kind).wentOn}`;
   // Fails to a pause: resumed beside a controller that no sync has seen, both would write.
   if (!seen) return `${words}; no sync has seen it yet, so the autoscaler stays paused: tidemark resume ${path}`;
@@ -79,18 +75,4 @@ export const isTakenOver = async (
     if (change.verb === "handback") isTaken = change.generation === generation;
   }
   return isTaken;
-};
-
-interface Limits {
-  readonly ports: TakeoverPorts;
-  readonly query: Query;
-  readonly untilMs: number;
-}
-
-const until = async ({ ports, query, untilMs }: Limits, isTrue: (view: AutoscalerView) => boolean): Promise<boolean> => {
-  while (ports.elapsed() < untilMs) {
-    await ports.wait(LOOK_AGAIN_MS);
-    if (isTrue(await ports.service.get(query))) return true;
-  }
-  return false;
 };

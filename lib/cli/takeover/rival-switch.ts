@@ -8,6 +8,8 @@ import { RIVAL_PATHS } from "../commands/import.ts";
 /** How a controller of a kind is brought to rest, and how it goes on. */
 export interface RivalSwitch {
   readonly get: (api: KubeconfigApi, ref: ObjectRef) => Promise<ApiAnswer<Json>>;
+  /** True of an object that does not scale. What is kept of it would bring back its rest. */
+  readonly isAtRest: (live: Json) => boolean;
   /** Acts on exactly the version that was read: any other answers 409. */
   readonly rest: (api: KubeconfigApi, live: Json) => Promise<ApiAnswer<Json>>;
   /** Brings back what `kept` was. */
@@ -36,6 +38,7 @@ const { hpas, watermarks, scaledObjects } = RIVAL_PATHS;
 
 const HPA: RivalSwitch = {
   get: (api, ref) => api.get(hpas, ref),
+  isAtRest: () => false,
   rest: (api, live) => api.remove(hpas, refOf(live), { uid: uidOf(live), resourceVersion: String(metadataOf(live)["resourceVersion"]) }),
   goOn: async (api, kept) => {
     const made = await api.create(hpas, refOf(kept).namespace, kept);
@@ -51,6 +54,7 @@ const HPA: RivalSwitch = {
 /** The Datadog Cluster Agent fetches a metric only while an HPA or a WatermarkPodAutoscaler asks for it: in a dry run it still does. */
 const WATERMARK: RivalSwitch = {
   get: (api, ref) => api.get(watermarks, ref),
+  isAtRest: (live) => object(live["spec"])["dryRun"] === true,
   rest: (api, live) => api.replace(watermarks, refOf(live), { ...live, spec: { ...object(live["spec"]), dryRun: true } }),
   goOn: (api, kept) =>
     replaceLive(api, { path: watermarks, kept }, (live) => ({
@@ -68,6 +72,7 @@ const PAUSED = "autoscaling.keda.sh/paused";
 /** KEDA serves the external metrics of a ScaledObject as long as it exists. A deleted one may also set the count back. */
 const SCALED_OBJECT: RivalSwitch = {
   get: (api, ref) => api.get(scaledObjects, ref),
+  isAtRest: (live) => object(metadataOf(live)["annotations"])[PAUSED] === "true",
   rest: (api, live) => api.replace(scaledObjects, refOf(live), withAnnotation(live, "true")),
   goOn: (api, kept) => {
     const before = object(metadataOf(kept)["annotations"])[PAUSED];

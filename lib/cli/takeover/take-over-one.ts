@@ -5,7 +5,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView, RivalView } from "../../service/views/autoscaler-view.ts";
 import { type RivalSwitch, restorable, switchOf, uidOf } from "./rival-switch.ts";
-import { type SyncWatch, watchSyncs } from "./watch-syncs.ts";
+import { isHeld, type SyncWatch, until, watchSyncs } from "./watch-syncs.ts";
 
 export interface TakeoverPorts extends SyncWatch {
   readonly service: Service;
@@ -25,7 +25,7 @@ export const pathOf = ({ cluster, namespace, name }: Pick<AutoscalerView, "clust
 
 /*
  *  look ── keep in history ── rest ── sync ✓ ── sync ✓
- *                               └──── sync ✗ ── pause ── go on      nothing fights: the pause comes first
+ *                               └──── sync ✗ ── pause ── a sync that holds ── go on      nothing fights: a sync that began before the pause may still write
  */
 
 /**
@@ -45,8 +45,9 @@ export const takeOverOne = async (ports: TakeoverPorts, view: AutoscalerView, { 
     const { currentReplicas, state } = watched.view;
     return `"${path}" taken over at ${currentReplicas} replicas: ${rival.kind} "${rival.name}" ${switching.rested}, state ${state}`;
   }
-  // Fails to the state before: paused first, so that two never write.
+  // On doubt, the state before. Where no sync comes that holds, none is under way any more either.
   await ports.service.handBack({ ...query, rival: kept });
+  await until(ports, query, { periodSeconds }, isHeld);
   const again = await switching.goOn(ports.api, kept);
   const back =
     again.kind === "done"
@@ -111,6 +112,12 @@ const bringToRest = async ({ api, service }: TakeoverPorts, { view, rival, switc
       throw failed(
         path,
         `${rival.kind} "${rival.name}" of this kubeconfig is another one than Tidemark sees: check that it is the same cluster, or wait for the next sync`,
+      );
+    // Of an attempt without an answer, most often: what would be kept now could not go on again.
+    if (switching.isAtRest(live))
+      throw failed(
+        path,
+        `${rival.kind} "${rival.name}" was ${switching.rested} already, perhaps by an attempt without an answer: wait for the next sync, and look at tidemark get ${path}`,
       );
     const kept = restorable({ kind: rival.kind, ...live });
     await service.takeOver({ cluster, namespace, name, rival: kept });

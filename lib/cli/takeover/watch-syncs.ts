@@ -48,6 +48,28 @@ export const watchSyncs = async (
   return { kind: "bad", why: `no ${SYNCS_NEEDED} syncs came in time that found it without another controller` };
 };
 
+interface Wait {
+  readonly periodSeconds: number;
+}
+
+/** Waits until a look at the autoscaler is as wanted. False where four periods and a minute pass before: what a sync has begun is over by then. */
+export const until = async (
+  { service, elapsed, wait }: SyncWatch,
+  query: AutoscalerQuery,
+  { periodSeconds }: Wait,
+  isWanted: (view: AutoscalerView) => boolean,
+): Promise<boolean> => {
+  const untilMs = elapsed() + PERIODS * periodSeconds * 1_000 + SLACK_MS;
+  while (elapsed() < untilMs) {
+    await wait(LOOK_AGAIN_MS);
+    if (isWanted(await service.get(query))) return true;
+  }
+  return false;
+};
+
+/** True once a sync has held it because of its pause: those that began before the pause send nothing any more. */
+export const isHeld = ({ state, decision }: AutoscalerView): boolean => state === "paused" && decision?.reason === "AutoscalerPaused";
+
 /** Neither beside another controller nor held by something that a next sync ends. */
 const isFree = ({ state, rivals }: AutoscalerView): boolean => rivals === undefined && (state === "active" || state === "limited");
 
