@@ -4,6 +4,7 @@ import type { ScaleReading } from "../../lib/model/observation.ts";
 import type { TargetRef } from "../../lib/model/spec-common.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
 import { during } from "./during.ts";
+import type { RivalKind } from "./takeovers.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
 
 /** As much of a workload as the protocol and the rules can see. */
@@ -20,6 +21,8 @@ export interface Workload {
   load: number;
   /** Another controller scales it as well, since this instant. */
   rivalSinceMs: number | undefined;
+  /** The object of that controller, where a person moves the workload between the two; else a ScaledObject without a uid. */
+  other?: { readonly kind: RivalKind; readonly uid: string; readonly isBack: boolean };
   /** Deleted, and not made anew yet. */
   gone: boolean;
 }

@@ -1,6 +1,7 @@
 import type { Observed, Watched } from "../../lib/cluster/cluster-client.ts";
 import { type LabelIndex, labelIndex } from "../../lib/model/label-index.ts";
 import type { Answer, ApiFailure, MetricValue, Pod, PodMetrics, RecommenderReply, ScaleReading } from "../../lib/model/observation.ts";
+import type { KnownRival } from "../../lib/model/rival-state.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { questions } from "../../lib/policy/dialects.ts";
 import { answersOf, askedOf } from "../answers.ts";
@@ -67,7 +68,7 @@ const observedOf = (cluster: SimulatedCluster, { namespace, spec }: Watched, now
 };
 
 const looksOf = (workload: Workload | undefined, looks: RivalAnswers): Pick<Observed, "rivals" | "rivalsUnknown" | "looks"> => {
-  const kind = "ScaledObject";
+  const kind = workload?.other?.kind ?? "ScaledObject";
   const rivals = rivalsOf(workload);
   if (looks === "answered") return { rivals, looks: [{ kind, outcome: "answered", rivals }] };
   if (looks === "failed") return { rivals: [], rivalsUnknown: "the list failed" };
@@ -98,8 +99,10 @@ export const podsOf = (workload: Workload, nowMs: number): readonly Pod[] => eac
 export const podMetricsOf = (workload: Workload, nowMs: number): readonly PodMetrics[] => eachPod(workload, (at) => metricsOf(workload, at, nowMs));
 
 /** The other controllers that show themselves. */
-export const rivalsOf = (workload: Workload | undefined): readonly { readonly kind: "ScaledObject"; readonly name: string }[] =>
-  workload?.rivalSinceMs !== undefined ? [{ kind: "ScaledObject", name: "another" }] : [];
+export const rivalsOf = (workload: Workload | undefined): readonly KnownRival[] =>
+  workload?.rivalSinceMs === undefined
+    ? []
+    : [{ kind: workload.other?.kind ?? "ScaledObject", name: "another", ...(workload.other && { uid: workload.other.uid }) }];
 
 const podOf = ({ target }: Workload, at: number, nowMs: number): Pod => ({
   name: `${target.name}-${at}`,

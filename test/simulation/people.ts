@@ -17,6 +17,7 @@ import { clusterAdded, ELSEWHERE } from "./world.ts";
 export interface Person {
   readonly edit: (autoscaler: PlannedAutoscaler, edit: PlannedEdit) => void;
   readonly order: (order: Order) => void;
+  readonly does: (words: string, perform: (service: Service, tables: Tables, process: Process) => Promise<unknown>) => void;
   /** True when everything that was asked for is done. */
   readonly idle: () => boolean;
 }
@@ -40,7 +41,7 @@ interface Deed {
   readonly wanted?: WantedEdit;
   /** It takes overrides away before their end. */
   readonly clears?: boolean;
-  readonly perform: (service: Service, clock: () => number) => Promise<unknown>;
+  readonly perform: (service: Service, tables: Tables, process: Process) => Promise<unknown>;
 }
 
 /** A person does one thing after the other, each again until it is done, in a new process where the last one died. */
@@ -64,7 +65,7 @@ export const newPerson = (world: World, name: string): Person => {
     if (deed.wanted) edits.began(process.name, deed.wanted);
     if (deed.clears) edits.clears(process.name);
     try {
-      const answer = await deed.perform(service, tables.clock).then(answerOf, isGone);
+      const answer = await deed.perform(service, tables, process).then(answerOf, isGone);
       story.tell(process.name, `${deed.words}: ${answer}`);
       edits.answered(process.name, answer);
       stops.answered(process.name);
@@ -101,8 +102,9 @@ export const newPerson = (world: World, name: string): Person => {
       ask({
         words: wordsOf(order),
         clears: order.verb === "clear overrides",
-        perform: (service, clock) => performOrder(service, order, { timetable: world.timetable, clock }),
+        perform: (service, { clock }) => performOrder(service, order, { timetable: world.timetable, clock }),
       }),
+    does: (words, perform) => ask({ words, perform }),
     idle: () => waiting.length === 0,
   };
 };
@@ -110,7 +112,7 @@ export const newPerson = (world: World, name: string): Person => {
 const editDeed = ({ cluster, namespace, name }: PlannedAutoscaler, edit: PlannedEdit): Deed => {
   const asked = { cluster, namespace, name };
   const wanted: WantedEdit = { name, cluster, verb: edit.verb, ...(edit.verb === "apply" && { manifest: JSON.stringify(edit.manifest) }) };
-  return { words: `${edit.verb} ${name}`, wanted, perform: (service, clock) => performEdit(service, asked, { edit, nowMs: clock() }) };
+  return { words: `${edit.verb} ${name}`, wanted, perform: (service, { clock }) => performEdit(service, asked, { edit, nowMs: clock() }) };
 };
 
 type Asked = Pick<PlannedAutoscaler, "cluster" | "namespace" | "name">;

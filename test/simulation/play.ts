@@ -1,4 +1,5 @@
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import type { Service } from "../../lib/service/service.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Coverage } from "./coverage.ts";
@@ -19,6 +20,7 @@ import { closeConnections } from "./sockets/connections.ts";
 import { warmClient } from "./sockets/sdk-client.ts";
 import { warmReader } from "./sockets/socket-cluster.ts";
 import { isClusterOverSockets, isOverSockets, newStage, START_MS, type Stage } from "./stage.ts";
+import { playTakeover } from "./takeovers.ts";
 import { LATE_MS } from "./tables.ts";
 import { FAULTS_MS } from "./timetable.ts";
 import { watchEnd } from "./watch/history.ts";
@@ -53,6 +55,8 @@ export interface Planted {
   /** Requests to the tables as they are executed, of syncs and of people. */
   readonly sent?: (command: unknown) => unknown;
   readonly platformEndsStalled?: false;
+  /** The service as the person sees it who takes over and hands back. */
+  readonly seenByMover?: (service: Service) => Service;
 }
 
 export interface PlayOptions {
@@ -101,15 +105,17 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
     stops: ledger.stops,
     timetable,
   };
-  const [owner, deputy, operator, mender] = [
+  const [owner, deputy, operator, mender, mover] = [
     newPerson(staff, "owner"),
     newPerson(staff, "deputy"),
     newPerson(staff, "operator"),
     newPerson(staff, "mender"),
+    newPerson(staff, "mover"),
   ];
   if (faults) planDamage(scheduler, stage.damages, { stored: stage.stored, startMs: START_MS, damaged: mended(stage, mender) });
   for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, { owner, deputy, operator }, happening));
   for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => (order.by === "deputy" ? deputy : operator).order(order));
+  if (stage.takeover) playTakeover(stage, mover, stage.takeover, { startMs: START_MS, seen: planted?.seenByMover ?? ((service) => service) });
   planCopies(stage, START_MS + QUIET_EDIT_MS);
   const broken = (): boolean => ledger.violation !== undefined;
   const quietMs = START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS);
@@ -121,7 +127,7 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
   }
   if (!ledger.violation) watchEnd(ledger);
   if (!ledger.violation) watchLiveness(ledger, timetable.clusters, lastFaultMs(stage, platform) + leftMs(stage));
-  if (!ledger.violation && ![owner, deputy, operator, mender].every((person) => person.idle()))
+  if (!ledger.violation && ![owner, deputy, operator, mender, mover].every((person) => person.idle()))
     ledger.violate("nothing breaks", "an edit was never done");
   const workloads = [...stage.clusters.keys()]
     .map((name) => siteOf(stage, name))

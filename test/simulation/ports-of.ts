@@ -12,6 +12,7 @@ import { sharedRules, watchedRules } from "./rules.ts";
 import { siteFor, siteOf, watchSite } from "./sites.ts";
 import { clusterOverSockets } from "./sockets/socket-cluster.ts";
 import { START_MS, type Stage } from "./stage.ts";
+import { watchMoved } from "./takeovers.ts";
 import { watchEffect } from "./watch/effects.ts";
 import { watchCalls, watchSentTo } from "./watch/model-flow.ts";
 import { watchEffectStep } from "./watch/model-steps.ts";
@@ -34,6 +35,7 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
       const known = sentIntent(ledger, by, { targetUid: made.workload.uid, replicas: made.to });
       if (known) watchEffectStep(ledger, known, stage.read);
       watchEffect(ledger, by, made);
+      watchMoved(ledger, made);
     };
   const clientOf = (site: SimulatedCluster): ClusterClient => {
     const asked = { by, effect: effect(site), failing: () => failingNow(stage, by), listing: () => listingNow(stage) };

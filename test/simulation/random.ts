@@ -10,9 +10,19 @@ export interface Random {
   readonly pick: <Item>(items: readonly Item[]) => Item;
 }
 
-export type Stream = "settings" | "timetable" | "faults" | "jitter" | "damages" | "objects" | "rivals" | "bounds";
+export type Stream = "settings" | "timetable" | "faults" | "jitter" | "damages" | "objects" | "rivals" | "bounds" | "takeovers";
 
-const STREAMS: Readonly<Record<Stream, number>> = { settings: 1, timetable: 2, faults: 3, jitter: 4, damages: 5, objects: 6, rivals: 7, bounds: 8 };
+const STREAMS: Readonly<Record<Stream, number>> = {
+  settings: 1,
+  timetable: 2,
+  faults: 3,
+  jitter: 4,
+  damages: 5,
+  objects: 6,
+  rivals: 7,
+  bounds: 8,
+  takeovers: 9,
+};
 const SPREAD = 0x9e3779b1;
 const TWO_32 = 2 ** 32;
 

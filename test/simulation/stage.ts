@@ -13,6 +13,7 @@ import { type Hiding, planHidings } from "./rivals.ts";
 import { newScheduler, type Scheduler } from "./scheduler.ts";
 import { clientOverSockets } from "./sockets/socket-tables.ts";
 import { newStory, type Story } from "./story.ts";
+import { type PlannedTakeover, planTakeover } from "./takeovers.ts";
 import { tablesOf } from "./tables.ts";
 import { FAULTS_MS, newTimetable, type Timetable } from "./timetable.ts";
 import type { Item } from "./watch/head.ts";
@@ -47,6 +48,8 @@ export interface Stage {
   readonly elsewhere: ReadonlyMap<string, SimulatedCluster>;
   /** When other controllers cannot be looked for. */
   readonly hidings: readonly Hiding[];
+  /** A workload that moves from another controller to Tidemark, and perhaps back. */
+  readonly takeover: PlannedTakeover | undefined;
   /** Clusters are reached over connections in memory. */
   readonly clustersOverSockets: boolean;
   /** The path in the stored connection of a cluster; absent while there is no such cluster. */
@@ -118,6 +121,7 @@ export const newStage = (
     pageEntries: pageEntriesOf(settings, nowMs),
     elsewhere: elsewhereOf(timetable, nowMs),
     hidings: options.faults ? planHidings(randomOf(seed, "rivals"), timetable) : [],
+    takeover: isClusterOverSockets(seed) ? undefined : planTakeover(randomOf(seed, "takeovers"), timetable),
     clustersOverSockets: options.faults && isClusterOverSockets(seed),
     read: tables.read,
     stored: tables.stored,

@@ -24,6 +24,7 @@ export const ACTS: Invariant = "an autoscaler of an object acts by what the same
 export const ENDS: Invariant = "an autoscaler of an object ends after two answers without it";
 export const CHANGES: Invariant = "every edit of an autoscaler is among its changes";
 export const LIVENESS: Invariant = "after faults stop, every partition syncs within two periods";
+export const ONE_CONTROLLER: Invariant = "a workload that is taken over or handed back has one controller";
 export const RIVALS: Invariant = "nothing is sent where another controller was seen or may be";
 export const OUTSIDE: Invariant = "nothing is written outside the bounds that hold at the instant of the decision";
 

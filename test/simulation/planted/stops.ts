@@ -5,7 +5,7 @@ import type { ScopedOverride } from "../../../lib/model/override.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
 import { fleetKey } from "../../../lib/store/table/keys.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
-import { MADE, OUTSIDE, type PlantedBug, RIVALS, WINDOWS } from "./planted.ts";
+import { MADE, ONE_CONTROLLER, OUTSIDE, type PlantedBug, RIVALS, WINDOWS } from "./planted.ts";
 import { withClient } from "./ports.ts";
 
 /** A claim looks for no kill switch. */
@@ -168,6 +168,20 @@ const refusedLooks: PlantedBug = {
     })),
 };
 
+/** A handback goes on at once after its pause: a sync that has begun before it may still write. */
+const handedBackAtOnce: PlantedBug = {
+  leftOut: "the wait for a sync that holds, before the other controller goes on",
+  seed: 198,
+  caughtBy: [ONE_CONTROLLER],
+  seenByMover: (service) => ({
+    ...service,
+    get: async (query) => {
+      const { decision, ...view } = await service.get(query);
+      return { ...view, state: "paused", ...(decision && { decision: { ...decision, reason: "AutoscalerPaused" } }) };
+    },
+  }),
+};
+
 /** A claim does not compare clocks. */
 const uncomparedClocks: PlantedBug = {
   leftOut: "a look at the service's clock at the claim",
@@ -234,6 +248,7 @@ export const STOP_BUGS: readonly PlantedBug[] = [
   unseenRivals,
   unknownRivals,
   refusedLooks,
+  handedBackAtOnce,
   uncomparedClocks,
   countedThoughFrozen,
   forgottenWhileFrozen,

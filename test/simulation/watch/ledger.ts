@@ -19,6 +19,7 @@ export type Invariant =
   | "a breach must last, though workers die"
   | "nothing is sent that was claimed after a freeze or a pause"
   | "nothing is sent where another controller was seen or may be"
+  | "a workload that is taken over or handed back has one controller"
   | "a count that others set is an event, and limits count it; a count that Tidemark set is none"
   | "no PUT goes to an API server that its cluster does not name"
   | "every intent ends in exactly one event"

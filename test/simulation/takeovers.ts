@@ -1,0 +1,264 @@
+import type { ApiAnswer, KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
+import type { Json } from "../../lib/fields/json.ts";
+import { TidemarkError } from "../../lib/model/errors.ts";
+import type { ApiFailure } from "../../lib/model/observation.ts";
+import { handBackOne, isTakenOver } from "../../lib/cli/takeover/hand-back-one.ts";
+import { takeOverOne } from "../../lib/cli/takeover/take-over-one.ts";
+import type { Service } from "../../lib/service/service.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
+import { workloadKey } from "../../lib/sync/open-intents.ts";
+import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
+import { BROKEN, BUSY } from "./cluster-client.ts";
+import { PODS_MAX } from "./manifests/bounds.ts";
+import type { Person } from "./people.ts";
+import type { Network, Process } from "./process.ts";
+import type { Random } from "./random.ts";
+import { siteOf } from "./sites.ts";
+import type { Stage } from "./stage.ts";
+import { LAST_MS, type PlannedAutoscaler, type Timetable } from "./timetable.ts";
+import type { Ledger } from "./watch/ledger.ts";
+import { noteOutside } from "./watch/outside.ts";
+
+/** A workload that another controller scales, until a person takes it over; later it may be handed back. Offsets from the start. */
+export interface PlannedTakeover {
+  readonly workload: number;
+  readonly kind: RivalKind;
+  readonly comesMs: number;
+  /** When the other controller, while it is not at rest, sets which count. */
+  readonly counts: readonly { readonly atMs: number; readonly replicas: number }[];
+  readonly takeoverMs: number;
+  readonly handbackMs: number | undefined;
+}
+
+export type RivalKind = "HorizontalPodAutoscaler" | "ScaledObject";
+
+/** An attempt lasts for four periods and a minute at most, and all of them end before the faults do. */
+const ATTEMPT_MS = 120_000;
+const LAST_ATTEMPT_MS = LAST_MS - ATTEMPT_MS;
+
+/** Drawn in a quarter of the seeds, for an autoscaler to which nothing else happens but loads and counts. */
+export const planTakeover = (random: Random, { autoscalers, happenings, orders }: Timetable): PlannedTakeover | undefined => {
+  if (!random.chance(1 / 4)) return undefined;
+  const left = new Set(orders.flatMap((order) => (order.verb === "remove" ? [order.cluster] : [])));
+  const busy = new Set(happenings.flatMap(({ kind, workload }) => (kind === "load" || kind === "count" ? [] : [workload])));
+  const free = autoscalers.flatMap(({ cluster, home }, at) => (home === undefined && !left.has(cluster) && !busy.has(at) ? [at] : []));
+  if (free.length === 0) return undefined;
+  const comesMs = random.int(5_000, 40_000);
+  const takeoverMs = comesMs + random.int(5_000, 60_000);
+  return {
+    workload: random.pick(free),
+    kind: random.pick(["HorizontalPodAutoscaler", "ScaledObject"]),
+    comesMs,
+    counts: Array.from({ length: 3 }, () => ({ atMs: comesMs + random.int(1_000, 150_000), replicas: random.int(1, PODS_MAX) })),
+    takeoverMs,
+    handbackMs: random.chance(1 / 2) ? takeoverMs + random.int(5_000, 60_000) : undefined,
+  };
+};
+
+/** The object of another controller in its cluster. While it exists and is not at rest, its controller scales the workload. */
+interface Other {
+  readonly kind: RivalKind;
+  uid: string;
+  version: number;
+  exists: boolean;
+  paused: boolean;
+  /** A person has let it go on. */
+  isBack: boolean;
+}
+
+const PAUSED = "autoscaling.keda.sh/paused";
+const SILENT: ApiFailure = { code: 0, reason: "Timeout", message: "no answer in time" };
+const failed = (code: number, reason: string): ApiAnswer<never> => ({ kind: "failed", failure: { code, reason, message: reason } });
+
+interface Place {
+  readonly stage: Stage;
+  readonly autoscaler: PlannedAutoscaler;
+  readonly site: SimulatedCluster;
+  readonly workload: Workload;
+  readonly other: Other;
+}
+
+const objectOf = ({ autoscaler: { namespace, target }, other: { kind, uid, version, paused } }: Place): Json => ({
+  apiVersion: kind === "ScaledObject" ? "keda.sh/v1alpha1" : "autoscaling/v2",
+  kind,
+  metadata: { name: "another", namespace, uid, resourceVersion: String(version), annotations: paused ? { [PAUSED]: "true" } : {} },
+  spec: { scaleTargetRef: target },
+});
+
+/** Its controller goes on, or is at rest, from now on. */
+const settle = ({ stage: { nowMs, story }, site, workload, other }: Place): void => {
+  const scales = other.exists && !other.paused;
+  if (scales === (workload.rivalSinceMs !== undefined)) return;
+  story.tell(
+    site.name,
+    `"${workload.target.name}" ${scales ? `has a ${other.kind} that scales it` : `has no ${other.kind} any more that scales it`}`,
+  );
+  workload.rivalSinceMs = scales ? nowMs() : undefined;
+  site.changed(workload);
+};
+
+/** The objects of the other controller, as the kubeconfig of a person reaches them. */
+const apiOf = (place: Place, process: Process): KubeconfigApi => {
+  const { other, stage } = place;
+  const { network } = stage;
+  const changed = (): ApiAnswer<Json> => {
+    other.version++;
+    settle(place);
+    return { kind: "done", value: objectOf(place) };
+  };
+  const ask = <Value>(kind: "read" | "update", what: string, execute: () => ApiAnswer<Value>): Promise<ApiAnswer<Value>> =>
+    asked(network, process, { kind, what: `${what} of ${place.workload.target.name}`, execute });
+  return {
+    list: () => Promise.reject(new TypeError("a takeover lists nothing")),
+    get: () =>
+      ask<Json>("read", "get the other controller", () => (other.exists ? { kind: "done", value: objectOf(place) } : failed(404, "NotFound"))),
+    may: () => ask("read", "ask for a right", () => ({ kind: "done", value: true })),
+    create: () =>
+      ask<Json>("update", "make the other controller", () => {
+        if (other.exists) return failed(409, "AlreadyExists");
+        other.exists = true;
+        other.isBack = true;
+        other.uid = `${other.uid}+`;
+        return changed();
+      }),
+    replace: (_kind, _ref, object) =>
+      ask<Json>("update", "replace the other controller", () => {
+        const { resourceVersion, annotations } = object["metadata"] as { readonly resourceVersion: string; readonly annotations?: Json };
+        if (!other.exists) return failed(404, "NotFound");
+        if (resourceVersion !== String(other.version)) return failed(409, "Conflict");
+        other.paused = annotations?.[PAUSED] === "true";
+        other.isBack = !other.paused;
+        return changed();
+      }),
+    remove: (_kind, _ref, version) =>
+      ask<Json>("update", "delete the other controller", () => {
+        if (!other.exists) return failed(404, "NotFound");
+        if (version.uid !== other.uid || version.resourceVersion !== String(other.version)) return failed(409, "Conflict");
+        other.exists = false;
+        return changed();
+      }),
+    close: () => undefined,
+  };
+};
+
+const asked = <Value>(
+  network: Network,
+  process: Process,
+  { kind, what, execute }: { readonly kind: "read" | "update"; readonly what: string; readonly execute: () => ApiAnswer<Value> },
+): Promise<ApiAnswer<Value>> =>
+  network.call<ApiAnswer<Value>>(process, {
+    kind,
+    name: kind === "read" ? "read the other controller" : "switch the other controller",
+    what,
+    timeoutMs: 5_000,
+    lateMs: 10_000,
+    execute,
+    unclear: ({ fault }) => {
+      if (fault === "throttled") return { kind: "failed", failure: BUSY };
+      if (fault === "denied") return failed(403, "Forbidden");
+      return { kind: "failed", failure: fault === "lost request" || fault === "lost answer" || fault === "late" ? SILENT : BROKEN };
+    },
+  });
+
+/** Plays it: the other controller comes, a person takes over and may hand back, and in the end the other controller is gone, so that the run ends as if it had never been there. */
+export const playTakeover = (
+  stage: Stage,
+  mover: Person,
+  planned: PlannedTakeover,
+  { startMs, seen }: { readonly startMs: number; readonly seen: (service: Service) => Service },
+): void => {
+  const { scheduler, timetable, ledger, nowMs } = stage;
+  const autoscaler = timetable.autoscalers[planned.workload];
+  if (!autoscaler) throw new RangeError("an unknown workload is taken over");
+  const site = siteOf(stage, autoscaler.cluster);
+  const workload = site.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
+  if (!workload) throw new RangeError("an unknown workload is taken over");
+  const other: Other = { kind: planned.kind, uid: `other-${autoscaler.name}`, version: 1, exists: false, paused: false, isBack: false };
+  const place: Place = { stage, autoscaler, site, workload, other };
+  workload.other = other;
+  scheduler.at(startMs + planned.comesMs, () => {
+    other.exists = true;
+    settle(place);
+  });
+  for (const { atMs, replicas } of planned.counts) {
+    scheduler.at(startMs + atMs, () => {
+      if (workload.rivalSinceMs === undefined || replicas === workload.replicas) return;
+      other.version++;
+      noteOutside(ledger, workload, replicas);
+      site.edit(workload, replicas);
+      site.changed(workload);
+    });
+  }
+  const untilMs = startMs + LAST_ATTEMPT_MS;
+  const whileTime =
+    (deed: (service: Service, tables: Tables, process: Process) => Promise<unknown>) =>
+    async (service: Service, tables: Tables, process: Process): Promise<unknown> =>
+      nowMs() < untilMs ? deed(service, tables, process) : "no time is left";
+  const { cluster, namespace, name } = autoscaler;
+  const query = { cluster, namespace, name };
+  const portsFor = (service: Service, tables: Tables, process: Process) => ({
+    service: seen(service),
+    api: apiOf(place, process),
+    elapsed: nowMs,
+    wait: tables.wait,
+  });
+  scheduler.at(startMs + planned.takeoverMs, () =>
+    mover.does(
+      `take over ${name}`,
+      whileTime(async (service, tables, process) => {
+        const ports = portsFor(service, tables, process);
+        const view = await service.get(query);
+        if (view.rivals === undefined && (await isTakenOver(service, view))) {
+          // A takeover that took itself back, or died while it did.
+          if (view.paused) await handBackOne(ports, view);
+          return watchOne(place, view.paused ? "other" : "Tidemark");
+        }
+        if (view.paused) await service.resume(query);
+        if (view.state !== "shadow") throw again(name, view.state);
+        await takeOverOne(ports, view, { force: true });
+        return watchOne(place, "Tidemark");
+      }),
+    ),
+  );
+  if (planned.handbackMs !== undefined)
+    scheduler.at(startMs + planned.handbackMs, () =>
+      mover.does(
+        `hand back ${name}`,
+        whileTime(async (service, tables, process) => {
+          const view = await service.get(query);
+          if (view.rivals === undefined && (await isTakenOver(service, view))) {
+            await handBackOne(portsFor(service, tables, process), view);
+            watchOne(place, "other");
+          }
+        }),
+      ),
+    );
+  scheduler.at(untilMs + ATTEMPT_MS / 2, () =>
+    mover.does(`remove the other controller of ${name}`, async (service) => {
+      other.exists = false;
+      settle(place);
+      await service.resume(query);
+    }),
+  );
+};
+
+/** The person looks again a second later. */
+const again = (name: string, state: string): TidemarkError => new TidemarkError("cli.takeover", `"${name}" is ${state}`, {});
+
+/** What a switch has left, as it says that it is done. */
+const watchOne = ({ stage: { ledger }, workload, autoscaler }: Place, scales: "Tidemark" | "other"): void => {
+  const isThere = workload.rivalSinceMs !== undefined;
+  if (isThere !== (scales === "other"))
+    ledger.violate(
+      ONE,
+      `"${autoscaler.name}" is ${scales === "other" ? "handed back" : "taken over"}, and the other controller ${isThere ? "is there" : "is at rest"}`,
+    );
+};
+
+const ONE = "a workload that is taken over or handed back has one controller";
+
+/** A PUT that takes effect after a person has let the other controller go on makes two of them. */
+export const watchMoved = (ledger: Ledger, { workload, from, to }: Effect): void => {
+  if (workload.other?.isBack && workload.rivalSinceMs !== undefined)
+    ledger.violate(ONE, `"${workload.target.name}" goes from ${from} to ${to} by a PUT, and it was handed back`);
+};
