@@ -68,7 +68,10 @@ const ended = (ledger: Ledger, by: Invocation | undefined, before: Item | undefi
   if (own === undefined) return;
   if (by) watchEnded(ledger, by, own);
   const copy = ledger.objects.copies.get(own);
-  if (copy) ledger.objects.generations.delete(copy.uid);
+  if (copy) {
+    ledger.objects.generations.delete(copy.uid);
+    ledger.objects.endedAt.set(copy.uid, ledger.stops.tick());
+  }
   ledger.effects.delete(own);
   for (const recommendation of ledger.recommendations.get(own) ?? []) recommendation.counts = false;
   for (const breach of ledger.breaches.get(own) ?? []) breach.counts = false;

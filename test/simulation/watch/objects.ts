@@ -86,7 +86,8 @@ const forbiddenBy = (read: AutoscalerSpec, { input: { spec }, decision }: NonNul
 /** True where the spec that was decided on is one that was stored: the last before the claim, or a later one. */
 const isStored = (ledger: Ledger, by: Invocation, { decided }: KnownIntent, { uid }: Copy): boolean => {
   if (!decided || by.process.build !== THIS_BUILD) return true;
-  const stored = ledger.objects.generations.get(uid) ?? [];
+  const stored = ledger.objects.generations.get(uid);
+  if (!stored) return (ledger.objects.endedAt.get(uid) ?? 0) > by.claimedAt;
   const last = stored.findLastIndex(({ storedAt }) => storedAt < by.claimedAt);
   return stored.slice(Math.max(0, last)).some(({ manifest }) => {
     const reading = SHARED_RULES.specOf(manifest);
