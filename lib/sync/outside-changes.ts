@@ -109,9 +109,12 @@ export const countsAfter = (
   const isUnderWay = scalesUnderWay(loaded);
   // The event of a sync that died may say less than there is by now: the next sync says the rest.
   const told = new Map(outside.events.map(({ uid, to }) => [uid, to]));
-  return (uid, before) => {
+  const readNowOf = (uid: AutoscalerUid): SeenCount | undefined => {
     const verdict = readings.get(uid);
-    const readNow = verdict && !isUnderWay(verdict.autoscaler) ? seenCount(verdict.input.observation.scale) : undefined;
+    return verdict && !isUnderWay(verdict.autoscaler) ? seenCount(verdict.input.observation.scale) : undefined;
+  };
+  return (uid, before) => {
+    const readNow = readNowOf(uid);
     // Where nothing was compared, the count stays that of an earlier sync.
     const read = readNow ?? (before && { ...before, sinceMs: before.sinceMs ?? loaded.head.evaluatedMs });
     if (!read) return undefined;

@@ -115,7 +115,7 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
   if (faults) planDamage(scheduler, stage.damages, { stored: stage.stored, startMs: START_MS, damaged: mended(stage, mender) });
   for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, { owner, deputy, operator }, happening));
   for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => (order.by === "deputy" ? deputy : operator).order(order));
-  if (stage.takeover) playTakeover(stage, mover, stage.takeover, { startMs: START_MS, seen: planted?.seenByMover ?? ((service) => service) });
+  playTakeover(stage, mover, { startMs: START_MS, seen: seenBy(planted) });
   planCopies(stage, START_MS + QUIET_EDIT_MS);
   const broken = (): boolean => ledger.violation !== undefined;
   const quietMs = START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS);
@@ -141,6 +141,8 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
     coverage: stage.coverage,
   };
 };
+
+const seenBy = (planted: Planted | undefined) => planted?.seenByMover ?? ((service: Service) => service);
 
 /** What a person does about the damage, once it is noticed: a reset; a record comes back from a backup, unless it was written anew meanwhile. */
 const mended =

@@ -3,9 +3,8 @@ import type { Json } from "../../lib/fields/json.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import type { ApiFailure } from "../../lib/model/observation.ts";
 import { handBackOne, isTakenOver } from "../../lib/cli/takeover/hand-back-one.ts";
-import { takeOverOne } from "../../lib/cli/takeover/take-over-one.ts";
+import { type TakeoverPorts, takeOverOne } from "../../lib/cli/takeover/take-over-one.ts";
 import type { Service } from "../../lib/service/service.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
 import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
 import { BROKEN, BUSY } from "./cluster-client.ts";
@@ -160,90 +159,105 @@ const asked = <Value>(
     },
   });
 
+interface Moving {
+  readonly place: Place;
+  readonly planned: PlannedTakeover;
+  readonly startMs: number;
+  /** What the person sees of the service. */
+  readonly seen: (service: Service) => Service;
+}
+
+type Deed = Parameters<Person["does"]>[1];
+
 /** Plays it: the other controller comes, a person takes over and may hand back, and in the end the other controller is gone, so that the run ends as if it had never been there. */
-export const playTakeover = (
-  stage: Stage,
-  mover: Person,
-  planned: PlannedTakeover,
-  { startMs, seen }: { readonly startMs: number; readonly seen: (service: Service) => Service },
-): void => {
-  const { scheduler, timetable, ledger, nowMs } = stage;
-  const autoscaler = timetable.autoscalers[planned.workload];
-  if (!autoscaler) throw new RangeError("an unknown workload is taken over");
+export const playTakeover = (stage: Stage, mover: Person, options: Pick<Moving, "startMs" | "seen">): void => {
+  const { takeover: planned, scheduler } = stage;
+  if (!planned) return;
+  const place = placeOf(stage, planned);
+  const moving: Moving = { place, planned, ...options };
+  const { name } = place.autoscaler;
+  const at = (ms: number, words: string, deed: Deed): void => scheduler.at(options.startMs + ms, () => mover.does(`${words} ${name}`, deed));
+  playOther(moving);
+  at(
+    planned.takeoverMs,
+    "take over",
+    whileTime(moving, (ports) => takeOverFor(place, ports)),
+  );
+  if (planned.handbackMs !== undefined)
+    at(
+      planned.handbackMs,
+      "hand back",
+      whileTime(moving, (ports) => handBackFor(place, ports)),
+    );
+  at(LAST_ATTEMPT_MS + ATTEMPT_MS / 2, "remove the other controller of", async (service) => {
+    place.other.exists = false;
+    settle(place);
+    await service.resume(queryOf(place));
+  });
+};
+
+const placeOf = (stage: Stage, { workload: at, kind }: PlannedTakeover): Place => {
+  const autoscaler = stage.timetable.autoscalers[at];
+  if (!autoscaler) throw new RangeError("an unknown autoscaler takes over");
   const site = siteOf(stage, autoscaler.cluster);
   const workload = site.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
   if (!workload) throw new RangeError("an unknown workload is taken over");
-  const other: Other = { kind: planned.kind, uid: `other-${autoscaler.name}`, version: 1, exists: false, paused: false, isBack: false };
-  const place: Place = { stage, autoscaler, site, workload, other };
+  const other: Other = { kind, uid: `other-${autoscaler.name}`, version: 1, exists: false, paused: false, isBack: false };
   workload.other = other;
-  scheduler.at(startMs + planned.comesMs, () => {
+  return { stage, autoscaler, site, workload, other };
+};
+
+/** The other controller comes, and sets counts while it is not at rest. */
+const playOther = ({ place, planned, startMs }: Moving): void => {
+  const { stage, site, workload, other } = place;
+  stage.scheduler.at(startMs + planned.comesMs, () => {
     other.exists = true;
     settle(place);
   });
   for (const { atMs, replicas } of planned.counts) {
-    scheduler.at(startMs + atMs, () => {
+    stage.scheduler.at(startMs + atMs, () => {
       if (workload.rivalSinceMs === undefined || replicas === workload.replicas) return;
       other.version++;
-      noteOutside(ledger, workload, replicas);
+      noteOutside(stage.ledger, workload, replicas);
       site.edit(workload, replicas);
       site.changed(workload);
     });
   }
-  const untilMs = startMs + LAST_ATTEMPT_MS;
-  const whileTime =
-    (deed: (service: Service, tables: Tables, process: Process) => Promise<unknown>) =>
-    async (service: Service, tables: Tables, process: Process): Promise<unknown> =>
-      nowMs() < untilMs ? deed(service, tables, process) : "no time is left";
-  const { cluster, namespace, name } = autoscaler;
-  const query = { cluster, namespace, name };
-  const portsFor = (service: Service, tables: Tables, process: Process) => ({
-    service: seen(service),
-    api: apiOf(place, process),
-    elapsed: nowMs,
-    wait: tables.wait,
-  });
-  scheduler.at(startMs + planned.takeoverMs, () =>
-    mover.does(
-      `take over ${name}`,
-      whileTime(async (service, tables, process) => {
-        const ports = portsFor(service, tables, process);
-        const view = await service.get(query);
-        if (view.rivals === undefined && (await isTakenOver(service, view))) {
-          // A takeover that took itself back, or died while it did.
-          if (view.paused) await handBackOne(ports, view);
-          return watchOne(place, view.paused ? "other" : "Tidemark");
-        }
-        if (view.paused) await service.resume(query);
-        if (view.state !== "shadow") throw again(name, view.state);
-        await takeOverOne(ports, view, { force: true });
-        return watchOne(place, "Tidemark");
-      }),
-    ),
-  );
-  if (planned.handbackMs !== undefined)
-    scheduler.at(startMs + planned.handbackMs, () =>
-      mover.does(
-        `hand back ${name}`,
-        whileTime(async (service, tables, process) => {
-          const view = await service.get(query);
-          if (view.rivals === undefined && (await isTakenOver(service, view))) {
-            await handBackOne(portsFor(service, tables, process), view);
-            watchOne(place, "other");
-          }
-        }),
-      ),
-    );
-  scheduler.at(untilMs + ATTEMPT_MS / 2, () =>
-    mover.does(`remove the other controller of ${name}`, async (service) => {
-      other.exists = false;
-      settle(place);
-      await service.resume(query);
-    }),
-  );
 };
 
-/** The person looks again a second later. */
-const again = (name: string, state: string): TidemarkError => new TidemarkError("cli.takeover", `"${name}" is ${state}`, {});
+const queryOf = ({ autoscaler: { cluster, namespace, name } }: Place) => ({ cluster, namespace, name });
+
+/** A deed with the ports of a person's process; nothing once too little time is left for it. */
+const whileTime =
+  ({ place, seen, startMs }: Moving, deed: (ports: TakeoverPorts) => Promise<void>): Deed =>
+  async (service, tables, process) => {
+    const { nowMs } = place.stage;
+    if (nowMs() >= startMs + LAST_ATTEMPT_MS) return;
+    await deed({ service: seen(service), api: apiOf(place, process), elapsed: nowMs, wait: tables.wait });
+  };
+
+/** Throws where the person must look again. */
+const takeOverFor = async (place: Place, ports: TakeoverPorts): Promise<void> => {
+  const { service } = ports;
+  const view = await service.get(queryOf(place));
+  if (view.rivals === undefined && (await isTakenOver(service, view))) {
+    // A takeover that took itself back, or died while it did.
+    if (view.paused) await handBackOne(ports, view);
+    watchOne(place, view.paused ? "other" : "Tidemark");
+    return;
+  }
+  if (view.paused) await service.resume(queryOf(place));
+  if (view.state !== "shadow") throw new TidemarkError("cli.takeover", `"${view.name}" is ${view.state}`, {});
+  await takeOverOne(ports, view, { force: true });
+  watchOne(place, "Tidemark");
+};
+
+const handBackFor = async (place: Place, ports: TakeoverPorts): Promise<void> => {
+  const view = await ports.service.get(queryOf(place));
+  if (view.rivals !== undefined || !(await isTakenOver(ports.service, view))) return;
+  await handBackOne(ports, view);
+  watchOne(place, "other");
+};
 
 /** What a switch has left, as it says that it is done. */
 const watchOne = ({ stage: { ledger }, workload, autoscaler }: Place, scales: "Tidemark" | "other"): void => {
