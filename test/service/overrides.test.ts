@@ -238,3 +238,26 @@ describe("status()", () => {
     expect((await ada.status()).overrides).toBeUndefined();
   });
 });
+
+describe("the limits of overrides", () => {
+  it("takes the longest reason and the farthest end, and no character and no millisecond more", async () => {
+    const MONTH_MS = 30 * 24 * HOUR_MS;
+    await set({ ...WEB, min: 3, untilMs: NOON + MONTH_MS, reason: "r".repeat(500) });
+    await set({ ...WEB, min: 3, reason: "r" });
+    await expect(set({ ...WEB, min: 3, untilMs: NOON + MONTH_MS + 1 })).rejects.toThrow("bounds last at most 30 days");
+    await expect(set({ ...WEB, min: 3, reason: "r".repeat(501) })).rejects.toThrow("the reason has 501 characters: give at most 500");
+    expect(await listed()).toHaveLength(2);
+  });
+
+  it.each([
+    ["the fleet", { fleet: true }],
+    ["a cluster", { cluster: "eu-1" }],
+    ["an autoscaler", WEB],
+  ])("stores fifty of %s, and refuses one more until one of them has ended", async (_what, place) => {
+    for (let at = 0; at < 50; at++) await set({ ...place, hold: true });
+    await expect(set({ ...place, hold: true })).rejects.toThrow("it has 50 overrides, the most that are stored; clear one that is not needed");
+    world.set(NOON + HOUR_MS);
+    await set({ ...place, hold: true, untilMs: NOON + 2 * HOUR_MS });
+    expect(await listed()).toHaveLength(1);
+  });
+});

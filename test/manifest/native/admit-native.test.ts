@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { admit } from "../../../lib/manifest/admit.ts";
-import { CONTRADICTIONS, document, M, METRIC, metric, policies, up } from "./contradictions.ts";
+import { CONTRADICTIONS, document, entry, M, METRIC, metric, policies, up } from "./contradictions.ts";
 
 const problemsOf = (spec: Readonly<Record<string, unknown>>, without: readonly string[] = []) => {
   const admission = admit(document(spec, without));
@@ -288,5 +288,20 @@ describe("rules of another form", () => {
     ]);
     expect(problemsOf({ rules: "hpa", hpa: { metrics: 7 } }, without)).toEqual(["spec.hpa.metrics: must be a list, not 7"]);
     expect(problemsOf({ rules: "hpa", hpa, pausedUntil: "x" }, without)).toEqual(["spec.pausedUntil: must be an RFC 3339 time"]);
+  });
+});
+
+describe("the limits of a schedule", () => {
+  const named = (count: number) => ({ schedule: Array.from({ length: count }, (_, at) => ({ ...entry({}).schedule[0], name: `entry-${at}` })) });
+  const dated = (field: "dates" | "except", count: number) => entry({ [field]: Array.from({ length: count }, () => "2026-12-24") });
+
+  it.each([
+    ["64 entries", named(64), named(65), "spec.schedule"],
+    ["200 dates", dated("dates", 200), dated("dates", 201), "spec.schedule[0].dates"],
+    ["200 excepted dates", dated("except", 200), dated("except", 201), "spec.schedule[0].except"],
+  ])("are %s: no more are accepted", (_what, most, more, path) => {
+    expect(admit(document(most)).ok).toBe(true);
+    const refused = admit(document(more));
+    expect(refused.ok ? [] : refused.problems.map(({ field }) => field)).toEqual([path]);
   });
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ScopedOverride } from "../../../lib/model/override.ts";
@@ -234,5 +235,40 @@ describe("effectiveBounds()", () => {
         expect(paused.untilMs).toBeGreaterThan(nowMs);
       }),
     );
+  });
+});
+
+describe("the table of docs/pod-autoscaler.md, Which bound holds?", () => {
+  const [, table = ""] = /\n### Which bound holds\?\n(.*?)\n## /s.exec(readFileSync("docs/pod-autoscaler.md", "utf8")) ?? [];
+  const rows = [...table.matchAll(/^\| (\d+) to (\d+) \| ?(.*?) ?\| ?(.*?) ?\| (\d+) \| (\d+) \| (.+) \|$/gm)];
+  const numberOf = (text: string, word: string): number | undefined => {
+    const [, found] = new RegExp(`(?:^| )${word} ([\\d.]+)`).exec(text) ?? [];
+    return found === undefined ? undefined : Number(found);
+  };
+  const parts = (text: string): readonly string[] => text.split(", ").filter((part) => part !== "");
+  const entryOf = (text: string, at: number): ScheduleEntry =>
+    entry({ name: `entry-${at}`, minReplicas: numberOf(text, "min") ?? 0, priority: numberOf(text, "priority") ?? 0 });
+  const overrideOf = (text: string, at: number): ScopedOverride => {
+    const [scope = ""] = text.split(" ");
+    const factor = numberOf(text, "min-factor");
+    const [min, max] = [numberOf(text, "min"), numberOf(text, "max")];
+    const set = {
+      ...(min !== undefined && { min }),
+      ...(max !== undefined && { max }),
+      ...(factor !== undefined && { minFactorMilli: factor * 1_000 }),
+    };
+    return override(scope as ScopedOverride["scope"], set, { id: `o-${at}`, ...(text.endsWith("force") && { force: true }) });
+  };
+
+  it("has a row for each rule", () => {
+    expect(rows.length).toBe(12);
+  });
+
+  it.each(
+    rows.map(([, least, most, schedule = "", overrides = "", min, max, why]) => [why, { least, most, schedule, overrides, min, max }] as const),
+  )("holds: %s", (_why, { least, most, schedule, overrides, min, max }) => {
+    const spec = { minReplicas: Number(least), maxReplicas: Number(most), schedule: parts(schedule).map(entryOf) };
+    const bounds = effectiveBounds(spec, { overrides: parts(overrides).map(overrideOf), calendars: [] }, at("12:00"));
+    expect([bounds.min.replicas, bounds.max.replicas]).toEqual([Number(min), Number(max)]);
   });
 });
