@@ -1,5 +1,5 @@
 import { request as httpRequest } from "node:http";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
@@ -18,6 +18,7 @@ import { type Kubernetes, kubernetes, workload } from "../cluster/stand-in/kuber
 import type { Answer } from "../cluster/stand-in/server.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
+import { awsServer } from "../source-client/aws-server.ts";
 import { HAS_PROMETHEUS, type RealPrometheus, realPrometheus } from "../source-client/real-prometheus.ts";
 import { oneSeries, type PrometheusServer, prometheusServer, sourceRecord } from "../source-client/scene.ts";
 import { testTables } from "./world.ts";
@@ -179,6 +180,40 @@ describe("a sync with registered sources", () => {
     await environment.sync();
     expect(prometheus.seen).toHaveLength(2);
     expect(countsOf(server)).toEqual([12, 2, PODS]);
+  });
+
+  it("scales on the messages of a queue, and never shrinks while AWS refuses to count them", async () => {
+    const aws = await awsServer();
+    vi.stubEnv("AWS_ENDPOINT_URL", aws.url);
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIAFUNCTION");
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret-of-the-function");
+    try {
+      const numbers = { ApproximateNumberOfMessages: "80", ApproximateNumberOfMessagesNotVisible: "40" };
+      aws.answer = () => [200, { Attributes: numbers }];
+      const sqs = { prometheus: null, sqs: { source: own("queues"), queue: "orders" } };
+      const place = { region: "eu-central-1", roleArn: "arn:aws:iam::123456789012:role/tidemark-prod-source-queues", externalId: "shop" };
+      environment = await syncsOf(server, { web: manifest("web", {}, sqs) }, [
+        sourceRecord({ name: "queues", kind: "sqs", aws: { ...place, queues: ["orders"] } }),
+      ]);
+      await environment.sync();
+      expect(countsOf(server)).toEqual([12, PODS, PODS]);
+      for (const refusal of [
+        [400, { __type: "com.amazonaws.sqs#QueueDoesNotExist" }],
+        [403, { __type: "com.amazonaws.sqs#AccessDenied" }],
+        [200, { Attributes: {} }],
+      ] as const) {
+        aws.answer = () => refusal;
+        await environment.sync();
+        expect(countsOf(server)).toEqual([12, PODS, PODS]);
+      }
+      aws.answer = () => [200, { Attributes: { ApproximateNumberOfMessages: "0", ApproximateNumberOfMessagesNotVisible: "0" } }];
+      await environment.sync();
+      expect(countsOf(server)).toEqual([1, PODS, PODS]);
+      expect(aws.calls.every(({ signatureIsRight }) => signatureIsRight)).toBe(true);
+    } finally {
+      vi.unstubAllEnvs();
+      await aws.close();
+    }
   });
 
   it("says the same of a source that is not there and of one that the namespace may not ask", async () => {
