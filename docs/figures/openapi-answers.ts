@@ -2,6 +2,7 @@ import * as z from "zod";
 import { SOURCE_KINDS } from "../../lib/model/metric-source.ts";
 import { SPEC_KIND_NAMES } from "../../lib/model/spec-kinds.ts";
 import type { CommandService, QueryService } from "../../lib/service/service.ts";
+import type { EventView } from "../../lib/service/views/event-view.ts";
 
 /** What the routes answer, for the description of the API. Objects are open, because fields are added between versions. docs/cli.md says what each field means. */
 const text = z.string();
@@ -68,11 +69,13 @@ const event = z.looseObject({
   to: count,
   reason: text,
   message: text,
-  outcome: z.enum(["applied", "refused", "unknown"]),
+  outcome: z.enum(["applied", "refused", "unknown", "outside"]),
   specGeneration: count,
   metrics: z.array(open),
   steps: z.array(open),
-});
+  target: z.looseObject({ apiVersion: text, kind: text, name: text }),
+  detail: text.exactOptional(),
+} satisfies Readonly<Record<keyof EventView, z.ZodType>>);
 
 const state = z.enum(["failing", "forbidden", "frozen", "late", "never synced", "ok", "partly failing", "paused", "unreachable"]);
 const cluster = z.looseObject({

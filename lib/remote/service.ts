@@ -3,6 +3,8 @@ import { pageToken } from "../api/page-token.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
 import { type SeriesJson, seriesOf } from "../api/series-json.ts";
 import { TidemarkError } from "../model/errors.ts";
+import type { CalendarView } from "../service/calendars/requests.ts";
+import type { OverrideCursor } from "../service/overrides/requests.ts";
 import type {
   AutoscalerCursor,
   AutoscalerQuery,
@@ -15,12 +17,11 @@ import type {
   QueryService,
   Service,
 } from "../service/service.ts";
-import type { OverrideCursor } from "../service/overrides/requests.ts";
-import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views/autoscaler-view.ts";
-import type { OverrideView } from "../service/views/override-view.ts";
-import type { CalendarView } from "../service/calendars/requests.ts";
 import type { SourceView, UnreadableSource } from "../service/sources/requests.ts";
+import type { Applied, AutoscalerView, ClusterView } from "../service/views/autoscaler-view.ts";
 import type { ChangeView } from "../service/views/change-view.ts";
+import type { EventView } from "../service/views/event-view.ts";
+import type { OverrideView } from "../service/views/override-view.ts";
 import type { ClusterRows, RowQuery } from "../service/views/row-view.ts";
 import type { SendRequest } from "./send-request.ts";
 

@@ -8,8 +8,8 @@ import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type { AutoscalerQuery, EventCursor, EventQuery } from "./service.ts";
 import { refuseEmptyRange } from "./time-range.ts";
-import { eventView } from "./views/autoscaler-of.ts";
-import type { EventView } from "./views/autoscaler-view.ts";
+import type { EventView } from "./views/event-view.ts";
+import { eventView } from "./views/event-view.ts";
 
 /** The time range of an event list, and the cursor after which it goes on. */
 interface Wanted {

@@ -14,13 +14,13 @@ import type {
   AutoscalerView,
   ClusterView,
   Description,
-  EventView,
   Explanation,
   FleetAdopted,
   FleetEdited,
   FleetView,
 } from "./views/autoscaler-view.ts";
 import type { ChangeView } from "./views/change-view.ts";
+import type { EventView } from "./views/event-view.ts";
 import type { HistoryView } from "./views/history-view.ts";
 import type { PartitionView, ResetView } from "./views/partition-view.ts";
 import type { ClusterRows, RowQuery } from "./views/row-view.ts";

@@ -4,7 +4,7 @@ import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { EventCursor, EventQuery, Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import type { EventView } from "../../lib/service/views/autoscaler-view.ts";
+import type { EventView } from "../../lib/service/views/event-view.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";

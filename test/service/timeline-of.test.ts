@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { timelineOf } from "../../lib/service/history/timeline-of.ts";
-import type { EventView } from "../../lib/service/views/autoscaler-view.ts";
+import type { EventView } from "../../lib/service/views/event-view.ts";
 import type { HistoryView } from "../../lib/service/views/history-view.ts";
 import { NOON } from "../noon.ts";
 

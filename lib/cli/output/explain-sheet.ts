@@ -1,7 +1,8 @@
 import { withLocalTimes } from "../../report/instant-text.ts";
-import { type Printed, text, type Word } from "../../report/printed.ts";
 import { valueText } from "../../report/metric-reading.ts";
-import type { DecisionView, EventView, Explanation, MetricView, StepView } from "../../service/views/autoscaler-view.ts";
+import { type Printed, text, type Word } from "../../report/printed.ts";
+import type { DecisionView, Explanation, MetricView } from "../../service/views/autoscaler-view.ts";
+import type { EventView, StepView } from "../../service/views/event-view.ts";
 import { ageText, untilText } from "./age-text.ts";
 import { boundsLines } from "./bounds-lines.ts";
 import type { Paint } from "./paint.ts";

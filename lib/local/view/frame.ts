@@ -1,4 +1,4 @@
-import type { EventView } from "../../service/views/autoscaler-view.ts";
+import type { EventView } from "../../service/views/event-view.ts";
 import type { HistoryPoint } from "../../service/views/history-view.ts";
 import type { Pace } from "../engine/clock.ts";
 

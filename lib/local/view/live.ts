@@ -1,8 +1,9 @@
 import { line, type Word } from "../../report/printed.ts";
 import { laneOfReason } from "../../report/reasons/lanes.ts";
 import { ratioOf } from "../../service/history/point.ts";
-import type { AutoscalerView, EventView } from "../../service/views/autoscaler-view.ts";
+import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { boundsInForce } from "../../service/views/bounds-of.ts";
+import type { EventView } from "../../service/views/event-view.ts";
 import type { HistoryPoint } from "../../service/views/history-view.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { Row } from "./frame.ts";

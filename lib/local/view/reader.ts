@@ -1,5 +1,6 @@
 import type { Service } from "../../service/service.ts";
-import type { AutoscalerView, EventView } from "../../service/views/autoscaler-view.ts";
+import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import type { EventView } from "../../service/views/event-view.ts";
 
 /** Reads the tables, as the command of a person does. */
 export interface StackReader {

@@ -8,8 +8,9 @@ import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import type { AutoscalerQuery } from "../service.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import { autoscalerView, eventView } from "../views/autoscaler-of.ts";
+import { autoscalerView } from "../views/autoscaler-of.ts";
 import type { Description } from "../views/autoscaler-view.ts";
+import { eventView } from "../views/event-view.ts";
 import { NO_WINDOWS, type WindowsView } from "../views/windows.ts";
 import { windowsView } from "./autoscaler-windows.ts";
 

@@ -1,8 +1,6 @@
-import type { StepOutcome } from "../../model/decision.ts";
-import type { EventRecord } from "../../model/event-record.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
 import { originIn } from "../../model/origin.ts";
-import type { AutoscalerRecord, Evaluation, FleetRecord, WithoutHold } from "../../model/records.ts";
+import type { AutoscalerRecord, FleetRecord, WithoutHold } from "../../model/records.ts";
 import type { Rival } from "../../model/rival-state.ts";
 import type { Status } from "../../model/windows.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
@@ -10,8 +8,9 @@ import { countsOf, evaluatedState, heldBy } from "../../report/evaluation-state.
 import { metricReadings } from "../../sync/metric-readings.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import type { AutoscalerState, AutoscalerView, DecisionView, EventView, FrozenView, MetricView, RivalView, StepView } from "./autoscaler-view.ts";
+import type { AutoscalerState, AutoscalerView, DecisionView, FrozenView, RivalView } from "./autoscaler-view.ts";
 import { overridesView } from "./bounds-of.ts";
+import { readable } from "./event-view.ts";
 import { pauseView } from "./pause-view.ts";
 import { rfc3339 } from "./rfc3339.ts";
 
@@ -101,12 +100,6 @@ const rivalsView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<Autoscaler
 export const metricsOf = ({ spec, evaluated }: Pick<AutoscalerSnapshot, "spec" | "evaluated">): AutoscalerView["metrics"] =>
   metricReadings(spec.kind === "spec" ? spec.spec : undefined, evaluated?.evaluation).map(readable);
 
-/** The name of a metric, and why it failed, with selectors as people write them. */
-const readable = (metric: MetricView): MetricView => {
-  const name = withReadableSelectors(metric.name);
-  return metric.kind === "failed" ? { ...metric, name, message: withReadableSelectors(metric.message) } : { ...metric, name };
-};
-
 const manifestOf = ({ manifest }: AutoscalerRecord): unknown => JSON.parse(manifest);
 
 export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => ({
@@ -122,35 +115,6 @@ export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => (
 });
 
 const withoutHoldView = ({ to, because }: WithoutHold): NonNullable<DecisionView["withoutHold"]> => ({ ...(to !== undefined && { to }), ...because });
-
-export const stepView = ({ step, before, after, limit }: StepOutcome): StepView => {
-  if (!limit) return { step, before, after };
-  const { untilMs, ...rest } = limit;
-  return { step, before, after, limit: { ...rest, ...(untilMs !== undefined && { until: rfc3339(untilMs) }) } };
-};
-
-export const stepViews = (steps: Evaluation["steps"]): readonly StepView[] => steps.map(stepView);
-
-export const eventView = (event: EventRecord): EventView => ({
-  id: event.id,
-  at: rfc3339(event.atMs),
-  settledAt: rfc3339(event.settledMs),
-  cluster: event.cluster,
-  namespace: event.namespace,
-  name: event.name,
-  target: event.target,
-  from: event.from,
-  to: event.to,
-  reason: event.reason,
-  message: withReadableSelectors(event.message),
-  outcome: event.outcome,
-  ...(event.detail !== undefined && { detail: event.detail }),
-  partition: event.partition,
-  uid: event.uid,
-  specGeneration: event.specGeneration,
-  metrics: event.metrics.map(readable),
-  steps: stepViews(event.steps),
-});
 
 /** The first state that applies. States that stop the autoscaler come before findings of the sync. */
 const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: AutoscalerSnapshot): AutoscalerState => {

@@ -1,10 +1,10 @@
-import type { Limit } from "../../model/decision.ts";
 import type { Connection } from "../../model/records.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { Condition } from "../../model/windows.ts";
 import type { MetricReading } from "../../report/metric-reading.ts";
 import type { StateView } from "./cluster-state.ts";
+import type { EventView, StepView } from "./event-view.ts";
 import type { BoundsView, OverrideView } from "./override-view.ts";
 import type { WindowsView } from "./windows.ts";
 
@@ -125,35 +125,6 @@ export interface Description extends AutoscalerView {
   readonly windows: WindowsView;
   /** The newest scale events, oldest first. */
   readonly events: readonly EventView[];
-}
-
-export interface EventView {
-  readonly id: string;
-  readonly at: string;
-  readonly settledAt: string;
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly partition: string;
-  readonly uid: string;
-  readonly target: TargetRef;
-  readonly from: number;
-  readonly to: number;
-  readonly reason: string;
-  readonly message: string;
-  /** `outside` is a change of the count that Tidemark did not make. */
-  readonly outcome: "applied" | "refused" | "unknown" | "outside";
-  readonly detail?: string;
-  readonly specGeneration: number;
-  readonly metrics: readonly MetricView[];
-  readonly steps: readonly StepView[];
-}
-
-export interface StepView {
-  readonly step: string;
-  readonly before: number;
-  readonly after: number;
-  readonly limit?: Omit<Limit, "untilMs"> & { readonly until?: string };
 }
 
 export interface Explanation {
