@@ -64,21 +64,9 @@ const measureAt = (metric: Leveled, levelMilli: bigint, context: MetricContext):
 /** The metric as one of autoscaling/v2, with the level as its target; `undefined` for a source that autoscaling/v2 has not. */
 const asHpaMetric = ({ source, measure }: Leveled, levelMilli: bigint): HpaMetric | undefined => {
   const target = targetOf(measure, levelMilli);
-  switch (source.type) {
-    case "Resource":
-      return { type: source.type, name: source.name, target };
-    case "ContainerResource":
-      return { type: source.type, name: source.name, container: source.container, target };
-    case "Pods":
-    case "Object":
-    case "External":
-      return { ...source, target };
-    case "Prometheus":
-    case "Http":
-    case "Sqs":
-    case "Formula":
-      return undefined;
-  }
+  if (source.type === "Resource") return { type: source.type, name: source.name, target };
+  if (source.type === "ContainerResource") return { type: source.type, name: source.name, container: source.container, target };
+  return source.type === "Pods" || source.type === "Object" || source.type === "External" ? { ...source, target } : undefined;
 };
 
 const targetOf = (measure: NativeMetric["measure"], levelMilli: bigint): MetricTarget => {
