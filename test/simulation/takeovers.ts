@@ -25,6 +25,8 @@ export interface PlannedTakeover {
   readonly comesMs: number;
   /** When the other controller, while it is not at rest, sets which count. */
   readonly counts: readonly { readonly atMs: number; readonly replicas: number }[];
+  /** Loads at about the time of the switches, so that there is something to scale just then. */
+  readonly loads: readonly { readonly atMs: number; readonly load: number }[];
   readonly takeoverMs: number;
   readonly handbackMs: number | undefined;
 }
@@ -44,13 +46,16 @@ export const planTakeover = (random: Random, { autoscalers, happenings, orders }
   if (free.length === 0) return undefined;
   const comesMs = random.int(5_000, 40_000);
   const takeoverMs = comesMs + random.int(5_000, 60_000);
+  const handbackMs = random.chance(1 / 2) ? takeoverMs + random.int(5_000, 60_000) : undefined;
+  const switches = [takeoverMs, ...(handbackMs === undefined ? [] : [handbackMs, handbackMs])];
   return {
     workload: random.pick(free),
     kind: random.pick(["HorizontalPodAutoscaler", "ScaledObject"]),
     comesMs,
     counts: Array.from({ length: 3 }, () => ({ atMs: comesMs + random.int(1_000, 150_000), replicas: random.int(1, PODS_MAX) })),
+    loads: switches.map((atMs) => ({ atMs: atMs + random.int(-20_000, 10_000), load: random.int(5, 110) })),
     takeoverMs,
-    handbackMs: random.chance(1 / 2) ? takeoverMs + random.int(5_000, 60_000) : undefined,
+    handbackMs,
   };
 };
 
@@ -214,6 +219,13 @@ const playOther = ({ place, planned, startMs }: Moving): void => {
     other.exists = true;
     settle(place);
   });
+  for (const { atMs, load } of planned.loads) {
+    stage.scheduler.at(startMs + Math.max(0, atMs), () => {
+      stage.story.tell(site.name, `"${workload.target.name}" has a load of ${load}`);
+      workload.load = load;
+      site.changed(workload);
+    });
+  }
   for (const { atMs, replicas } of planned.counts) {
     stage.scheduler.at(startMs + atMs, () => {
       if (workload.rivalSinceMs === undefined || replicas === workload.replicas) return;
