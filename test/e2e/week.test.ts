@@ -70,6 +70,6 @@ describe("a week with a change of the clock", { retry: 0, timeout: 900_000 }, ()
     const ahead = await said("schedule", "shop/office", "--utc", "--at", "2026-04-04T12:00:00Z", "--next", "2");
     expect(ahead).toContain("2026-04-06 08:00 Europe/Berlin   2026-04-06T06:00:00Z   20");
     const explained = await said("explain", "shop/office", "--utc", "--at", "2026-03-30T06:30:00Z");
-    expect(explained).toMatch(/minReplicas\s+20 by the schedule "hours"/);
+    expect(explained).toMatch(/minReplicas\s+20\s+by the schedule "hours"/);
   });
 });
