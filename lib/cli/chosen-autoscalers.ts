@@ -1,8 +1,8 @@
+import { readSelector } from "../service/label-selector.ts";
 import type { Service } from "../service/service.ts";
 import { toArray } from "../service/to-array.ts";
 import type { AutoscalerView } from "../service/views/autoscaler-view.ts";
 import { resourcesInClusters } from "./cluster-pattern.ts";
-import { readSelector } from "../service/label-selector.ts";
 import { type ListOptions, listedRows } from "./listed-autoscalers.ts";
 import { filterOf } from "./scope-options.ts";
 import { type Resource, type Selection, selectionOf } from "./selected-names.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { validateOption } from "../local/run/options.ts";
-import { passedOverText } from "../manifest/other-kinds.ts";
+import { passedOverText } from "../manifest/passed-over.ts";
 import type { ChoiceOptions, Chosen } from "./chosen-autoscalers.ts";
 import { example } from "./command-examples.ts";
 import { dryRun, withFiles, withOptionalFiles } from "./command-options.ts";

@@ -1,5 +1,5 @@
 import { admit, admitOrThrow } from "../manifest/admit.ts";
-import type { KindCount } from "../manifest/other-kinds.ts";
+import type { KindCount } from "../manifest/passed-over.ts";
 import { TidemarkError } from "../model/errors.ts";
 import { isObject } from "../model/is-object.ts";
 import { inNamespace, type ManifestInput, namespaceClash, readInputs } from "../service/apply/manifest-inputs.ts";

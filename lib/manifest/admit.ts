@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Json } from "../fields/json.ts";
+import { type Problem, reportedProblems, required, type Warning, wrongType } from "../fields/problem.ts";
+import { newReadContext } from "../fields/shape.ts";
 import { isObject } from "../model/is-object.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { FORMS } from "./accepted-forms.ts";
 import type { ManifestDocument } from "./documents.ts";
 import { manifestInvalid, manifestUnreadable, manifestUnsupported, type Refusal } from "./errors.ts";
 import type { Form, FormOutcome } from "./form.ts";
-import type { Json } from "../fields/json.ts";
 import { type Metadata, storedMetadata } from "./metadata.ts";
 import { meantKind } from "./other-kinds.ts";
-import { type Problem, reportedProblems, required, type Warning, wrongType } from "../fields/problem.ts";
-import { newReadContext } from "../fields/shape.ts";
 import type { Validation } from "./validation.ts";
 
 export type Admission = Admitted | Refused;

@@ -1,5 +1,5 @@
-import { TidemarkError } from "../model/errors.ts";
 import { clauseOf, type Problem } from "../fields/problem.ts";
+import { TidemarkError } from "../model/errors.ts";
 
 export interface SourcePosition {
   /** The file, or another name of the source. */

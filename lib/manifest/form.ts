@@ -1,8 +1,8 @@
-import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Json } from "../fields/json.ts";
-import type { Metadata } from "./metadata.ts";
 import type { Problem } from "../fields/problem.ts";
 import type { ReadContext } from "../fields/shape.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import type { Metadata } from "./metadata.ts";
 
 /** One accepted kind of manifest; accepted-forms.ts lists them all. */
 export interface Form {

@@ -1,7 +1,7 @@
 import { type Json, nonEmpty, present } from "../fields/json.ts";
-import { labelFaults, labelValueFaults, pathSegmentFaults, qualifiedNameFaults, subdomainFaults } from "./kubernetes-names.ts";
 import { invalid, type Problem, required } from "../fields/problem.ts";
 import { anything, listOf, objectOf, type ReadAs, text, textMap } from "../fields/shape.ts";
+import { labelFaults, labelValueFaults, pathSegmentFaults, qualifiedNameFaults, subdomainFaults } from "./kubernetes-names.ts";
 
 /** Object metadata. Only names, labels and annotations have a meaning here; the rest comes with manifests that were read back from a cluster. */
 export const METADATA = objectOf({

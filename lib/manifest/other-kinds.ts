@@ -1,6 +1,7 @@
 import { isObject } from "../model/is-object.ts";
 import { nearestName } from "../model/nearest-name.ts";
 import { FORMS } from "./accepted-forms.ts";
+import type { KindCount } from "./passed-over.ts";
 
 /** Counts the objects that are no autoscalers, such as the Deployments that kustomize prints beside them. */
 export interface OtherKinds {
@@ -67,16 +68,3 @@ const LETTERS_PER_EDIT = 6;
 /** The accepted kind that this kind is, or was probably meant to be. */
 export const meantKind = (kind: string): string | undefined =>
   SHORT_NAMES[kind.toLowerCase()] ?? nearestName(kind, ACCEPTED_KINDS, Math.max(1, Math.floor(kind.length / LETTERS_PER_EDIT)));
-
-/** How many objects of one kind were passed over. */
-export interface KindCount {
-  readonly kind: string;
-  readonly count: number;
-}
-
-/** For example "passed over 12 objects of other kinds: 5 Deployment, 7 Service". */
-export const passedOverText = (counts: readonly KindCount[]): string => {
-  const all = counts.reduce((sum, { count }) => sum + count, 0);
-  const listed = counts.map(({ kind, count }) => `${count} ${kind}`).join(", ");
-  return `passed over ${all} object${all === 1 ? "" : "s"} of ${all === 1 ? "another kind" : "other kinds"}: ${listed}`;
-};

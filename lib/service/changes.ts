@@ -1,6 +1,6 @@
+import type { ChangeRecord, ScopeChangeRecord } from "../model/changes.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import { autoscalerName, type ClusterName, clusterName, namespace } from "../model/ids.ts";
-import type { ChangeRecord, ScopeChangeRecord } from "../model/changes.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import { changesOf, changesOfCluster } from "../store/history/changes.ts";
 import { scopeChangesOf } from "../store/history/scope-changes.ts";

@@ -1,5 +1,5 @@
 import type { CheckedPoint, ConnectionReport } from "../cluster/check/report.ts";
-import type { KindCount } from "../manifest/other-kinds.ts";
+import type { KindCount } from "../manifest/passed-over.ts";
 import type { Validation } from "../manifest/validation.ts";
 import type { Grant, Role } from "../model/access.ts";
 import type { Connection } from "../model/records.ts";

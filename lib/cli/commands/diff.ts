@@ -1,6 +1,6 @@
 import { createTwoFilesPatch } from "diff";
 import { admit } from "../../manifest/admit.ts";
-import { passedOverText } from "../../manifest/other-kinds.ts";
+import { passedOverText } from "../../manifest/passed-over.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { block, type Printed } from "../../report/printed.ts";

@@ -1,4 +1,4 @@
-import { passedOverText } from "../../manifest/other-kinds.ts";
+import { passedOverText } from "../../manifest/passed-over.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { isTidemarkError } from "../../model/errors.ts";
 import { instantText } from "../../report/instant-text.ts";

@@ -1,15 +1,15 @@
 import type { KindPath } from "../../cluster/discovery.ts";
 import { type ApiAnswer, type KubeconfigApi, type KubeconfigSource, openKubeconfig } from "../../cluster/kubeconfig-api.ts";
+import type { Json } from "../../fields/json.ts";
 import type { Finding } from "../../manifest/import/finding.ts";
 import { type Imported, importObjects, type ListedAutoscalers } from "../../manifest/import/import-objects.ts";
-import type { Json } from "../../fields/json.ts";
 import { isTimed } from "../../manifest/import/schedules/with-schedules.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import { joined, text } from "../../report/printed.ts";
+import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import type { ManifestSource } from "../../service/service.ts";
 import type { Printer, Session } from "../io.ts";
-import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { usage } from "../usage-error.ts";
 

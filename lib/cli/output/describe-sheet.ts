@@ -1,9 +1,9 @@
+import { metricText } from "../../report/metric-reading.ts";
 import type { Printed } from "../../report/printed.ts";
 import type { Description, FrozenView, OriginView, PauseView } from "../../service/views/autoscaler-view.ts";
 import { boundsInForce } from "../../service/views/bounds-of.ts";
 import type { OverrideView } from "../../service/views/override-view.ts";
 import { ageText, untilText } from "./age-text.ts";
-import { metricText } from "../../report/metric-reading.ts";
 import { countText, currentText, referenceText, stateText } from "./autoscaler-rows.ts";
 import { boundsLines, setText } from "./bounds-lines.ts";
 import { yamlText } from "./document-text.ts";

@@ -1,8 +1,8 @@
-import { isObject } from "../../model/is-object.ts";
+import type { FieldDescription } from "../../fields/field-types.ts";
 import type { Json } from "../../fields/json.ts";
+import { isObject } from "../../model/is-object.ts";
 import { amountOf } from "../native/cel-amounts.ts";
 import { fieldsOf } from "../native/explain-field.ts";
-import type { FieldDescription } from "../../fields/field-types.ts";
 
 /**
  * A condition of the JSON Schema (native/schema-conditions.ts) as a CEL expression about the value `self`. The API server removes a null before it checks rules, so that a member which

@@ -1,9 +1,9 @@
+import type { FieldDescription } from "../../fields/field-types.ts";
 import { type Json, present } from "../../fields/json.ts";
+import type { ServerRule } from "../../fields/server-rule.ts";
 import { amountOf } from "../native/cel-amounts.ts";
 import { pathOf } from "../native/explain-field.ts";
-import type { FieldDescription } from "../../fields/field-types.ts";
 import { serverRulesAt } from "../native/rule-table.ts";
-import type { ServerRule } from "../../fields/server-rule.ts";
 import { NOT_NEGATIVE_QUANTITY, POSITIVE_QUANTITY, PRINTABLE, QUANTITY, SEGMENT } from "../native/text-patterns.ts";
 import { celOf } from "./cel.ts";
 

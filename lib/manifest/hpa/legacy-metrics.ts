@@ -1,5 +1,5 @@
-import { parseQuantity, type Quantity, signOf } from "../../model/quantity.ts";
 import { int32, listOf, objectOf, quantity, type ReadAs, text } from "../../fields/shape.ts";
+import { parseQuantity, type Quantity, signOf } from "../../model/quantity.ts";
 import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, MARKS, type Metric, type Target } from "./v2-shape.ts";
 
 /** Metrics of v2alpha1, v2beta1 and the annotation of v1, with the target's fields beside the name (hpa.md 1.2, proposals.md §2). */

@@ -1,6 +1,6 @@
+import { type Json, nonEmpty, present } from "../../fields/json.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { Quantity } from "../../model/quantity.ts";
-import { type Json, nonEmpty, present } from "../../fields/json.ts";
 import type { DraftSpec, Metric, Rules, Selector, Target } from "./v2-shape.ts";
 
 /** JSON with its quantities as text. */

@@ -1,8 +1,8 @@
+import { type Json, present } from "../../fields/json.ts";
+import { forbidden, invalid, notSupported, type Problem, type Warning } from "../../fields/problem.ts";
 import { floatOf, milliOf, parseQuantity, type Quantity, signOf, wholeOf } from "../../model/quantity.ts";
 import type { Thresholds } from "../../model/spec-hpa.ts";
 import type { LimitFactor } from "../../model/spec-watermark.ts";
-import { type Json, present } from "../../fields/json.ts";
-import { forbidden, invalid, notSupported, type Problem, type Warning } from "../../fields/problem.ts";
 import { DEFAULTS } from "../watermark/defaults.ts";
 import { defaultsWarning } from "../watermark/multi-threshold-fields.ts";
 import { isMarked, type Metric, THRESHOLD_FIELDS, type WrittenThresholds } from "./v2-shape.ts";

@@ -1,5 +1,5 @@
-import { signOf } from "../../model/quantity.ts";
 import { invalid, notSupported, type Problem, required } from "../../fields/problem.ts";
+import { signOf } from "../../model/quantity.ts";
 import type { DraftBehavior, Rules } from "./v2-shape.ts";
 
 /** Bounds of hpa.md 1.1, also for a draft `constraints` block. */

@@ -1,5 +1,5 @@
-import { milliOf, parseQuantity, type Quantity, signOf } from "../../model/quantity.ts";
 import { forbidden, invalid, type Problem } from "../../fields/problem.ts";
+import { milliOf, parseQuantity, type Quantity, signOf } from "../../model/quantity.ts";
 import type { Metric, Target } from "./v2-shape.ts";
 import { metricProblems } from "./validate-metric.ts";
 

@@ -1,7 +1,7 @@
+import { forbidden, invalid, notSupported, type Problem, required } from "../../fields/problem.ts";
 import { groupOf } from "../../model/api-group.ts";
 import { signOf } from "../../model/quantity.ts";
 import { labelFaults, qualifiedNameFaults } from "../kubernetes-names.ts";
-import { forbidden, invalid, notSupported, type Problem, required } from "../../fields/problem.ts";
 import type { Metric, Target } from "./v2-shape.ts";
 import { referenceProblems, segmentProblems, unreadableVersion } from "./validate-reference.ts";
 

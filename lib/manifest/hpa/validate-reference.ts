@@ -1,5 +1,5 @@
-import { pathSegmentFaults } from "../kubernetes-names.ts";
 import { invalid, type Problem, required } from "../../fields/problem.ts";
+import { pathSegmentFaults } from "../kubernetes-names.ts";
 import type { Reference } from "./v2-shape.ts";
 
 /** Kind and name of an object; each is a segment of a path. */

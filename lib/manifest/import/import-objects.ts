@@ -1,12 +1,12 @@
+import type { Json } from "../../fields/json.ts";
 import { isObject } from "../../model/is-object.ts";
 import { admit } from "../admit.ts";
-import type { Json } from "../../fields/json.ts";
 import { convert } from "../native/convert.ts";
 import { cleanObject } from "./clean-object.ts";
 import type { Detail, Finding } from "./finding.ts";
+import { importScaledObject } from "./scaled-object.ts";
 import { hasDowntime } from "./schedules/downtimes.ts";
 import { type ClusterSchedules, clusterSchedules, withEntries, withoutScheduleMetrics } from "./schedules/with-schedules.ts";
-import { importScaledObject } from "./scaled-object.ts";
 
 /** Autoscalers of a cluster as its API lists them, by kind. */
 export interface ListedAutoscalers {

@@ -1,5 +1,5 @@
-import { isObject } from "../../model/is-object.ts";
 import type { Json } from "../../fields/json.ts";
+import { isObject } from "../../model/is-object.ts";
 import { cleanMetadata } from "./clean-object.ts";
 import type { Detail } from "./finding.ts";
 import { triggerMetrics } from "./trigger-metrics.ts";

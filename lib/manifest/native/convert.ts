@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import { type Json, present } from "../../fields/json.ts";
 import { isObject } from "../../model/is-object.ts";
 import { type Admitted, admit } from "../admit.ts";
-import { type Json, present } from "../../fields/json.ts";
 import { storedForeign } from "./foreign-rules.ts";
 
 /** A manifest of any accepted form as a PodAutoscaler with the same decisions, or the rule that a PodAutoscaler cannot express. */

@@ -1,5 +1,5 @@
-import { isWhole, milliOf } from "../../model/quantity.ts";
 import { invalid, required } from "../../fields/problem.ts";
+import { isWhole, milliOf } from "../../model/quantity.ts";
 import type { Rule } from "./paired-rule.ts";
 import { equals, ifNot, ifThen, members } from "./schema-conditions.ts";
 import type { RulesRead } from "./spec-fields.ts";

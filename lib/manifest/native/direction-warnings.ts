@@ -1,5 +1,5 @@
-import { milliOf } from "../../model/quantity.ts";
 import type { Warning } from "../../fields/problem.ts";
+import { milliOf } from "../../model/quantity.ts";
 import { shortWindow } from "./short-window.ts";
 import type { RulesRead, SpecRead } from "./spec-fields.ts";
 

@@ -1,5 +1,5 @@
-import { nearestName } from "../../model/nearest-name.ts";
 import type { FieldDescription } from "../../fields/field-types.ts";
+import { nearestName } from "../../model/nearest-name.ts";
 import { SPEC } from "./spec-fields.ts";
 
 export type FieldExplanation =

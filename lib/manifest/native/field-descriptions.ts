@@ -1,5 +1,5 @@
-import type { Json } from "../../fields/json.ts";
 import type { FieldDescription } from "../../fields/field-types.ts";
+import type { Json } from "../../fields/json.ts";
 
 /** Descriptions of fields that another form reads and checks, for editors and `explain-schema`, with that form's bounds. */
 type More = Omit<FieldDescription, "type" | "meaning" | "fields" | "items">;

@@ -1,12 +1,12 @@
+import type { Json } from "../../fields/json.ts";
+import { present } from "../../fields/json.ts";
+import { forbidden, type Problem } from "../../fields/problem.ts";
+import { newReadContext, type ReadContext } from "../../fields/shape.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { AdmitForm, FormOutcome } from "../form.ts";
 import { admitHpa } from "../hpa/admit-hpa.ts";
 import { readOriginal } from "../hpa/read-original.ts";
 import { readV2 } from "../hpa/read-v2.ts";
-import type { Json } from "../../fields/json.ts";
-import { present } from "../../fields/json.ts";
-import { forbidden, type Problem } from "../../fields/problem.ts";
-import { newReadContext, type ReadContext } from "../../fields/shape.ts";
 import { admitWatermarkAs } from "../watermark/admit-watermark.ts";
 import { storedSchedule } from "./schedule-fields.ts";
 import { governedOf } from "./spec.ts";

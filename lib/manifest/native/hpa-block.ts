@@ -1,11 +1,11 @@
+import { type FieldDescription, foreignBlock } from "../../fields/field-types.ts";
+import type { Json } from "../../fields/json.ts";
+import type { ServerRule } from "../../fields/server-rule.ts";
 import { MAX_CONSTRAINT_SECONDS } from "../hpa/constraints.ts";
 import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "../hpa/validate-behavior.ts";
-import type { Json } from "../../fields/json.ts";
 import { amountOf, notAbove } from "./cel-amounts.ts";
 import { choice, integer, listOf, object, quantity, REQUIRED, SELECTOR, text } from "./field-descriptions.ts";
-import { type FieldDescription, foreignBlock } from "../../fields/field-types.ts";
 import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, inWords, isSet, members } from "./schema-conditions.ts";
-import type { ServerRule } from "../../fields/server-rule.ts";
 import { CONTAINER_RESOURCE, GROUP_VERSION, LABEL } from "./text-patterns.ts";
 
 const POSITIVE = { least: 0.001 } as const;

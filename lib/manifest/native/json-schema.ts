@@ -1,7 +1,7 @@
-import { RFC_3339 } from "../../model/instant.ts";
-import { type Json, present } from "../../fields/json.ts";
-import { pathOf } from "./explain-field.ts";
 import type { FieldDescription } from "../../fields/field-types.ts";
+import { type Json, present } from "../../fields/json.ts";
+import { RFC_3339 } from "../../model/instant.ts";
+import { pathOf } from "./explain-field.ts";
 import { conditionsAt } from "./rule-table.ts";
 import { SPEC } from "./spec-fields.ts";
 import { PRINTABLE } from "./text-patterns.ts";

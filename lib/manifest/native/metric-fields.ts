@@ -1,5 +1,5 @@
-import { SOURCE_NAMES, SOURCES, type SourceName } from "../../sources/sources.ts";
 import { amount, choice, flag, group, integer, words } from "../../fields/field-types.ts";
+import { SOURCE_NAMES, SOURCES, type SourceName } from "../../sources/sources.ts";
 
 const MOST_TOLERANCE = 100;
 

@@ -1,10 +1,10 @@
-import { isWhole, milliOf, type Quantity } from "../../model/quantity.ts";
+import type { FieldDescription } from "../../fields/field-types.ts";
 import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
+import { isObject } from "../../model/is-object.ts";
+import { isWhole, milliOf, type Quantity } from "../../model/quantity.ts";
+import { type AnySource, SOURCE_NAMES, SOURCES, type SourceName, sourceNamed } from "../../sources/sources.ts";
 import { notAbove } from "./cel-amounts.ts";
 import type { Rule } from "./paired-rule.ts";
-import { type AnySource, SOURCE_NAMES, SOURCES, type SourceName, sourceNamed } from "../../sources/sources.ts";
-import type { FieldDescription } from "../../fields/field-types.ts";
-import { isObject } from "../../model/is-object.ts";
 import { isOfRegistered, measureOf, sourcesOf } from "./read-metric.ts";
 import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifNot, ifThen, isSet, members } from "./schema-conditions.ts";
 import { segmentProblems } from "./segment-problems.ts";

@@ -1,12 +1,12 @@
 import type { Json } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
+import type { ServerRule } from "../../fields/server-rule.ts";
 import { DIRECTION_RULES, POLICY_RULES } from "./direction-rules.ts";
 import { METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
-import { type ManifestRead, type Rule, rulesAt, type RulesAtPath } from "./paired-rule.ts";
+import { type ManifestRead, type Rule, type RulesAtPath, rulesAt } from "./paired-rule.ts";
 import { sourcesOf } from "./read-metric.ts";
-import { allOf, areAbsent, equals, ifThen, isSet } from "./schema-conditions.ts";
-import type { ServerRule } from "../../fields/server-rule.ts";
 import { ENTRY_RULES, SCHEDULE_RULES } from "./schedule-rules.ts";
+import { allOf, areAbsent, equals, ifThen, isSet } from "./schema-conditions.ts";
 import type { MetricRead, SpecRead } from "./spec-fields.ts";
 import { FIELD_RULES, SPEC_RULES } from "./spec-rules.ts";
 

@@ -1,8 +1,8 @@
+import { choice, flag, group, integer, list, type ReadOf, words } from "../../fields/field-types.ts";
+import { type Json, present } from "../../fields/json.ts";
 import { WEEKDAYS } from "../../model/calendar-day.ts";
 import { CALENDAR_NAME, DATES_MAX, ENTRIES_MAX, RAMP_MINUTES_MAX } from "../../model/schedule.ts";
 import { ZONE_NAME } from "../../model/time-zone.ts";
-import { type Json, present } from "../../fields/json.ts";
-import { choice, flag, group, integer, list, type ReadOf, words } from "../../fields/field-types.ts";
 
 const MOST_PRIORITY = 1_000;
 /** As for `rules: native`; the other forms have no more pods either where people schedule them. */

@@ -1,10 +1,10 @@
+import { forbidden, invalid, type Problem, required, type Warning } from "../../fields/problem.ts";
 import { WEEKDAYS } from "../../model/calendar-day.ts";
 import { CALENDAR_NAME, type DayRange, readRange, type ScheduleEntry, type StartDays, type WeekdayRule } from "../../model/schedule.ts";
 import { zoneProblem } from "../../model/time-zone.ts";
-import { forbidden, invalid, type Problem, required, type Warning } from "../../fields/problem.ts";
 import type { Rule } from "./paired-rule.ts";
-import { anyOf, areAbsent, ifThen, isSet, members } from "./schema-conditions.ts";
 import { DATES_TEXT, DAYS_TEXT, type EntryRead, FROM_TEXT, TO_TEXT } from "./schedule-fields.ts";
+import { anyOf, areAbsent, ifThen, isSet, members } from "./schema-conditions.ts";
 import { shortWindow } from "./short-window.ts";
 import type { SpecRead } from "./spec-fields.ts";
 

@@ -1,7 +1,7 @@
-import { pathSegmentFaults } from "../kubernetes-names.ts";
+import { invalid, type Problem } from "../../fields/problem.ts";
 import { isObject } from "../../model/is-object.ts";
 import { printable } from "../../model/printable.ts";
-import { invalid, type Problem } from "../../fields/problem.ts";
+import { pathSegmentFaults } from "../kubernetes-names.ts";
 import { PRINTABLE } from "./text-patterns.ts";
 
 /** Names become parts of a path. An absent one is reported with the bounds. */

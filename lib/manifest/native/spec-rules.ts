@@ -1,15 +1,15 @@
-import { groupOf } from "../../model/api-group.ts";
-import { isObject } from "../../model/is-object.ts";
 import type { Json } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
-import { fieldsOf } from "./explain-field.ts";
-import type { Rule } from "./paired-rule.ts";
+import { groupOf } from "../../model/api-group.ts";
+import { isObject } from "../../model/is-object.ts";
 import { readExpression } from "../../sources/read-expression.ts";
 import { sourceNamed } from "../../sources/sources.ts";
+import { fieldsOf } from "./explain-field.ts";
+import type { Rule } from "./paired-rule.ts";
 import { nameOf, sourcesOf } from "./read-metric.ts";
 import { allOf, anyOf, areAbsent, equals, ifNot, ifThen, isSet, members } from "./schema-conditions.ts";
 import { segmentProblems } from "./segment-problems.ts";
-import { GOVERNING, MOST_REPLICAS, type MetricRead, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
+import { GOVERNING, type MetricRead, MOST_REPLICAS, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
 
 const OF_NATIVE = ["metrics", "combine", "scaleUp", "scaleDown", "flapBudget", "idle"] as const;
 const REPLICAS = { minimum: 1, maximum: MOST_REPLICAS };

@@ -1,5 +1,5 @@
-import { floatOf, milliOf } from "../../model/quantity.ts";
 import type { Warning } from "../../fields/problem.ts";
+import { floatOf, milliOf } from "../../model/quantity.ts";
 import { directionWarnings } from "./direction-warnings.ts";
 import { measureOf } from "./read-metric.ts";
 import { shortWindow } from "./short-window.ts";

@@ -1,9 +1,9 @@
+import { type FieldDescription, foreignBlock } from "../../fields/field-types.ts";
 import type { Json } from "../../fields/json.ts";
+import type { ServerRule } from "../../fields/server-rule.ts";
 import { notAbove } from "./cel-amounts.ts";
 import { choice, flag, integer, listOf, object, quantity, REQUIRED, SELECTOR, text, textMap } from "./field-descriptions.ts";
-import { type FieldDescription, foreignBlock } from "../../fields/field-types.ts";
 import { anyOf, equals, ifNot, ifThen, inWords, isSet, members } from "./schema-conditions.ts";
-import type { ServerRule } from "../../fields/server-rule.ts";
 import { HTTP_ADDRESS } from "./text-patterns.ts";
 
 /** The only field of the block that the other form does not have. */

@@ -1,8 +1,8 @@
+import { invalid, type Problem } from "../../fields/problem.ts";
+import { anything, newReadContext, objectOf, type ReadContext } from "../../fields/shape.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { AdmitForm, FormOutcome } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
-import { invalid, type Problem } from "../../fields/problem.ts";
-import { anything, newReadContext, objectOf, type ReadContext } from "../../fields/shape.ts";
 import { admitWatermarkAs } from "./admit-watermark.ts";
 import {
   defaultsWarning,

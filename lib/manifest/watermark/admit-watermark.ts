@@ -1,12 +1,12 @@
 import * as z from "zod";
+import { type Json, present } from "../../fields/json.ts";
+import { invalid, type Problem, required } from "../../fields/problem.ts";
+import { objectOf, type ReadContext } from "../../fields/shape.ts";
 import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec-kinds.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
-import { type Json, present } from "../../fields/json.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
-import { invalid, type Problem, required } from "../../fields/problem.ts";
-import { objectOf, type ReadContext } from "../../fields/shape.ts";
 import { type Defaulted, defaulted } from "./defaults.ts";
 import { WATERMARK_SPEC_FIELDS, type WatermarkManifestMetric, type WatermarkManifestSpec, watermarkSpecFrom } from "./shape.ts";
 import { watermarkSpecOf } from "./spec.ts";

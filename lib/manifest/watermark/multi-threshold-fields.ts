@@ -1,6 +1,6 @@
+import type { Problem, Warning } from "../../fields/problem.ts";
 import { isObject } from "../../model/is-object.ts";
 import { besideTarget } from "../hpa/validate-marked.ts";
-import type { Problem, Warning } from "../../fields/problem.ts";
 import { DEFAULTS } from "./defaults.ts";
 
 /** Finds multi-threshold fields in a manifest before its form reads it (proposals.md §5). */

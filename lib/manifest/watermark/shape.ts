@@ -1,6 +1,6 @@
+import { anything, int32, listOf, objectOf, quantity, type ReadAs, type ReadContext, type Shape, text, textMap } from "../../fields/shape.ts";
 import { canonicalOf, type Quantity } from "../../model/quantity.ts";
 import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, type Selector } from "../hpa/v2-shape.ts";
-import { anything, int32, listOf, objectOf, quantity, type ReadAs, type ReadContext, type Shape, text, textMap } from "../../fields/shape.ts";
 
 /** The spec of a `datadoghq.com/v1alpha1 WatermarkPodAutoscaler` as written, before defaults (watermark.md 1.1). */
 export interface WatermarkManifestSpec {

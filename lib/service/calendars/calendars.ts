@@ -1,7 +1,7 @@
 import { type Day, dayText } from "../../model/calendar-day.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRecord, FleetRecord } from "../../model/records.ts";
-import { ALL_CALENDAR_DATES_MAX, type Calendar, CALENDAR_DATES_MAX, CALENDAR_NAME, CALENDARS_MAX, readRange } from "../../model/schedule.ts";
+import { ALL_CALENDAR_DATES_MAX, CALENDAR_DATES_MAX, CALENDAR_NAME, CALENDARS_MAX, type Calendar, readRange } from "../../model/schedule.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";

@@ -1,5 +1,5 @@
-import { TidemarkError } from "../../model/errors.ts";
 import type { CalendarVerb, OverrideVerb } from "../../model/changes.ts";
+import { TidemarkError } from "../../model/errors.ts";
 import { withoutExpired } from "../../model/override.ts";
 import type { FleetRecord } from "../../model/records.ts";
 import { getFleet, putFleet } from "../../store/records/clusters.ts";

@@ -1,9 +1,9 @@
 import { MAX_MANIFEST_BYTES } from "../../manifest/list-items.ts";
+import { mustAllow } from "../../model/access.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { type Edit, raiseSpecVersions, store } from "../../store/records/store-change.ts";
-import { mustAllow } from "../../model/access.ts";
 import type { ServiceContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autoscaler.ts";
 import type { AutoscalerEdit, AutoscalerQuery, EditResult, RivalEdit, TakeoverEdit } from "../service.ts";

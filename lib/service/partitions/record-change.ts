@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { mustAllow } from "../../model/access.ts";
 import type { ScopeChangeRecord } from "../../model/changes.ts";
 import { insertScopeChange, scopeChangesOf } from "../../store/history/scope-changes.ts";
-import { mustAllow } from "../../model/access.ts";
 import type { ServiceContext } from "../context.ts";
 
 type ScopeChange = Pick<ScopeChangeRecord, "scope" | "name" | "version" | "verb"> & {

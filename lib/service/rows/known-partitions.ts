@@ -1,6 +1,6 @@
+import type { PartitionRef } from "../../model/ids.ts";
 import { incarnationOf } from "../../model/incarnation.ts";
 import type { PartitionIndex } from "../../model/partition-index.ts";
-import type { PartitionRef } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import type { SummaryRow } from "../../model/summary.ts";
 import type { Head } from "../../store/head/head.ts";

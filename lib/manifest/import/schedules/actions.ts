@@ -1,6 +1,6 @@
 import type { Json } from "../../../fields/json.ts";
 import type { Detail } from "../finding.ts";
-import { changed, countOf, type Entry, entriesOf, isUnread, list, lost, namespaceOf, object, textOf, type Timed } from "./timed.ts";
+import { changed, countOf, type Entry, entriesOf, isUnread, list, lost, namespaceOf, object, type Timed, textOf } from "./timed.ts";
 import { cronTimes, spansBetween, type WeekMinute, weeklyWindows } from "./weekly.ts";
 
 /*

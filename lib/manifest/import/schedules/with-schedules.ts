@@ -1,5 +1,5 @@
-import { milliOfText } from "../../../model/quantity.ts";
 import type { Json } from "../../../fields/json.ts";
+import { milliOfText } from "../../../model/quantity.ts";
 import type { Detail } from "../finding.ts";
 import { cronFederatedHpa, scheduledActions } from "./actions.ts";
 import { hasDowntime, kubeDownscaler, scalingSchedule, sleepInfo } from "./downtimes.ts";
