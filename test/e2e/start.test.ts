@@ -40,7 +40,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     const { code, out, err } = await startRun(["--data", folder("piped"), "--for", "20m", ...FAST], { FORCE_COLOR: "0" }).ended;
     expect([code, err]).toEqual([0, ""]);
     expect(out).toContain("Began at 2026-01-05T08:00:00Z virtual time, seed 7");
-    expect(out).toMatch(/^08:\d\d:\d\d {2}shop\/daily 2 → 3 applied: \w+, /m);
+    expect(out).toMatch(/^2026-01-05T08:\d\d:\d\dZ {2}shop\/daily 2 → 3 applied: \w+, /m);
     expect(out).not.toContain("\u001b");
     for (const line of [/^played +20 min in /m, /^scale events +\d/m, /^syncs +80$/m, /^writes per sync +\d/m, /^wall time per sync +p50 .* p99 /m]) {
       expect(out).toMatch(line);
@@ -92,7 +92,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     ]);
     const resumed = await startRun(["--data", data, "--for", "1m", "--speed", "100000"]).ended;
     expect(resumed.code).toBe(0);
-    expect(resumed.out).toMatch(/^Resumed at 2026-01-05T08:\d\d:\d\d\.\d+Z virtual time, /m);
+    expect(resumed.out).toMatch(/^Resumed at 2026-01-05T08:\d\d:\d\dZ virtual time, /m);
     expect(resumed.out).not.toContain("created");
   });
 
