@@ -9,6 +9,7 @@ import { mustHaveRightClock } from "../store/table/server-clock.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
+import { pageOfUid } from "./load-pages.ts";
 import type { SyncMessage } from "./message.ts";
 import { workloadKey } from "./open-intents.ts";
 import { idOf, scalesUnderWay, seenCount, storedOf, workloadOf } from "./outside-scales.ts";
@@ -89,9 +90,15 @@ const changeBeforeLate = (
   const stored = storedOf(loaded, uid);
   const before = stored?.seen;
   if (!late || !before || before.of !== seenCount(input.observation.scale)?.of || before.replicas === late.scale.from) return undefined;
-  // The count on the page is the one that the scale has left: its sync died after its page, or a sync that was overtaken has read it.
-  if (before.replicas === late.scale.to || (stored.totals?.epoch ?? 0) >= epochOfIntent(late.scale.id)) return undefined;
+  // The count on the page may have been read after the scale: its sync died after its page, or a sync that was overtaken wrote it. On doubt, no event: none is invented, and the next change is found again.
+  if (!isReleased(loaded, uid) || before.replicas === late.scale.to || (stored.totals?.epoch ?? 0) >= epochOfIntent(late.scale.id)) return undefined;
   return { id: idOf(loaded, uid), from: before.replicas, to: late.scale.from, atMs: loaded.nowMs, beside: beside ?? false };
+};
+
+/** True of an autoscaler whose page a release has named: its count was read before any later sync has scaled. */
+const isReleased = (loaded: Loaded, uid: AutoscalerUid): boolean => {
+  const page = pageOfUid(loaded, uid);
+  return page !== undefined && page.epoch === loaded.head.pages[page.index];
 };
 
 type OwnScale = Pick<UncountedScale, "outcome" | "to">;

@@ -4,8 +4,8 @@ import type { ScaleReading } from "../../lib/model/observation.ts";
 import type { TargetRef } from "../../lib/model/spec-common.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
 import { during } from "./during.ts";
-import type { RivalKind } from "./takeovers.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
+import type { RivalKind } from "./takeovers.ts";
 
 /** As much of a workload as the protocol and the rules can see. */
 export interface Workload {

@@ -1,5 +1,5 @@
+import type { TakeoverPorts } from "../../lib/cli/takeover/take-over-one.ts";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import type { Service } from "../../lib/service/service.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Coverage } from "./coverage.ts";
@@ -20,8 +20,8 @@ import { closeConnections } from "./sockets/connections.ts";
 import { warmClient } from "./sockets/sdk-client.ts";
 import { warmReader } from "./sockets/socket-cluster.ts";
 import { isClusterOverSockets, isOverSockets, newStage, START_MS, type Stage } from "./stage.ts";
-import { playTakeover } from "./takeovers.ts";
 import { LATE_MS } from "./tables.ts";
+import { playTakeover } from "./takeovers.ts";
 import { FAULTS_MS } from "./timetable.ts";
 import { watchEnd } from "./watch/history.ts";
 import type { Invariant, Violation } from "./watch/ledger.ts";
@@ -55,8 +55,8 @@ export interface Planted {
   /** Requests to the tables as they are executed, of syncs and of people. */
   readonly sent?: (command: unknown) => unknown;
   readonly platformEndsStalled?: false;
-  /** The service as the person sees it who takes over and hands back. */
-  readonly seenByMover?: (service: Service) => Service;
+  /** The ports of the person who takes over and hands back. */
+  readonly movesBy?: (ports: TakeoverPorts) => TakeoverPorts;
 }
 
 export interface PlayOptions {
@@ -115,7 +115,7 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
   if (faults) planDamage(scheduler, stage.damages, { stored: stage.stored, startMs: START_MS, damaged: mended(stage, mender) });
   for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, { owner, deputy, operator }, happening));
   for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => (order.by === "deputy" ? deputy : operator).order(order));
-  playTakeover(stage, mover, { startMs: START_MS, seen: seenBy(planted) });
+  playTakeover(stage, mover, { startMs: START_MS, movesBy: movesBy(planted) });
   planCopies(stage, START_MS + QUIET_EDIT_MS);
   const broken = (): boolean => ledger.violation !== undefined;
   const quietMs = START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS);
@@ -142,7 +142,7 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
   };
 };
 
-const seenBy = (planted: Planted | undefined) => planted?.seenByMover ?? ((service: Service) => service);
+const movesBy = (planted: Planted | undefined) => planted?.movesBy ?? ((ports: TakeoverPorts) => ports);
 
 /** What a person does about the damage, once it is noticed: a reset; a record comes back from a backup, unless it was written anew meanwhile. */
 const mended =

@@ -1,10 +1,9 @@
+import { handBackOne, isTakenOver } from "../../lib/cli/takeover/hand-back-one.ts";
+import { type TakeoverPorts, takeOverOne } from "../../lib/cli/takeover/take-over-one.ts";
 import type { ApiAnswer, KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
 import type { Json } from "../../lib/fields/json.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import type { ApiFailure } from "../../lib/model/observation.ts";
-import { handBackOne, isTakenOver } from "../../lib/cli/takeover/hand-back-one.ts";
-import { type TakeoverPorts, takeOverOne } from "../../lib/cli/takeover/take-over-one.ts";
-import type { Service } from "../../lib/service/service.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
 import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
 import { BROKEN, BUSY } from "./cluster-client.ts";
@@ -29,6 +28,8 @@ export interface PlannedTakeover {
   readonly loads: readonly { readonly atMs: number; readonly load: number }[];
   readonly takeoverMs: number;
   readonly handbackMs: number | undefined;
+  /** The person hands back at the very moment at which a sync has begun. */
+  readonly atClaim: boolean;
 }
 
 export type RivalKind = "HorizontalPodAutoscaler" | "ScaledObject";
@@ -56,6 +57,7 @@ export const planTakeover = (random: Random, { autoscalers, happenings, orders }
     loads: switches.map((atMs) => ({ atMs: atMs + random.int(-20_000, 10_000), load: random.int(5, 110) })),
     takeoverMs,
     handbackMs,
+    atClaim: random.chance(1 / 2),
   };
 };
 
@@ -168,14 +170,13 @@ interface Moving {
   readonly place: Place;
   readonly planned: PlannedTakeover;
   readonly startMs: number;
-  /** What the person sees of the service. */
-  readonly seen: (service: Service) => Service;
+  readonly movesBy: (ports: TakeoverPorts) => TakeoverPorts;
 }
 
 type Deed = Parameters<Person["does"]>[1];
 
 /** Plays it: the other controller comes, a person takes over and may hand back, and in the end the other controller is gone, so that the run ends as if it had never been there. */
-export const playTakeover = (stage: Stage, mover: Person, options: Pick<Moving, "startMs" | "seen">): void => {
+export const playTakeover = (stage: Stage, mover: Person, options: Pick<Moving, "startMs" | "movesBy">): void => {
   const { takeover: planned, scheduler } = stage;
   if (!planned) return;
   const place = placeOf(stage, planned);
@@ -192,7 +193,7 @@ export const playTakeover = (stage: Stage, mover: Person, options: Pick<Moving, 
     at(
       planned.handbackMs,
       "hand back",
-      whileTime(moving, (ports) => handBackFor(place, ports)),
+      whileTime(moving, (ports) => handBackFor(moving, ports)),
     );
   at(LAST_ATTEMPT_MS + ATTEMPT_MS / 2, "remove the other controller of", async (service) => {
     place.other.exists = false;
@@ -241,11 +242,11 @@ const queryOf = ({ autoscaler: { cluster, namespace, name } }: Place) => ({ clus
 
 /** A deed with the ports of a person's process; nothing once too little time is left for it. */
 const whileTime =
-  ({ place, seen, startMs }: Moving, deed: (ports: TakeoverPorts) => Promise<void>): Deed =>
+  ({ place, movesBy, startMs }: Moving, deed: (ports: TakeoverPorts) => Promise<void>): Deed =>
   async (service, tables, process) => {
     const { nowMs } = place.stage;
     if (nowMs() >= startMs + LAST_ATTEMPT_MS) return;
-    await deed({ service: seen(service), api: apiOf(place, process), elapsed: nowMs, wait: tables.wait });
+    await deed(movesBy({ service, api: apiOf(place, process), elapsed: nowMs, wait: tables.wait }));
   };
 
 /** Throws where the person must look again. */
@@ -264,11 +265,23 @@ const takeOverFor = async (place: Place, ports: TakeoverPorts): Promise<void> =>
   watchOne(place, "Tidemark");
 };
 
-const handBackFor = async (place: Place, ports: TakeoverPorts): Promise<void> => {
+const handBackFor = async ({ place, planned }: Moving, ports: TakeoverPorts): Promise<void> => {
+  if (planned.atClaim) await untilClaim(place, ports);
   const view = await ports.service.get(queryOf(place));
-  if (view.rivals !== undefined || !(await isTakenOver(ports.service, view))) return;
+  // What a person knows who looks at the cluster: the view may be a minute old, and then the handback is refused and tried again.
+  if (place.workload.rivalSinceMs !== undefined) return;
   await handBackOne(ports, view);
   watchOne(place, "other");
+};
+
+const LOOK_MS = 10;
+const LOOKS = 2_000;
+
+/** Until a sync claims a partition of the cluster; twenty seconds at most. */
+const untilClaim = async ({ stage: { ledger }, autoscaler: { cluster } }: Place, { wait }: TakeoverPorts): Promise<void> => {
+  const holders = (): readonly unknown[] => [...ledger.holders].flatMap(([key, holder]) => (key.includes(`#${cluster}#`) ? [holder] : []));
+  const before = holders();
+  for (let look = 0; look < LOOKS && holders().every((holder, at) => holder === before[at]); look++) await wait(LOOK_MS);
 };
 
 /** What a switch has left, as it says that it is done. */

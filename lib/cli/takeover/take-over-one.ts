@@ -45,9 +45,9 @@ export const takeOverOne = async (ports: TakeoverPorts, view: AutoscalerView, { 
     const { currentReplicas, state } = watched.view;
     return `"${path}" taken over at ${currentReplicas} replicas: ${rival.kind} "${rival.name}" ${switching.rested}, state ${state}`;
   }
-  // On doubt, the state before. Where no sync comes that holds, none is under way any more either.
+  // On doubt, the state before. Where no sync comes that holds, none is under way any more either. Syncs that have seen a successor hold because of it.
   await ports.service.handBack({ ...query, rival: kept });
-  await until(ports, query, { periodSeconds }, isHeld);
+  if (!watched.beside) await until(ports, query, { periodSeconds }, isHeld);
   const again = await switching.goOn(ports.api, kept);
   const back =
     again.kind === "done"

@@ -8,7 +8,9 @@ export interface SyncWatch {
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
-export type Watched = { readonly kind: "good"; readonly view: AutoscalerView } | { readonly kind: "bad"; readonly why: string };
+export type Watched =
+  | { readonly kind: "good"; readonly view: AutoscalerView }
+  | { readonly kind: "bad"; readonly why: string /** Another controller scales it already. */; readonly beside: boolean };
 
 const LOOK_AGAIN_MS = 500;
 /** Syncs without a fault after which a switch has worked. */
@@ -40,12 +42,13 @@ export const watchSyncs = async (
     const view = await service.get(query);
     if (view.syncedAt === undefined || view.syncedAt === last) continue;
     last = view.syncedAt;
-    const why = successorOf(rested, view) ?? faultOf(view) ?? (await refusal(service, query, since));
-    if (why !== undefined) return { kind: "bad", why };
+    const successor = successorOf(rested, view);
+    const why = successor ?? faultOf(view) ?? (await refusal(service, query, since));
+    if (why !== undefined) return { kind: "bad", why, beside: successor !== undefined };
     good += isFree(view) ? 1 : 0;
     if (good >= SYNCS_NEEDED) return { kind: "good", view };
   }
-  return { kind: "bad", why: `no ${SYNCS_NEEDED} syncs came in time that found it without another controller` };
+  return { kind: "bad", why: `no ${SYNCS_NEEDED} syncs came in time that found it without another controller`, beside: false };
 };
 
 interface Wait {

@@ -28,8 +28,8 @@ describe("a seed beside another build", () => {
       const { violation, story } = await play(SEED, { faults: true, told: true, beside });
       expect(violation).toBeUndefined();
       const completed = (of: string): number => story.filter((line) => line.includes(` ${of}-`) && line.includes("completes epoch")).length;
-      expect(completed("older")).toBeGreaterThan(5);
-      expect(completed("env")).toBeGreaterThan(5);
+      expect(completed("older")).toBeGreaterThan(3);
+      expect(completed("env")).toBeGreaterThan(3);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -168,18 +168,12 @@ const refusedLooks: PlantedBug = {
     })),
 };
 
-/** A handback goes on at once after its pause: a sync that has begun before it may still write. */
-const handedBackAtOnce: PlantedBug = {
-  leftOut: "the wait for a sync that holds, before the other controller goes on",
-  seed: 198,
+/** A handback takes for granted that the other controller was made again. */
+const notMadeAgain: PlantedBug = {
+  leftOut: "the other controller made again by a handback",
+  seed: 39,
   caughtBy: [ONE_CONTROLLER],
-  seenByMover: (service) => ({
-    ...service,
-    get: async (query) => {
-      const { decision, ...view } = await service.get(query);
-      return { ...view, state: "paused", ...(decision && { decision: { ...decision, reason: "AutoscalerPaused" } }) };
-    },
-  }),
+  movesBy: (ports) => ({ ...ports, api: { ...ports.api, create: (_kind, _namespace, object) => Promise.resolve({ kind: "done", value: object }) } }),
 };
 
 /** A claim does not compare clocks. */
@@ -248,7 +242,7 @@ export const STOP_BUGS: readonly PlantedBug[] = [
   unseenRivals,
   unknownRivals,
   refusedLooks,
-  handedBackAtOnce,
+  notMadeAgain,
   uncomparedClocks,
   countedThoughFrozen,
   forgottenWhileFrozen,
