@@ -152,13 +152,11 @@ const policies = fc.constantFrom(
   [{ type: "Factor", value: "1.5", periodSeconds: 120 }],
 );
 /** Without `sustainSeconds` and cool-downs: with more pods the metrics ask for more only later, so that a breach begins later, and so does the cool-down after a scale that the rules wanted. */
-const rules = fc
-  .record({ up: policies, stabilize: fc.constantFrom(0, 60), budget: fc.boolean() })
-  .map(({ up, stabilize, budget }) => ({
-    scaleUp: { policies: up, stabilizationWindowSeconds: stabilize },
-    scaleDown: { selectPolicy: "Disabled" },
-    ...(budget && { flapBudget: { reversals: 1, periodSeconds: 600 } }),
-  }));
+const rules = fc.record({ up: policies, stabilize: fc.constantFrom(0, 60), budget: fc.boolean() }).map(({ up, stabilize, budget }) => ({
+  scaleUp: { policies: up, stabilizationWindowSeconds: stabilize },
+  scaleDown: { selectPolicy: "Disabled" },
+  ...(budget && { flapBudget: { reversals: 1, periodSeconds: 600 } }),
+}));
 
 const played = (spec: AutoscalerSpec, loads: readonly number[]): readonly number[] => {
   let state: AppliedSync | undefined;
