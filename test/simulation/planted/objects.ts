@@ -64,7 +64,7 @@ const failedIsLast: PlantedBug = {
 
 const olderCounts: PlantedBug = {
   leftOut: "a hold where an object is older than before",
-  seed: 182,
+  seed: 390,
   caughtBy: [ACTS],
   ports: withListings((listing, { generations }) =>
     withObjects(listing, (object) => {
