@@ -59,7 +59,7 @@ export const program = (run: Run, io: Io): Command => {
   authCommands(withTarget(root.command("auth").enablePositionalOptions()).description("ask what you may do"), run);
   root.addCommand(startCommand(runsByItself).name("start"));
   withStack(root.command("version"))
-    .option("--region <region>", "AWS region of the stack (default: that of the AWS settings)")
+    .option("--region <region>", "AWS region of the stack (default: from the AWS settings)")
     .description("print the version, and with --stack the one that is deployed")
     .action(async (options: TargetOptions) => {
       await printer.print(lines([version()]));

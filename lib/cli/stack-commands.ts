@@ -58,7 +58,7 @@ export const deployCommands = (root: Command, io: CommandIo, printer: Printer): 
   const withParams = (command: Command): Command =>
     command
       .requiredOption("--params <file>", "YAML with stage, region and parameters of the stack")
-      .option("--profile <profile>", "AWS profile with the credentials (default: that of the AWS settings)");
+      .option("--profile <profile>", "AWS profile with the credentials (default: from the AWS settings)");
   withParams(stack.command("deploy"))
     .description("deploy the checkout in this folder; refuses a file with a mistake, and a deployment that would drop a value of the stack")
     .option("--set <name=value>", "deploy this value too, and then write it into the file (repeatable)", repeatable)

@@ -70,7 +70,7 @@ interface Wanted {
   readonly stepMs: number;
 }
 
-const writeRows = async (file: string, { header, rows, csv }: Rows, format: "csv" | "jsonl", tell: (count: number) => void): Promise<number> => {
+const writeRows = async (file: string, { header, rows, csv }: Rows, format: "csv" | "jsonl", report: (count: number) => void): Promise<number> => {
   let count = 0;
   const part = `${file}.part`;
   // The file is made first and exclusively, so that two exports never write one, and none overwrites what a person has.
@@ -82,7 +82,7 @@ const writeRows = async (file: string, { header, rows, csv }: Rows, format: "csv
       if (format === "csv") yield lines([header]).written();
       for await (const batch of batches(rows, BATCH)) {
         count += batch.length;
-        tell(count);
+        report(count);
         yield lines(batch.map((row) => (format === "csv" ? csv(row as never) : jsonText(row)))).written();
       }
     }, createWriteStream(part));

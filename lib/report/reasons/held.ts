@@ -137,7 +137,7 @@ export const FAILURES: ReasonTexts = {
   ],
   FailedGetFormulaMetric: [
     "A formula gave no value.",
-    "The message has the cause: the input that is missing, or the place that gives no finite number (docs/sources.md). `??` says what stands in for an input.",
+    "The message has the cause: the missing input, or the part of the expression without a finite result (docs/sources.md). `??` gives a value for a missing input.",
   ],
   Stale: [
     "The value of a registered source is older than `maxAgeSeconds`.",
