@@ -122,14 +122,20 @@ const problemOutcome = (method: UnsignedRequest["method"], problem: Problem, wai
 
 /** No connection was made, and a retry will not find the host either. */
 const NO_HOST = new Set(["ENOTFOUND", "ERR_INVALID_URL"]);
+/** Error codes of a certificate that is not accepted: names of OpenSSL and ERR_TLS_… of Node. Nothing was sent, and a retry meets the same certificate. */
+const WRONG_CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED_|CERT_|DEPTH_ZERO_|ERR_TLS_CERT)/;
 
 const unreachable = ({ origin }: StackUrl, cause: unknown): Outcome => {
   const code = codeOf(cause);
-  if (NO_HOST.has(code)) {
-    return {
-      kind: "refused",
-      error: new TidemarkError("remote.unreachable", `Cannot reach the stack at "${origin}": the host does not exist; check the URL`, {}, { cause }),
-    };
+  const refused = (words: string): Outcome => ({
+    kind: "refused",
+    error: new TidemarkError("remote.unreachable", `Cannot reach the stack at "${origin}": ${words}`, {}, { cause }),
+  });
+  if (NO_HOST.has(code)) return refused("the host does not exist; check the URL");
+  if (WRONG_CERTIFICATE.test(code)) {
+    return refused(
+      `its certificate is not accepted (${code}), and nothing was sent; where a proxy of your company opens TLS, name its CA in NODE_EXTRA_CA_CERTS`,
+    );
   }
   const error = new TidemarkError(
     "remote.unclear",
