@@ -81,6 +81,7 @@ const completedLine = (report: CompletedSync): LogLine => ({
     journalPages: report.journalPages,
     ...(report.summaryFailure !== undefined && { summaryFailure: report.summaryFailure }),
     phasesMs: report.phasesMs,
+    ...(report.real && { realMs: tenths(report.real.tookMs), realPhasesMs: mapped(report.real.phasesMs, tenths) }),
     ...(report.unreadable.length > 0 && { unreadable: report.unreadable.length, unreadableFirst: report.unreadable.slice(0, UNREADABLE_NAMED_MAX) }),
     ...(problemsOf(report).length > 0 && { specProblems: problemsOf(report) }),
     ...((report.specsOverBudget ?? 0) > 0 && { specsOverBudget: report.specsOverBudget }),
@@ -91,6 +92,11 @@ const completedLine = (report: CompletedSync): LogLine => ({
     ...zoneFields(report),
   },
 });
+
+const tenths = (ms: number): number => Math.round(ms * 10) / 10;
+
+const mapped = (record: Readonly<Record<string, number>>, of: (value: number) => number): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, of(value)]));
 
 /** The zone data that the tests of this release ran with. Other data may move a window by an hour, without any error. */
 export const ZONE_DATA_TESTED = "2026c";

@@ -64,6 +64,14 @@ export interface CompletedSync extends SyncOutcome {
   /** The version of the zone data by which schedules were read; absent without schedules. */
   readonly zoneData?: string;
   readonly phasesMs: Readonly<Record<string, number>>;
+  /** Absent where the clock of the sync is the real one. */
+  readonly real?: RealTime;
+}
+
+/** What a sync took after its claim. A virtual clock stands still during a sync, so that only real time says it. */
+export interface RealTime {
+  readonly tookMs: number;
+  readonly phasesMs: Readonly<Record<string, number>>;
 }
 
 export interface AutoscalerReason extends Because {

@@ -7,6 +7,7 @@ import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import type { ClusterAnswers } from "./observe.ts";
 import type { Outside } from "./outside-changes.ts";
+import type { PhaseTimer } from "./phase-timer.ts";
 import type { Settled } from "./settle-earlier.ts";
 import { stopOf } from "./stop.ts";
 import type { StoredPages } from "./store-pages.ts";
@@ -28,10 +29,11 @@ export const completedReport = (
     readonly writtenBack: WriteBackCounts | undefined;
     readonly startMs: number;
     readonly endMs: number;
-    readonly phasesMs: Readonly<Record<string, number>>;
+    readonly timer: PhaseTimer;
   },
 ): CompletedSync => {
-  const { loaded, seen, verdicts, settled, outside, stored, journal, summary, writtenBack, startMs, endMs, phasesMs } = context;
+  const { loaded, seen, verdicts, settled, outside, stored, journal, summary, writtenBack, startMs, endMs, timer } = context;
+  const real = timer.real();
   const stopped = stopOf(loaded);
   return {
     kind: "completed",
@@ -62,7 +64,8 @@ export const completedReport = (
     overShare: verdicts.filter(({ because }) => because.reason === TENANT_OVER_SHARE).map(reported),
     ...(stopped && { stopped }),
     ...(loaded.specs.all.some((spec) => spec.kind === "ready" && spec.spec.schedule) && { zoneData: process.versions["tz"] ?? "unknown" }),
-    phasesMs,
+    phasesMs: timer.phasesMs,
+    ...(real && { real }),
   };
 };
 

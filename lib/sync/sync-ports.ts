@@ -19,6 +19,8 @@ export interface SyncPorts {
   readonly rules: PurePart;
   readonly timing: Timing;
   readonly cache: WarmCache;
+  /** Real time in milliseconds, where the clock of the tables is virtual: the report of a sync then says what it really took. */
+  readonly realClock?: () => number;
   /** What asks registered sources, loaded when the first metric needs it. Absent where none are asked: their metrics are then missing. */
   readonly sources?: () => Promise<SourceClient>;
 }

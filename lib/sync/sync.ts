@@ -64,7 +64,7 @@ const syncClaimed = async (
   claimed: { readonly head: Head; readonly holder: LeaseHolder; readonly startMs: number },
 ): Promise<SyncReport | Unloaded> => {
   const { holder, startMs } = claimed;
-  const timer = phaseTimer(ports.tables.clock);
+  const timer = phaseTimer(ports.tables.clock, ports.realClock);
   const softUntilMs = startMs + Math.min(message.periodMs, ports.timing.softDeadlineMs);
   const fromTables = await timer.phase("load", load(ports, message, claimed.head));
   if (typeof fromTables === "string") return fromTables;
@@ -94,8 +94,7 @@ const syncClaimed = async (
     loaded.objects &&
     (await timer.phase("write-back", writeBackObjects(ports, message, { loaded, seen, verdicts, settled, outside, after, softUntilMs })));
   const endMs = ports.tables.clock();
-  const { phasesMs } = timer;
-  return completedReport(message, { loaded, seen, verdicts, settled, outside, stored, journal, summary, writtenBack, startMs, endMs, phasesMs });
+  return completedReport(message, { loaded, seen, verdicts, settled, outside, stored, journal, summary, writtenBack, startMs, endMs, timer });
 };
 
 /** Ends the lease of a failed sync. Where that fails too, the lease ends by its own time. The first failure stays the cause of the error. */

@@ -36,6 +36,11 @@ describe("logLines()", () => {
     ]);
   });
 
+  it("shows real milliseconds beside virtual ones, where the clock of a sync stands still", () => {
+    const [line] = logLines(completed({ phasesMs: { load: 0 }, real: { tookMs: 12.34, phasesMs: { load: 2.06 } } }));
+    expect(line?.fields).toMatchObject({ phasesMs: { load: 0 }, realMs: 12.3, realPhasesMs: { load: 2.1 } });
+  });
+
   it("adds a line per scale, and one line for all changed conditions", () => {
     const events = [
       event(),

@@ -1,9 +1,11 @@
-import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import { readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
 import { connect } from "../../cluster/connect.ts";
 import { clusterName } from "../../model/ids.ts";
 import { lines } from "../../report/printed.ts";
+import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
 import { drive } from "../engine/drive.ts";
 import { refuseDamaged } from "../folder/damage.ts";
@@ -103,10 +105,32 @@ const play = async (opened: Run, { layout, options, terminal, stop }: Played): P
     pace: clock.pace(),
     ...(statistics && { statistics }),
     deadLetters: opened.queues.dead.counts().visible,
+    taken: taken(layout),
   };
   const summary = summaryLines(ran, terminal.live ? terminal.stream.columns : undefined);
   terminal.write(lines(["", ...summary]));
 };
+
+const KIBIBYTE = 1_024;
+
+const taken = (layout: FolderLayout): SummaryInput["taken"] => ({
+  memoryBytes: process.resourceUsage().maxRSS * KIBIBYTE,
+  disk: {
+    bytes: bytesIn(layout.dir),
+    tablesBytes: bytesIn(layout.tables),
+    logBytes: readdirSync(layout.dir).reduce((sum, name) => (name.startsWith(basename(layout.log)) ? sum + sizeOf(join(layout.dir, name)) : sum), 0),
+  },
+});
+
+/** Bytes of the files in a folder and in the folders in it. */
+const bytesIn = (dir: string): number =>
+  readdirSync(dir, { withFileTypes: true, recursive: true }).reduce(
+    (sum, entry) => (entry.isFile() ? sum + sizeOf(join(entry.parentPath, entry.name)) : sum),
+    0,
+  );
+
+/** A file that is removed meanwhile, as LevelDB does, has no size. */
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Statistics of the workloads that have an autoscaler. */
 const scaledStatistics = ({ world }: Run, autoscalers: readonly AutoscalerView[]) => {

@@ -70,6 +70,7 @@ export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, q
     rules: PURE_PART,
     timing: DEFAULT_TIMING,
     cache: warmCache(),
+    ...(!comparesClock && { realClock: () => performance.now() }),
     sources: sourcesWhenAsked({ clock: Date.now, ownAddresses: true }),
   };
   return {

@@ -19,9 +19,21 @@ export interface SummaryInput {
   readonly pace: Pace;
   /** Of the simulated cluster since its first run; absent on a real one. */
   readonly statistics?: readonly Statistics[];
+  /** What the run took of this machine. */
+  readonly taken: Taken;
   /** Messages in the dead-letter queue: syncs that failed several times. */
   readonly deadLetters: number;
 }
+
+export interface Taken {
+  /** The most memory that the process had. */
+  readonly memoryBytes: number;
+  /** The files of the data folder at the end, with the tables and the logs among them. */
+  readonly disk: { readonly bytes: number; readonly tablesBytes: number; readonly logBytes: number };
+}
+
+/** Workloads with a line each. Of more, those with the largest share of their demand not served have one. */
+const WORKLOADS_MAX = 20;
 
 /** Lines that one value takes at most in a narrow terminal. */
 const VALUE_LINES_MAX = 8;
@@ -33,7 +45,8 @@ export const summaryLines = (input: SummaryInput, columns = Number.POSITIVE_INFI
     ...eventRows(input.events),
     ...syncRows(input.tally),
     ...deadRows(input.deadLetters),
-    ...(input.statistics ?? []).map((statistics) => workloadRow(statistics, input)),
+    ...takenRows(input.taken),
+    ...workloadRows(input),
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.flatMap(([name, value]) => wrapped(`${name.padEnd(width)}  ${value}`, columns, VALUE_LINES_MAX, " ".repeat(width + 2)));
@@ -61,6 +74,32 @@ const syncRows = ({ syncs, failed, stateWrites, historyWrites, wallMs }: Tally):
 ];
 
 const deadRows = (deadLetters: number): readonly SummaryLine[] => (deadLetters > 0 ? [["dead letters", String(deadLetters)]] : []);
+
+const takenRows = ({ memoryBytes, disk }: Taken): readonly SummaryLine[] => [
+  ["memory", `${bytesText(memoryBytes)} at most`],
+  ["disk", `${bytesText(disk.bytes)}: tables ${bytesText(disk.tablesBytes)}, logs ${bytesText(disk.logBytes)}`],
+];
+
+const MEBIBYTE = 2 ** 20;
+
+const bytesText = (bytes: number): string =>
+  bytes >= 10 * MEBIBYTE ? `${Math.round(bytes / MEBIBYTE)} MiB` : `${(bytes / MEBIBYTE).toFixed(1)} MiB`;
+
+const workloadRows = (input: SummaryInput): readonly SummaryLine[] => {
+  const { statistics = [] } = input;
+  if (statistics.length <= WORKLOADS_MAX) return statistics.map((one) => workloadRow(one, input));
+  const share = ({ unserved, demand }: Statistics): number => (demand > 0 ? unserved / demand : 0);
+  const worst = statistics.toSorted((a, b) => share(b) - share(a)).slice(0, WORKLOADS_MAX);
+  const hours = statistics.reduce((sum, { replicaMs }) => sum + replicaMs, 0) / HOUR_MS;
+  const short = statistics.filter(({ unserved }) => unserved > 0).length;
+  return [
+    [
+      "workloads",
+      `${statistics.length}, ${hours.toFixed(1)} replica-hours, ${short} with demand not served; the ${WORKLOADS_MAX} with the largest share of it:`,
+    ],
+    ...worst.map((one) => workloadRow(one, input)),
+  ];
+};
 
 const workloadRow = (statistics: Statistics, { events, autoscalers, playedMs, endMs }: SummaryInput): SummaryLine => {
   const { namespace, name, unit, stepMs, elapsedMs, replicaMs, demand, unserved, aboveTargetMs, targetCpuPercent, worst } = statistics;

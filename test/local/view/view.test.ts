@@ -188,7 +188,11 @@ describe("the head of an autoscaler", () => {
   });
 });
 
-const END = { endMs: START_MS + 7_200_000, autoscalers: [] };
+const END = {
+  endMs: START_MS + 7_200_000,
+  autoscalers: [],
+  taken: { memoryBytes: 200 * 2 ** 20, disk: { bytes: 12.4 * 2 ** 20, tablesBytes: 2.5 * 2 ** 20, logBytes: 9 * 2 ** 20 } },
+};
 
 describe("summaryLines()", () => {
   it("says how long the count was at its maximum, since when, and where the most demand was not served", () => {
@@ -242,8 +246,19 @@ describe("summaryLines()", () => {
 
       "wall time per sync  p50 2.0 ms, p99 100.0 ms",
       "dead letters        1",
+      "memory              200 MiB at most",
+      "disk                12 MiB: tables 2.5 MiB, logs 9.0 MiB",
       "shop/daily          5.0 replica-hours, 25.0 % of the time above target, 5.0 % of the demand not served (50 calls), 1 scale, 0 reversals",
     ]);
+  });
+
+  it("of many workloads, has a line for all and one for each of the twenty with the largest share of their demand not served", () => {
+    const pace = { wanted: 60, reached: 60, behind: false };
+    const many = Array.from({ length: 300 }, (_, at) => ({ ...statistics, name: `web-${at}`, unserved: at % 2 === 0 ? 0 : at }));
+    const lines = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: many, deadLetters: 0 });
+    const at = lines.findIndex((line) => line.startsWith("workloads "));
+    expect(lines[at]).toMatch(/^workloads +300, 1500\.0 replica-hours, 150 with demand not served; the 20 with the largest share of it:$/);
+    expect(lines.slice(at + 1).map((line) => line.split(" ")[0])).toEqual(Array.from({ length: 20 }, (_, rank) => `shop/web-${299 - 2 * rank}`));
   });
 
   it("goes on below a value that is longer than the terminal is wide", () => {
