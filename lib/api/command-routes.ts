@@ -161,7 +161,7 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     json(await service.putCalendar(calendar)),
   ),
   deleteCalendar: postRoute(
-    "deletes a calendar; one that a schedule names only with `force`, and the windows of this schedule then start on its dates too",
+    "deletes a calendar; one that a schedule names only with `force`, and its autoscaler then holds until there is a calendar of this name",
     CALENDAR,
     async (service, { name, force }) => {
       await service.deleteCalendar(name, force);

@@ -39,4 +39,13 @@ export interface EffectiveBounds {
   readonly paused?: Extract<BoundSource, { readonly kind: "schedule" }>;
   /** What holds the autoscaler: nothing is written while there is one. */
   readonly holds: readonly Extract<BoundSource, { readonly kind: "override" }>[];
+  /** Present where the schedule names a calendar that the fleet does not have: min, max and pause are then a guess. */
+  readonly unknownCalendar?: UnknownCalendar;
+}
+
+/** A calendar that is named and not there. */
+export interface UnknownCalendar {
+  readonly name: string;
+  /** The path of the field that names it. */
+  readonly field: string;
 }

@@ -100,7 +100,7 @@ describe("tidemark calendar", () => {
     expect(next).toContain("2026-03-03 08:00 Europe/Berlin");
     expect((await run("calendar", "delete", "de")).err).toContain('the schedule of "eu-1/shop/checkout" names it');
     expect((await run("calendar", "delete", "de", "--force")).out).toBe("Calendar de deleted\n");
-    expect((await run("schedule", "shop/checkout")).err).toContain('warning: there is no calendar "de", so that windows start on its dates too');
+    expect((await run("schedule", "shop/checkout")).err).toContain('warning: there is no calendar "de", so that the autoscaler holds');
     expect((await run("calendar", "list")).out).toBe("No calendars\n");
   });
 

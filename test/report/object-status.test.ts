@@ -73,6 +73,10 @@ describe("the status of a PodAutoscaler", () => {
     expect(ready({ because: frozen, withoutHold: { because: evaluation.because, to: 5 } })).toMatchObject({
       conditions: [{ type: "Ready", status: "False", reason: "Frozen", message: "the fleet is frozen" }, {}],
     });
+    const held = { reason: "HeldByOverride", message: "held by an override" };
+    expect(ready({ because: held })).toMatchObject({ conditions: [{ type: "Ready", status: "False", reason: "HeldByOverride" }, {}] });
+    const own = { reason: "PausedBySchedule", message: "paused by the schedule" };
+    expect(ready({ because: own })).toMatchObject({ conditions: [{ type: "Ready", status: "True", reason: "PausedBySchedule" }, {}] });
   });
 
   it("is not ready while the API server refuses the scale, says why, and shows the count that is wanted", () => {

@@ -75,14 +75,15 @@ describe("calendars of the fleet", () => {
     await expect(ada.deleteCalendar("none")).rejects.toMatchObject({ code: "service.unknown" });
   });
 
-  it("keep windows from starting on their dates, and a calendar that was deleted by force keeps none", async () => {
-    const minOn = async (date: string): Promise<number | undefined> => {
+  it("keep windows from starting on their dates, and one that was deleted by force is shown as unknown", async () => {
+    const boundsOn = async (date: string) => {
       world.set(Date.parse(`${date}T12:00:00Z`));
-      return (await ada.get({ name: "eu-1/shop/web" })).bounds?.min.replicas;
+      return (await ada.get({ name: "eu-1/shop/web" })).bounds;
     };
-    expect([await minOn("2026-12-24"), await minOn("2026-12-25")]).toEqual([10, 2]);
+    expect([(await boundsOn("2026-12-24"))?.min.replicas, (await boundsOn("2026-12-25"))?.min.replicas]).toEqual([10, 2]);
+    expect(await boundsOn("2026-12-24")).not.toHaveProperty("unknownCalendar");
     await ada.deleteCalendar("de", true);
-    expect([await minOn("2026-12-24"), await minOn("2026-12-25")]).toEqual([10, 10]);
+    expect(await boundsOn("2026-12-25")).toMatchObject({ unknownCalendar: { name: "de", field: "spec.schedule[0].exceptFrom" } });
     expect(await ada.calendars()).toEqual([]);
     world.set(NOON);
   });

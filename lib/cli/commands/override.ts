@@ -139,6 +139,7 @@ const movedText = (before: number, after: number): string => (before === after ?
 const whatText = (before: BoundsView, after: BoundsView): string =>
   [
     ...(after.holds?.length ? ["held"] : []),
+    ...(after.unknownCalendar ? [`held: no calendar "${after.unknownCalendar.name}"`] : []),
     ...(["min", "max"] as const).flatMap((field) =>
       after[field].by.kind === "override" && before[field].replicas !== after[field].replicas
         ? []

@@ -60,12 +60,14 @@ const calendarsFor = async (
   { schedule: entries = [] }: Pick<AutoscalerSpec, "schedule">,
   { tell }: Printer,
 ): Promise<readonly Calendar[]> => {
-  const named = new Set(entries.flatMap(({ exceptFrom }) => exceptFrom ?? []));
+  const named = new Set(entries.flatMap(({ exceptFrom, suspended }) => (suspended ? [] : (exceptFrom ?? []))));
   if (named.size === 0) return [];
   const calendars = (await service.calendars()).map((view) => ({ name: view.name, days: view.dates.flatMap((date) => readDay(date) ?? []) }));
   for (const name of named)
     if (!calendars.some((calendar) => calendar.name === name))
-      tell(text`warning: there is no calendar "${name}", so that windows start on its dates too; run tidemark calendar put ${name} -f FILE`);
+      tell(
+        text`warning: there is no calendar "${name}", so that the autoscaler holds, and dates of the calendar are shown as ordinary days; run tidemark calendar put ${name} -f FILE`,
+      );
   return calendars;
 };
 

@@ -21,12 +21,13 @@ const endText = (by: BoundSourceView, nowMs: number): string =>
   !("until" in by) ? "" : by.until === undefined ? "without an end" : `until ${by.until} (${untilText(Date.parse(by.until), nowMs)})`;
 
 /** The block "Bounds": each bound, where it comes from, and when that ends; then what pauses and holds. */
-export const boundsLines = ({ min, max, paused, holds = [] }: BoundsView, nowMs: number): readonly Printed[] =>
+export const boundsLines = ({ min, max, paused, holds = [], unknownCalendar }: BoundsView, nowMs: number): readonly Printed[] =>
   aligned([
     ["minReplicas", String(min.replicas), boundByText(min.by), endText(min.by, nowMs)],
     ["maxReplicas", String(max.replicas), boundByText(max.by), endText(max.by, nowMs)],
     ...(paused ? [["paused", "", boundByText(paused), endText(paused, nowMs)]] : []),
     ...holds.map((hold) => ["held", "", boundByText(hold), endText(hold, nowMs)]),
+    ...(unknownCalendar ? [["held", "", `because there is no calendar "${unknownCalendar.name}"`, unknownCalendar.field]] : []),
   ]);
 
 /** What an override sets: "min 5, max 9", "pin 4", "hold". Empty for what is none. */

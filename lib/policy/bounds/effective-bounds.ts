@@ -1,4 +1,4 @@
-import type { Bound, BoundSource, EffectiveBounds, SetByPeople } from "../../model/bounds.ts";
+import type { Bound, BoundSource, EffectiveBounds, SetByPeople, UnknownCalendar } from "../../model/bounds.ts";
 import { isActive, type OverrideScope, type ScopedOverride } from "../../model/override.ts";
 import type { Calendar, ScheduleEntry } from "../../model/schedule.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
@@ -23,12 +23,37 @@ export const effectiveBounds = (spec: OwnBounds, { overrides, calendars }: SetBy
     min === undefined && minFactorMilli !== undefined ? Math.ceil((own.min.replicas * minFactorMilli) / 1000) : min,
   );
   const max = overridden(own.max, active, ({ set }) => set.max);
+  const held = uncrossed({ min, max }, active);
+  const unknown = unknownCalendars(spec, calendars).find(({ entry }) => movesBounds(entry, held, active));
   return {
-    ...uncrossed({ min, max }, active),
+    ...held,
     ...(own.paused && { paused: own.paused }),
     holds: active.filter(({ set }) => set.hold).map(sourceOf),
+    ...(unknown && { unknownCalendar: { name: unknown.name, field: unknown.field } }),
   };
 };
+
+/** False where overrides set what the entry would: so an override of both bounds acts, whatever a calendar says. */
+const movesBounds = (
+  { paused, minReplicas, maxReplicas }: ScheduleEntry,
+  { min, max }: Pick<EffectiveBounds, "min" | "max">,
+  active: readonly ScopedOverride[],
+): boolean => {
+  const isSet = ({ source }: Bound, field: "min" | "max"): boolean =>
+    source.kind === "override" && active.some(({ id, set }) => id === source.id && set[field] !== undefined);
+  return paused === true || (minReplicas !== undefined && !isSet(min, "min")) || (maxReplicas !== undefined && !isSet(max, "max"));
+};
+
+/** The calendars that a schedule names and the fleet does not have, by entry. A suspended entry sets nothing, so that nothing hangs on its calendar. */
+export const unknownCalendars = (
+  { schedule = [] }: Pick<OwnBounds, "schedule">,
+  calendars: readonly Calendar[],
+): readonly (UnknownCalendar & { readonly index: number; readonly entry: ScheduleEntry })[] =>
+  schedule.flatMap((entry, index) => {
+    const { exceptFrom, suspended } = entry;
+    if (suspended || exceptFrom === undefined || calendars.some(({ name }) => name === exceptFrom)) return [];
+    return [{ name: exceptFrom, field: `spec.schedule[${index}].exceptFrom`, index, entry }];
+  });
 
 /**
  * Of bounds that cross, a ceiling follows the floor. Only the ceiling of an override goes before a floor that is weaker: of the manifest, of a schedule, or of an override that comes after it.

@@ -86,7 +86,7 @@ const exceptedDays = (entry: ScheduleEntry, calendars: readonly Calendar[]): ((d
 
 const NO_DAYS: readonly Day[] = [];
 
-/** A calendar that the fleet does not have excepts no day. On doubt the window holds, with the bounds that people wrote for an ordinary day. */
+/** A calendar that the fleet does not have excepts no day in what people are shown. Nothing is scaled by it: `override` holds such an autoscaler. */
 const daysOfCalendar = ({ exceptFrom }: ScheduleEntry, calendars: readonly Calendar[]): readonly Day[] =>
   exceptFrom === undefined ? NO_DAYS : (calendars.find(({ name }) => name === exceptFrom)?.days ?? NO_DAYS);
 

@@ -20,6 +20,9 @@ export interface StatusContext {
 /** The condition that says in one word and one sentence why the count is as it is. Every object has it. */
 export const READY = "Ready";
 
+/** The reason of a hold that a person has set for some time (lib/policy/override.ts). A pause or a dry run of the manifest is what the author of the object wants. */
+const HELD_BY_OVERRIDE = "HeldByOverride";
+
 /** The conditions of an object: why the count is as it is, then those of the rules. */
 export const conditionsOf = (evaluation: Evaluation, context: StatusContext): readonly Json[] => [
   readyOf(evaluation, context),
@@ -38,7 +41,7 @@ const conditionOf = ({ type, status, reason, message, transitionMs }: Condition)
 /** False while nothing could be decided, something beside the rules keeps the count, or the scale was refused. The time of its last change is that of the object itself, so that nothing is stored for it. */
 const readyOf = (evaluation: Evaluation, { listed, nowMs }: StatusContext): Json => {
   const refusal = refusalOf(evaluation);
-  const status = evaluation.failed || evaluation.withoutHold || refusal ? "False" : "True";
+  const status = evaluation.failed || evaluation.withoutHold || refusal || evaluation.because.reason === HELD_BY_OVERRIDE ? "False" : "True";
   const because = refusal ? scaleRefused(evaluation, refusal) : evaluation.because;
   const before = listedConditions(listed).find(({ type }) => type === READY);
   const sinceText = before?.["status"] === status ? before["lastTransitionTime"] : undefined;

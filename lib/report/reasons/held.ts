@@ -13,6 +13,10 @@ export const HOLDS: ReasonTexts = {
     "An entry of the schedule pauses the autoscaler.",
     "Wait for the end of its window, which `tidemark schedule NAME` shows, or suspend the entry.",
   ],
+  UnknownCalendar: [
+    "The schedule names a calendar that the fleet does not have, so the bounds of now are not known. The workload keeps its count, unless overrides set both bounds.",
+    "`tidemark calendar put NAME -f FILE`, or correct the field that the message names. `tidemark override set NAME --pin N` sets a count meanwhile.",
+  ],
   HeldByOverride: [
     "An override holds the autoscaler, or its namespace, its cluster or the fleet.",
     "The message names the override, who set it and why. Wait for its end, or `tidemark override clear ID`.",

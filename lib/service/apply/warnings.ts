@@ -4,6 +4,7 @@ import type { Calendar, ScheduleEntry } from "../../model/schedule.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import { localDay } from "../../model/time-zone.ts";
+import { unknownCalendars } from "../../policy/bounds/effective-bounds.ts";
 import { type Finding, outlookOf } from "../../policy/bounds/outlook.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
@@ -28,7 +29,7 @@ export const scheduleOutlook = ({ where, lineOf }: Pick<ManifestInput, "where" |
   };
   const atEntry = ({ index, message }: Finding): string => `${at(`spec.schedule[${index}]`)}: ${message}`;
   const atCalendar = ({ index, message }: Finding): string => `${at(`spec.schedule[${index}].exceptFrom`)}: ${message}`;
-  const [unknown, ended] = [unknownCalendars(spec.schedule, calendars), endedCalendars(spec.schedule, { calendars, nowMs })];
+  const [unknown, ended] = [unknownFindings(spec, calendars), endedCalendars(spec.schedule, { calendars, nowMs })];
   return {
     refused: [...unknown.map(atCalendar), ...refused.map(atEntry)].map((words) => `Cannot accept "${where}"${words}`),
     warnings: [...ended.map(atCalendar), ...warnings.map(atEntry)].map((words) => `"${where}"${words}`),
@@ -36,13 +37,12 @@ export const scheduleOutlook = ({ where, lineOf }: Pick<ManifestInput, "where" |
 };
 
 /** A name without a calendar is a slip of the pen more often than a calendar to come. */
-const unknownCalendars = (schedule: readonly ScheduleEntry[], calendars: readonly Calendar[]): readonly Finding[] =>
-  schedule.flatMap(({ exceptFrom }, index) => {
-    if (exceptFrom === undefined || calendars.some(({ name }) => name === exceptFrom)) return [];
-    const names = calendars.map(({ name }) => name).join(", ");
+const unknownFindings = (spec: AutoscalerSpec, calendars: readonly Calendar[]): readonly Finding[] =>
+  unknownCalendars(spec, calendars).map(({ index, name }) => {
+    const names = calendars.map((calendar) => calendar.name).join(", ");
     const known = names === "" ? "the fleet has none" : `the fleet has ${names}`;
-    const message = `there is no calendar "${exceptFrom}", and ${known}; correct the name, or run tidemark calendar put ${exceptFrom} -f FILE first`;
-    return [{ index, message }];
+    const message = `there is no calendar "${name}", and ${known}; correct the name, or run tidemark calendar put ${name} -f FILE first`;
+    return { index, message };
   });
 
 /** A calendar whose dates are all past excepts nothing any more, and nobody looks at a calendar that once worked. */

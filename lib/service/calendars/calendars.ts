@@ -57,7 +57,7 @@ const mustHaveNoFault = (name: string, faults: readonly string[]): void => {
   if (faults.length > 0) throw new TidemarkError("service.invalid", `Cannot store calendar "${name}": ${faults.join("; ")}`, { name });
 };
 
-/** Deletes a calendar: the windows of entries that name it then start on its dates too. Throws `service.unknown`, `service.in-use`, `service.conflict`. */
+/** Deletes a calendar. By force also one that schedules name: their autoscalers then hold. Throws `service.unknown`, `service.in-use`, `service.conflict`. */
 export const deleteCalendar = async (context: ServiceContext, name: string, force = false): Promise<void> => {
   const mustExist = ({ calendars: stored = [] }: FleetRecord): readonly Calendar[] => {
     if (stored.some((one) => one.name === name)) return stored;
@@ -75,7 +75,7 @@ export const deleteCalendar = async (context: ServiceContext, name: string, forc
 const mustBeUnused = async (context: ServiceContext, name: string): Promise<void> => {
   const user = await firstUser(context, name);
   if (user === undefined) return;
-  const words = `the schedule of "${user}" names it, and its windows would start on those dates too; change the schedule first, or give --force`;
+  const words = `the schedule of "${user}" names it, and it would hold; change the schedule first, or give --force`;
   throw new TidemarkError("service.in-use", `Cannot delete calendar "${name}": ${words}`, { name });
 };
 

@@ -1,4 +1,4 @@
-import type { BoundSource, EffectiveBounds } from "../../model/bounds.ts";
+import type { BoundSource, EffectiveBounds, UnknownCalendar } from "../../model/bounds.ts";
 import { LATEST_MS } from "../../model/instant.ts";
 import { isActive, isExpired, type Override, type OverrideScope, type ScopedOverride } from "../../model/override.ts";
 import { rfc3339 } from "./rfc3339.ts";
@@ -117,6 +117,8 @@ export interface BoundsView {
   readonly paused?: BoundSourceView;
   /** The overrides that hold the autoscaler; absent where none does. */
   readonly holds?: readonly BoundSourceView[];
+  /** Present where the schedule names a calendar that the fleet does not have: the autoscaler then holds. */
+  readonly unknownCalendar?: UnknownCalendar;
 }
 
 export const sourceView = (source: BoundSource): BoundSourceView => {
@@ -135,9 +137,10 @@ export const sourceView = (source: BoundSource): BoundSourceView => {
   }
 };
 
-export const boundsView = ({ min, max, paused, holds }: EffectiveBounds): BoundsView => ({
+export const boundsView = ({ min, max, paused, holds, unknownCalendar }: EffectiveBounds): BoundsView => ({
   min: { replicas: min.replicas, by: sourceView(min.source) },
   max: { replicas: max.replicas, by: sourceView(max.source) },
   ...(paused && { paused: sourceView(paused) }),
   ...(holds.length > 0 && { holds: holds.map(sourceView) }),
+  ...(unknownCalendar && { unknownCalendar }),
 });

@@ -98,6 +98,35 @@ describe("decide() within the bounds of a schedule or an override", () => {
     expect(scaled(native(), 3, undefined, set({ hold: true })).decision).toMatchObject({ kind: "hold", failed: true });
   });
 
+  it("holds and counts as failed while the schedule names a calendar that is not there, inside its windows and outside", () => {
+    const inCalendar = { ...ALWAYS, minReplicas: 10, exceptFrom: "de" };
+    const outside = entry({ name: "night", timeZone: "Etc/UTC", from: "22:00", to: "23:00", minReplicas: 10, exceptFrom: "de" });
+    for (const one of [inCalendar, outside]) {
+      const { decision, count } = scaled(with_(native(), one), 3, 90);
+      expect(decision).toMatchObject({ kind: "hold", failed: true, because: { reason: "UnknownCalendar" } });
+      expect(decision.because.message).toContain('because spec.schedule[0].exceptFrom names "de" and there is no such calendar');
+      expect(count).toBe(3);
+    }
+    expect(scaled(with_(native(), inCalendar), 12, 120).decision).toMatchObject({
+      kind: "hold",
+      failed: true,
+      because: { reason: "UnknownCalendar" },
+    });
+    expect(scaled(with_(native(), inCalendar), 12, undefined).decision.because.message).toMatch(/there is no such calendar; without it: .*load/);
+    const stored = { overrides: [], calendars: [{ name: "de", days: [] }] };
+    expect(scaled(with_(native(), inCalendar), 3, 90, stored).count).toBe(10);
+    expect(scaled(with_(native(), { ...inCalendar, suspended: true }), 3, 90).count).toBe(9);
+  });
+
+  it("follows an override of both bounds, whatever a calendar says, and holds for a pause that hangs on one", () => {
+    const inCalendar = { ...ALWAYS, minReplicas: 10, exceptFrom: "de" };
+    expect(scaled(with_(native(), inCalendar), 3, 90, set({ min: 6, max: 6 })).count).toBe(6);
+    expect(scaled(with_(native(), inCalendar), 3, 90, set({ min: 6 })).count).toBe(9);
+    expect(scaled(with_(native(), inCalendar), 3, 90, set({ max: 6 })).count).toBe(3);
+    expect(scaled(with_(native(), inCalendar), 3, 90, set({ minFactorMilli: 2_000, max: 20 })).count).toBe(3);
+    expect(scaled(with_(native(), { ...ALWAYS, paused: true, exceptFrom: "de" }), 3, 90, set({ min: 6, max: 6 })).count).toBe(3);
+  });
+
   it.each(["hpa", "watermark"] as const)("works the same with rules: %s", (rules) => {
     const block =
       rules === "hpa"

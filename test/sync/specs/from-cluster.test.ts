@@ -3,6 +3,8 @@ import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import type { Evaluation } from "../../../lib/model/records.ts";
 import { changesOf } from "../../../lib/store/history/changes.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../../lib/store/records/autoscalers.ts";
+import { getFleet, putFleet } from "../../../lib/store/records/clusters.ts";
+import { PURE_PART } from "../../../lib/sync/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { newestJournalPage } from "../../store/newest-journal-page.ts";
@@ -78,6 +80,27 @@ describe("an autoscaler that is read from its cluster", () => {
       unreadable: [{ name: "web", reason: "InvalidSpec", message: expect.stringContaining("spec.metrics is required") }],
     });
     expect([world.replicas("web"), world.replicas("api")]).toEqual([2, 7]);
+  });
+
+  it("holds while its schedule names a calendar that the fleet does not have, says which field, and goes on once there is one", async () => {
+    const world = await specsWorld(engine, ["web"]);
+    const schedule = [{ name: "always", timeZone: "Etc/UTC", minReplicas: 4, exceptFrom: "de" }];
+    const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+    world.apply("web", { spec: { scaleTargetRef, minReplicas: 1, maxReplicas: 10, metrics: [{ resource: { name: "cpu" }, target: 50 }], schedule } });
+    const ports = world.cold({ rules: PURE_PART });
+    await world.next(ports);
+    expect(world.replicas("web")).toBe(2);
+    expect(await told(world, "web")).toMatchObject({
+      failed: true,
+      because: { reason: "UnknownCalendar", message: expect.stringContaining('spec.schedule[0].exceptFrom names "de"') },
+    });
+    const { version } = await getFleet(world.tables);
+    await putFleet(world.tables, { calendars: [{ name: "de", days: [1] }] }, version);
+    await world.next(ports);
+    expect(world.replicas("web")).toBe(4);
+    await putFleet(world.tables, {}, version + 1);
+    await world.next(ports);
+    expect(await told(world, "web")).toMatchObject({ failed: true, because: { reason: "UnknownCalendar" } });
   });
 
   it("holds alone where its object has grown too large to be stored; a new one that is too large is named in the log line", async () => {
