@@ -20,6 +20,8 @@ export interface SummaryRow {
   /** The bounds in force, each present where an override or a schedule sets it, and not the manifest. */
   readonly min?: number;
   readonly max?: number;
+  /** True where an override sets one of them, or holds. */
+  readonly overridden?: true;
   /** True where the condition `ScalingActive` is false without a failure: scaling is switched off. */
   readonly switchedOff?: true;
   /** True where it has the series of the watermark rules, whose values are in the journal. */

@@ -63,6 +63,8 @@ describe("stateText()", () => {
     expect(written(stateText({ state: "active", metrics }, paint))).toBe("active, 2 of 4 metrics missing");
     expect(written(stateText({ state: "held", heldBy: "monitor", metrics }, paint))).toBe("held: monitor, 2 of 4 metrics missing");
     expect(written(stateText({ state: "failing", metrics }, paint))).toBe("failing");
+    expect(written(stateText({ state: "limited", overridden: true }, paint))).toBe("limited, overridden");
+    expect(written(stateText({ state: "held", heldBy: "override", overridden: true }, paint))).toBe("held: override");
   });
 });
 

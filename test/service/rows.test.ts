@@ -126,14 +126,16 @@ describe("rows of autoscalers", () => {
     await sync();
     const { rows } = await rowsOf(world);
     expect(rows).toMatchObject([
-      { minReplicas: 2, maxReplicas: 40, minInForce: 5 },
-      { minReplicas: 2, maxReplicas: 40, minInForce: 5 },
+      { minReplicas: 2, maxReplicas: 40, minInForce: 5, overridden: true },
+      { minReplicas: 2, maxReplicas: 40, minInForce: 5, overridden: true },
     ]);
     expect(rows[0]).not.toHaveProperty("maxInForce");
     expect(rows.map(withoutTimes)).toEqual((await viewedRows(world)).map(withoutTimes));
     world.nowMs += MINUTE_MS;
     await sync();
-    expect((await rowsOf(world)).rows[0]).not.toHaveProperty("minInForce");
+    const [ended] = (await rowsOf(world)).rows;
+    expect(ended).not.toHaveProperty("minInForce");
+    expect(ended).not.toHaveProperty("overridden");
   });
 
   it("are never from before an edit, although no sync has seen it yet", async () => {

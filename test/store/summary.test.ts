@@ -31,6 +31,7 @@ const row: fc.Arbitrary<SummaryRow> = fc
     desired: optional(count),
     min: optional(count),
     max: optional(count),
+    overridden: optional(fc.constant(true as const)),
     switchedOff: optional(fc.constant(true as const)),
     hasBands: optional(fc.constant(true as const)),
     targets: fc.array(fc.constantFrom("62% (310m)/60%", "<unknown>/60%", "ü/1"), { maxLength: 2 }),

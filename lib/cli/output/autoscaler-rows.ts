@@ -1,7 +1,7 @@
 import { UNKNOWN } from "../../report/metric-reading.ts";
 import type { Printed, Word } from "../../report/printed.ts";
 import type { AutoscalerState, AutoscalerView } from "../../service/views/autoscaler-view.ts";
-import type { TableRow } from "../../service/views/row-view.ts";
+import { stateWords, type TableRow } from "../../service/views/row-view.ts";
 import { ageText } from "./age-text.ts";
 import type { Paint, Style } from "./paint.ts";
 
@@ -53,14 +53,12 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
   waiting: "quiet",
 };
 
-/** For example "held: monitor", with the cause of the hold, or "active, 2 of 4 metrics missing": what was decided by the others may change when they are back. */
-export const stateText = (
-  { state, heldBy, metrics = [] }: Pick<AutoscalerView, "state" | "heldBy"> & Partial<Pick<AutoscalerView, "metrics">>,
-  paint: Paint,
-): Printed => {
+/** For example "held: monitor", with the cause of the hold, "active, overridden", or "active, 2 of 4 metrics missing": what was decided by the others may change when they are back. */
+export const stateText = (view: Parameters<typeof stateWords>[0] & Partial<Pick<AutoscalerView, "metrics">>, paint: Paint): Printed => {
+  const { state, metrics = [] } = view;
   const missing = metrics.filter(({ kind }) => kind === "failed").length;
   const isPartly = DECIDED_STATES.has(state) && missing > 0;
-  const words = state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state;
+  const words = stateWords(view);
   return paint(isPartly ? "warn" : STATE_STYLES[state], isPartly ? `${words}, ${missing} of ${metrics.length} metrics missing` : words);
 };
 

@@ -3,6 +3,7 @@ import { laneOfReason } from "../../report/reasons/lanes.ts";
 import { ratioOf } from "../../service/history/point.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { boundsInForce } from "../../service/views/bounds-of.ts";
+import { stateWords } from "../../service/views/row-view.ts";
 import type { EventView } from "../../service/views/event-view.ts";
 import type { HistoryPoint } from "../../service/views/history-view.ts";
 import type { RunClock } from "../engine/clock.ts";
@@ -10,7 +11,7 @@ import type { Row } from "./frame.ts";
 import { picture, rowsMax } from "./picture.ts";
 import type { StackReader } from "./reader.ts";
 import type { View } from "./view.ts";
-import { decisionText, lastKnownText, metricText, stateWords } from "./words.ts";
+import { decisionText, lastKnownText, metricText } from "./words.ts";
 
 export interface LiveOptions {
   readonly stream: NodeJS.WriteStream;

@@ -1,10 +1,11 @@
 import { instantText } from "../../report/instant-text.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import { stateWords } from "../../service/views/row-view.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { StackReader } from "./reader.ts";
 import type { View } from "./view.ts";
-import { decisionText, eventText, metricText, speedText, stateWords } from "./words.ts";
+import { decisionText, eventText, metricText, speedText } from "./words.ts";
 
 export interface PlainOptions {
   readonly write: (text: Printed) => void;
@@ -65,10 +66,8 @@ export const plainView = ({ write, reader, clock, wall = () => performance.now()
 };
 
 /** The state whose changes are printed. Counts and limits change all the time; the scale events print those. */
-const standingOf = (autoscaler: AutoscalerView): string => {
-  const words = stateWords(autoscaler);
-  return words === "limited" ? "active" : words;
-};
+const standingOf = (autoscaler: AutoscalerView): string =>
+  stateWords(autoscaler.state === "limited" ? { ...autoscaler, state: "active" } : autoscaler);
 
 const statusText = (autoscaler: AutoscalerView): string => {
   const { namespace, name, currentReplicas, desiredReplicas, metrics } = autoscaler;

@@ -9,10 +9,6 @@ export const metricText = (metric: MetricView): string => {
   return metric.kind === "failed" ? `${short} missing` : `${short} not measured yet, target ${metric.target}`;
 };
 
-/** "held: monitor": the state with what holds it. */
-export const stateWords = ({ state, heldBy }: Pick<AutoscalerView, "state" | "heldBy">): string =>
-  state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state;
-
 /** "9 (5 min ago)": what was read last, and since when it cannot be read. */
 export const lastKnownText = ({ replicas, at }: NonNullable<AutoscalerView["lastKnown"]>, nowMs: number): string =>
   at === undefined ? `${replicas}?` : `${replicas} (${durationText(Math.max(0, nowMs - Date.parse(at)))} ago)`;

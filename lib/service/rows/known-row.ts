@@ -38,6 +38,7 @@ const foundIn = (row: SummaryRow, measuredMs: number): Partial<AutoscalerRow> =>
   ...presentIn({
     minInForce: row.min,
     maxInForce: row.max,
+    overridden: row.overridden,
     heldBy: row.heldBy,
     lastScaleAt: row.lastScaleMs === undefined ? undefined : rfc3339(row.lastScaleMs),
   }),

@@ -137,6 +137,10 @@ export const sourceView = (source: BoundSource): BoundSourceView => {
   }
 };
 
+/** True where an override sets a bound, or holds. */
+export const isOverridden = (bounds: BoundsView | undefined): boolean =>
+  bounds !== undefined && (bounds.min.by.kind === "override" || bounds.max.by.kind === "override" || bounds.holds !== undefined);
+
 export const boundsView = ({ min, max, paused, holds, unknownCalendar }: EffectiveBounds): BoundsView => ({
   min: { replicas: min.replicas, by: sourceView(min.source) },
   max: { replicas: max.replicas, by: sourceView(max.source) },

@@ -2,6 +2,7 @@ import { isObject } from "../../model/is-object.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import type { AutoscalerState, AutoscalerView, PauseView } from "./autoscaler-view.ts";
+import { isOverridden } from "./override-view.ts";
 
 /** One autoscaler as tables show it: without its manifest, conditions and windows. The fields have the meaning that they have in an `AutoscalerView`. */
 export interface AutoscalerRow extends Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> {
@@ -21,6 +22,8 @@ export interface AutoscalerRow extends Pick<AutoscalerView, "currentReplicas" | 
   /** The bounds in force, each present where an override or a schedule sets it, and not the manifest. */
   readonly minInForce?: number;
   readonly maxInForce?: number;
+  /** Present where an override sets one of them, or holds. */
+  readonly overridden?: true;
   readonly state: AutoscalerState;
   readonly heldBy?: string;
   /** The reason of the newest decision; absent before the first. */
@@ -49,6 +52,7 @@ export const ROW_FIELDS = [
   "maxReplicas",
   "minInForce",
   "maxInForce",
+  "overridden",
   "state",
   "heldBy",
   "reason",
@@ -153,9 +157,10 @@ export const rowOfView = (view: AutoscalerView, partition?: string): AutoscalerR
   };
 };
 
-const inForce = (bounds: AutoscalerView["bounds"]): Pick<AutoscalerRow, "minInForce" | "maxInForce"> => ({
+const inForce = (bounds: AutoscalerView["bounds"]): Pick<AutoscalerRow, "minInForce" | "maxInForce" | "overridden"> => ({
   ...(bounds && bounds.min.by.kind !== "manifest" && { minInForce: bounds.min.replicas }),
   ...(bounds && bounds.max.by.kind !== "manifest" && { maxInForce: bounds.max.replicas }),
+  ...(isOverridden(bounds) && { overridden: true }),
 });
 
 /** Kind and labels of a manifest. */
@@ -167,4 +172,14 @@ export const namesIn = (manifest: unknown): { readonly kind: string; readonly la
     kind: typeof kind === "string" ? kind : "unknown kind",
     labels: isObject(labels) ? (labels as Readonly<Record<string, string>>) : {},
   };
+};
+
+/** "held: monitor", the state with what holds it, and "active, overridden" while an override sets a bound. */
+export const stateWords = ({
+  state,
+  heldBy,
+  ...view
+}: Pick<AutoscalerView, "state" | "heldBy" | "bounds"> & Pick<AutoscalerRow, "overridden">): string => {
+  if (state === "held" && heldBy !== undefined) return `${state}: ${heldBy}`;
+  return view.overridden || isOverridden(view.bounds) ? `${state}, overridden` : state;
 };

@@ -39,6 +39,7 @@ const columns = z.object({
   desired: optionalAmounts,
   min: optionalAmounts,
   max: optionalAmounts,
+  over: optionalAmounts,
   off: optionalAmounts,
   bands: optionalAmounts,
   targets: z.array(z.string()).optional(),
@@ -87,6 +88,7 @@ export const rowsValue = (rows: readonly SummaryRow[], atMs: number): unknown =>
     desired: numbers((row) => (row.desired === undefined ? null : row.desired - (row.current ?? 0))),
     min: numbers((row) => row.min),
     max: numbers((row) => row.max),
+    over: numbers((row) => (row.overridden ? 1 : null)),
     off: numbers((row) => (row.switchedOff ? 1 : null)),
     bands: numbers((row) => (row.hasBands ? 1 : null)),
     targets: rows.map(({ targets }) => targets.join(BETWEEN_TARGETS)),
@@ -119,6 +121,8 @@ export const rowsIn = (value: unknown, atMs: number): readonly SummaryRow[] => {
 const optional = <Name extends keyof SummaryRow>(name: Name, value: SummaryRow[Name] | null | undefined): Pick<SummaryRow, never> =>
   value === null || value === undefined ? {} : { [name]: value };
 
+const markAt = (column: readonly (number | null)[] | undefined, at: number): true | undefined => (column?.[at] === 1 ? true : undefined);
+
 const rowAt = (
   read: Columns,
   { key, at, words, atMs }: { readonly key: string; readonly at: number; readonly words: readonly string[]; readonly atMs: number },
@@ -138,8 +142,9 @@ const rowAt = (
     ...optional("desired", desired === undefined ? undefined : desired + (current ?? 0)),
     ...optional("min", read.min?.[at]),
     ...optional("max", read.max?.[at]),
-    ...optional("switchedOff", read.off?.[at] === 1 ? true : undefined),
-    ...optional("hasBands", read.bands?.[at] === 1 ? true : undefined),
+    ...optional("overridden", markAt(read.over, at)),
+    ...optional("switchedOff", markAt(read.off, at)),
+    ...optional("hasBands", markAt(read.bands, at)),
     targets: targets === "" ? [] : targets.split(BETWEEN_TARGETS),
     ...optional("moreTargets", read.more?.[at]),
     ...optional("lastScaleMs", beforeSeconds(atMs, read.scaled?.[at])),

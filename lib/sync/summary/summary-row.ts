@@ -55,9 +55,10 @@ export const bareRowOf = (source: RowSource): BareRow => {
 };
 
 /** The bounds that an override or a schedule sets. */
-const boundsOf = ({ bounds }: Evaluation): Pick<SummaryRow, "min" | "max"> => ({
+const boundsOf = ({ bounds }: Evaluation): Pick<SummaryRow, "min" | "max" | "overridden"> => ({
   ...(bounds?.minBy && { min: bounds.min }),
   ...(bounds?.maxBy && { max: bounds.max }),
+  ...((bounds?.minBy?.kind === "override" || bounds?.maxBy?.kind === "override" || bounds?.holds) && { overridden: true }),
 });
 
 /** What the series of `/metrics` follow from beside the counts. */
@@ -133,7 +134,7 @@ export const isSameRow = (one: BareRow, other: SummaryRow | undefined): boolean 
   PROBLEMS.every((problem) => (one.since?.[problem] === undefined) === (other.since?.[problem] === undefined));
 
 /** Every row of each sync passes here, so the fields are compared and not their texts. */
-const SHOWN = ["key", "state", "heldBy", "reason", "current", "unreadMs", "desired", "min", "max", "switchedOff", "hasBands"] as const;
+const SHOWN = ["key", "state", "heldBy", "reason", "current", "unreadMs", "desired", "min", "max", "overridden", "switchedOff", "hasBands"] as const;
 const PROBLEMS = ["refused", "failing", "unmeasured", "atMax"] as const satisfies readonly (keyof ProblemTimes)[];
 const TOTALS = ["ups", "added", "downs", "removed", "refusedUps", "refusedDowns"] as const satisfies readonly (keyof SummaryTotals)[];
 
@@ -152,6 +153,7 @@ export const shownIn = ({ lastScaleMs = 0, since = {}, ...row }: SummaryRow): st
     row.desired,
     row.min,
     row.max,
+    row.overridden,
     row.switchedOff,
     seconds(lastScaleMs),
     row.totals,
