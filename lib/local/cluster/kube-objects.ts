@@ -7,7 +7,35 @@ import type { SimulatedWorkload } from "./simulation.ts";
 export const CONTAINER = "app";
 
 /** Times of the API are whole seconds. */
-export const isoTime = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+export const isoTime = (atMs: number): string => {
+  const second = Math.floor(atMs / SECOND_MS);
+  const known = TEXTS.get(second);
+  if (known !== undefined) return known;
+  const text = `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+  if (TEXTS.size >= TEXTS_MAX) TEXTS.clear();
+  TEXTS.set(second, text);
+  return text;
+};
+
+const SECOND_MS = 1_000;
+/** A list of thousands of pods has few different times, and each is slow to make. */
+const TEXTS_MAX = 10_000;
+const TEXTS = new Map<number, string>();
+
+/**
+ * Makes the object of a workload, a pod or a state once for each phase that shows in it. A list of thousands is asked for in every sync, and few of them change in between.
+ * `Made` is never changed after it was made.
+ */
+const kept = <Of extends object, Made>(): ((of: Of, phase: number, make: () => Made) => Made) => {
+  const known = new WeakMap<Of, { readonly phase: number; readonly made: Made }>();
+  return (of, phase, make) => {
+    const before = known.get(of);
+    if (before?.phase === phase) return before.made;
+    const made = make();
+    known.set(of, { phase, made });
+    return made;
+  };
+};
 
 export const labelsOf = ({ name }: WorkloadModel): Readonly<Record<string, string>> => ({ app: name });
 
@@ -32,7 +60,7 @@ const template = (model: WorkloadModel, labels: Readonly<Record<string, string>>
 /** The controllers act at once here: status follows spec within the same instant. */
 export const deployment = ({ model, state, live }: SimulatedWorkload, nowMs: number): KubeObject => {
   const ready = live.filter((pod) => isReady(pod, nowMs)).length;
-  return {
+  return keptDeployment(state, ready, () => ({
     metadata: { ...identity(model, model.name, model.deploymentUid, state.version), generation: state.generation, labels: labelsOf(model) },
     spec: {
       replicas: state.replicas,
@@ -45,13 +73,15 @@ export const deployment = ({ model, state, live }: SimulatedWorkload, nowMs: num
       ...(live.length > 0 && { updatedReplicas: live.length }),
       ...unavailable(live.length - ready),
     },
-  };
+  }));
 };
+
+const keptDeployment = kept<SimulatedWorkload["state"], KubeObject>();
 
 export const replicaSet = ({ model, state, live }: SimulatedWorkload, nowMs: number): KubeObject => {
   const labels = podLabels(model);
   const ready = live.filter((pod) => isReady(pod, nowMs)).length;
-  return {
+  return keptReplicaSet(state, ready, () => ({
     metadata: {
       ...identity(model, replicaSetName(model), model.replicaSetUid, state.version),
       generation: state.generation,
@@ -62,8 +92,10 @@ export const replicaSet = ({ model, state, live }: SimulatedWorkload, nowMs: num
     },
     spec: { replicas: state.replicas, selector: { matchLabels: labels }, template: template(model, labels) },
     status: { ...counts(state.generation, live.length, ready), replicas: live.length },
-  };
+  }));
 };
+
+const keptReplicaSet = kept<SimulatedWorkload["state"], KubeObject>();
 
 /** A real server leaves out the counts that are 0. */
 const counts = (observedGeneration: number, replicas: number, ready: number) => ({
@@ -82,7 +114,16 @@ const identity = (model: WorkloadModel, name: string, uid: string, version: numb
   creationTimestamp: isoTime(createdMs(model)),
 });
 
-export const pod = (model: WorkloadModel, simulated: SimulatedPod, nowMs: number): KubeObject => ({
+export const pod = (model: WorkloadModel, simulated: SimulatedPod, nowMs: number): KubeObject =>
+  keptPod(simulated, phaseOf(simulated, nowMs), () => podAt(model, simulated, nowMs));
+
+const keptPod = kept<SimulatedPod, KubeObject>();
+
+/** How many of its instants have passed: nothing else of a pod's object follows from the time. */
+const phaseOf = (simulated: SimulatedPod, nowMs: number): number =>
+  Number(simulated.startedMs <= nowMs) + Number(isRunning(simulated, nowMs)) + Number(isReady(simulated, nowMs));
+
+const podAt = (model: WorkloadModel, simulated: SimulatedPod, nowMs: number): KubeObject => ({
   metadata: {
     ...identity(model, simulated.name, simulated.uid, simulated.version),
     creationTimestamp: isoTime(simulated.createdMs),

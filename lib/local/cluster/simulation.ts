@@ -22,6 +22,7 @@ export interface SimulatedWorkload {
 export class Simulation {
   readonly #clock: () => number;
   readonly #running: Running[];
+  readonly #byKey: ReadonlyMap<string, Running>;
   #version = FIRST_VERSION;
   #nowMs: number;
 
@@ -32,6 +33,7 @@ export class Simulation {
     if (twin) throw new RangeError(`Cannot simulate "${keyOf(twin)}": it is defined twice`);
     const ordered = models.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     this.#running = ordered.map((model) => started(model, this.#nextVersion()));
+    this.#byKey = new Map(this.#running.map((running) => [keyOf(running.model), running]));
   }
 
   /** Lets everything happen that is due, and gives the cluster's time: that of the clock, or of the last write where the clock is behind it. */
@@ -46,12 +48,12 @@ export class Simulation {
   }
 
   workloads(): readonly SimulatedWorkload[] {
-    return this.#running.map(view);
+    return this.#running.map(viewOf);
   }
 
   workload(namespace: string, name: string): SimulatedWorkload | undefined {
     const workload = this.#find(namespace, name);
-    return workload && view(workload);
+    return workload && viewOf(workload);
   }
 
   /** Applies a write at the current time, or while replaying at its own. */
@@ -94,7 +96,7 @@ export class Simulation {
   }
 
   #find(namespace: string, name: string): Running | undefined {
-    return this.#running.find(({ model }) => model.namespace === namespace && model.name === name);
+    return this.#byKey.get(keyOf({ namespace, name }));
   }
 }
 
@@ -102,17 +104,24 @@ interface Running {
   readonly model: WorkloadModel;
   state: WorkloadState;
   nextMs: number;
+  /** The view of `state`. Each request looks at all workloads, and few change between two requests. */
+  view?: SimulatedWorkload;
 }
 
 /** Versions of a real cluster are large, so no client may rely on small ones. */
 const FIRST_VERSION = 1000;
 
 /** The order of lists of a real API server: by namespace, then by name. */
-const keyOf = ({ namespace, name }: WorkloadModel): string => `${namespace}/${name}`;
+const keyOf = ({ namespace, name }: Pick<WorkloadModel, "namespace" | "name">): string => `${namespace}/${name}`;
 
 const started = (model: WorkloadModel, version: number): Running => {
   const state = initialState(model, version);
   return { model, state, nextMs: nextEventMs(model, state) };
 };
 
-const view = ({ model, state }: Running): SimulatedWorkload => ({ model, state, live: state.pods.filter(isLive) });
+const viewOf = (running: Running): SimulatedWorkload => {
+  const { model, state, view } = running;
+  if (view?.state === state) return view;
+  running.view = { model, state, live: state.pods.filter(isLive) };
+  return running.view;
+};
