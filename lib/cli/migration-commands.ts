@@ -11,6 +11,7 @@ import { namedResources, oneResource } from "./selected-names.ts";
 
 /** Commands that move autoscalers from the controllers of a cluster to Tidemark. */
 export const migrationCommands = (root: Command, run: Run, io: CommandIo, printer: Printer): void => {
+  const place: Place = { run, io, printer };
   withScope(root.command("import"))
     .description("print the HPAs, WatermarkPodAutoscalers and ScaledObjects of a cluster as manifests, with your own rights; or store them")
     .option("--kubeconfig <file>", "your kubeconfig for the cluster (default: that of --cluster, where it is connected by one)")
@@ -26,7 +27,7 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
       "after",
       example("tidemark import --kubeconfig ~/.kube/config -n shop", "tidemark import --kubeconfig ~/.kube/config --cluster eu-1 --apply"),
     )
-    .action((options: ImportOptions & ScopeOptions) => importCommand(options, { run, io, printer }));
+    .action((options: ImportOptions & ScopeOptions) => importCommand(options, place));
   withScope(root.command("shadow"))
     .description("compare what autoscalers decide beside another controller with what that one does")
     .argument("[name...]", `${ONE_NAME} (default: a line for each in the state shadow)`)
@@ -40,16 +41,16 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
       const shows = showsOf(names.length === 0 && options.output === "text" ? "table" : options.output);
       return run(options, shows, async (session, printer) => (await import("./commands/shadow.ts")).shadow(session, printer, of, options));
     });
-  takeoverCommand(root, run, {
+  takeoverCommand(root, place, {
     name: "takeover",
     words:
       "bring the other controller of autoscalers in the state shadow to rest, with your own rights; it goes on again where the first syncs cannot read or scale",
     calls: [
       "tidemark takeover shop/web --kubeconfig ~/.kube/config",
-      "tidemark takeover -A -l team=shop --batch 5 --pause-between 2m --kubeconfig ~/.kube/config",
+      "tidemark takeover -A -l team=shop --wait 30m --pause-between 1m --kubeconfig ~/.kube/config",
     ],
   });
-  takeoverCommand(root, run, {
+  takeoverCommand(root, place, {
     name: "handback",
     words: "undo a takeover: pause the autoscaler, let the other controller go on, and stay in its shadow",
     calls: ["tidemark handback shop/web --kubeconfig ~/.kube/config", "tidemark handback -A -l team=shop --kubeconfig ~/.kube/config"],
@@ -62,25 +63,29 @@ interface Switching {
   readonly calls: readonly string[];
 }
 
-const takeoverCommand = (root: Command, run: Run, { name, words, calls }: Switching): void => {
+const takeoverCommand = (root: Command, { run, io }: Place, { name, words, calls }: Switching): void => {
   const command = withScope(root.command(name))
     .description(words)
     .argument("[names...]", NAMES)
     .requiredOption("--kubeconfig <file>", "your kubeconfig for the cluster")
     .option("--context <context>", "context of the kubeconfig")
-    .option("--batch <n>", "how many at once", "1")
-    .option("--pause-between <duration>", "wait between two batches");
+    .option("--batch <n>", "how many at once; the first one by itself, then twice as many each time", "10")
+    .option("--pause-between <duration>", "wait between two batches")
+    .option("--max-failures <n>", "begin no other after more failed switches than this", "0");
   command
     .option("-A, --all-namespaces", name === "takeover" ? "all that are in the state shadow" : "all that were taken over")
     .option("-l, --selector <selector>", "those of them with these labels: app=web,tier!=db");
   if (name === "takeover")
-    command.option("--force", "also where a metric is missing, the count would move at the switch, or KEDA has scaled to zero");
+    command
+      .option("--wait <duration>", "how long each may wait until both want the count that there is, and all its metrics are read", "10m")
+      .option("--force", "also where a metric is missing, the count would move at the switch, or KEDA has scaled to zero");
+  command.addOption(output(["text", "json"]));
   command.addHelpText("after", example(...calls)).action(async (names: readonly string[], options: TakeoverOptions & ScopeOptions) => {
     const code = await import("./commands/takeover.ts");
     code.batchesOf(names, options);
     const filter = filterOf(options);
     const chosen = { filter, resources: names.length === 0 ? [] : namedResources(names, filter) };
-    return run(options, "edit", (session, printer) => code[name](session, printer, chosen, options));
+    return run(options, options.output === "text" ? "edit" : "document", (session, printer) => code[name](session, { printer, io }, chosen, options));
   });
 };
 

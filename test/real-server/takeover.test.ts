@@ -72,7 +72,10 @@ onServer("tidemark takeover and handback", (newScene) => {
     const [taken, during] = await whileSyncing(scene, () => inside(["takeover", "web", "--kubeconfig", person], { open }));
     expect(taken).toEqual({
       code: 0,
-      out: `"real/${namespace}/web" taken over at 4 replicas: HorizontalPodAutoscaler "web" deleted, state active\n`,
+      out: [
+        `"real/${namespace}/web": HorizontalPodAutoscaler "web" deleted; the next 2 syncs are watched\n`,
+        `"real/${namespace}/web" taken over at 4 replicas: HorizontalPodAutoscaler "web" deleted, state active\n`,
+      ].join(""),
       err: "",
     });
     expect([...during]).toEqual([4]);
@@ -121,7 +124,7 @@ onServer("tidemark takeover and handback", (newScene) => {
     const work = () => inside(["takeover", "web", "--kubeconfig", personKubeconfig(scene)], { open: sessionOn(scene) });
     const [taken] = await whileSyncing(scene, work);
     await moved;
-    expect([taken.code, taken.out]).toEqual([1, ""]);
+    expect([taken.code, taken.out]).toEqual([1, `"real/${namespace}/web": HorizontalPodAutoscaler "web" deleted; the next 2 syncs are watched\n`]);
     expect(taken.err).toContain('its scale was refused: not for you; the autoscaler was paused, and HorizontalPodAutoscaler "web" was made again');
     expect([undefined, uid]).not.toContain((await hpa())?.uid);
     expect(await scene.service.get({ name: "web" })).toMatchObject({ paused: { by: "test" } });
@@ -188,6 +191,26 @@ onServer("tidemark takeover and handback", (newScene) => {
     expect(rested.out).toContain('ScaledObject "web" paused');
   });
 
+  it("of many take those that agree, and leave those that do not agree in their time, in a table", { timeout: 120_000 }, async () => {
+    const scene = await newScene("takeover");
+    const { namespace } = scene;
+    const web = await besideHpa(scene, "web");
+    const api = await besideHpa(scene, "api", (manifest) => ({ ...manifest, spec: { ...manifest.spec, minReplicas: 7 } }));
+    const words = ["takeover", "-A", "-n", namespace, "--wait", "3s", "--kubeconfig", personKubeconfig(scene)];
+    const open = sessionOn(scene);
+    const [{ code, out, err }] = await whileSyncing(scene, () => inside(words, { open }));
+    const why = "Tidemark wants 7 replicas, and there are 4: the count would move at the switch";
+    expect(code).toBe(1);
+    expect(out).toMatch(new RegExp(`^real +${namespace} +web +taken$`, "m"));
+    expect(out).toMatch(new RegExp(`^real +${namespace} +api +waiting +${why}$`, "m"));
+    expect(err).toContain(`"real/${namespace}/api" waiting: ${why}`);
+    expect(err).toContain("Cannot take over 1 of 2: 1 waiting; the same takeover goes on with them");
+    expect([await web.hpa(), (await api.hpa())?.uid]).toEqual([undefined, api.uid]);
+    // The same command goes on with what is left, and says so to programs.
+    const [again] = await whileSyncing(scene, () => inside([...words, "-o", "json"], { open }));
+    expect(JSON.parse(again.out)).toMatchObject({ kind: "List", items: [{ namespace, name: "api", result: "waiting", message: why }] });
+  });
+
   it("do nothing where the person may delete the HPA and not make it again", { timeout: 120_000 }, async () => {
     const scene = await newScene("takeover");
     const { namespace, admin } = scene;
@@ -216,7 +239,7 @@ onServer("tidemark takeover and handback", (newScene) => {
     await admin("POST", scaled, { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", metadata: { name: "web" }, spec });
     await scene.apply(MANIFESTS.hpa(web, "cpu"));
     await scene.sync();
-    const { code, err } = await inside(["takeover", "web", "--kubeconfig", personKubeconfig(scene)], { open: sessionOn(scene) });
+    const { code, err } = await inside(["takeover", "web", "--wait", "0s", "--kubeconfig", personKubeconfig(scene)], { open: sessionOn(scene) });
     expect([code, err]).toEqual([1, expect.stringContaining("its workload has 0 replicas, and KEDA alone starts it again")]);
     expect((await admin("GET", `${scaled}/web`))["metadata"]).not.toHaveProperty("annotations");
   });
@@ -232,7 +255,7 @@ onServer("tidemark takeover and handback", (newScene) => {
       expect(code).toBe(1);
       return err;
     };
-    expect(await refused("web")).toContain("Tidemark wants 7 replicas, and there are 4: the count would move at the switch");
+    expect(await refused("web", "--wait", "0s")).toContain("Tidemark wants 7 replicas, and there are 4: the count would move at the switch");
     // The HPA was made anew, and no sync has seen that.
     const { spec } = await admin("GET", `${hpas}/web`);
     await admin("DELETE", `${hpas}/web`);

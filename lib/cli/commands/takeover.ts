@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openKubeconfig } from "../../cluster/kubeconfig-api.ts";
-import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { TidemarkError } from "../../model/errors.ts";
 import { lines } from "../../report/printed.ts";
 import { readSelector } from "../../service/label-selector.ts";
 import type { Filter, Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
-import type { Printer, Session } from "../io.ts";
-import { labelsOf } from "../output/kubernetes-object.ts";
+import type { CommandIo, Printer, Session } from "../io.ts";
+import { documentText } from "../output/document-text.ts";
+import { labelsOf, listOf } from "../output/kubernetes-object.ts";
+import { aligned } from "../output/text-table.ts";
 import { queryFor, type Resource } from "../selected-names.ts";
 import { handBackOne, isTakenOver } from "../takeover/hand-back-one.ts";
-import { pathOf, type TakeoverPorts, takeOverOne } from "../takeover/take-over-one.ts";
+import { type ManySwitches, type SwitchResult, switchMany } from "../takeover/switch-many.ts";
+import { pathOf, type TakeoverPorts, takeOverOne, waitsFor } from "../takeover/take-over-one.ts";
 import { lengthMs } from "../time-options.ts";
 import { usage } from "../usage-error.ts";
 
@@ -20,29 +23,63 @@ export interface TakeoverOptions {
   readonly selector?: string;
   readonly batch: string;
   readonly pauseBetween?: string;
+  readonly maxFailures: string;
+  readonly wait?: string;
   readonly force?: true;
+  readonly output: "text" | "json";
 }
 
 /** Checks the options before anything is opened. Throws usage errors. */
 export const batchesOf = (
   names: readonly string[],
-  { allNamespaces, selector, batch, pauseBetween }: TakeoverOptions,
-): { readonly size: number; readonly waitMs: number } => {
+  { allNamespaces, selector, batch, pauseBetween, maxFailures, wait }: TakeoverOptions,
+): Pick<ManySwitches, "size" | "waitMs" | "pauseMs" | "failuresMax"> => {
   if (names.length > 0 && (allNamespaces || selector !== undefined)) throw usage("Cannot use names together with -A or -l: give one of them");
   if (names.length === 0 && !allNamespaces && selector === undefined) throw usage("Cannot choose autoscalers: give names, or -A, or -l SELECTOR");
-  const size = Number(batch);
-  if (!Number.isInteger(size) || size < 1) throw usage(`Cannot read --batch "${batch}": give a whole number from 1 on`);
   if (selector !== undefined) readSelector(selector);
-  return { size, waitMs: pauseBetween === undefined ? 0 : lengthMs("--pause-between", pauseBetween, 0) };
+  return {
+    size: countOf("--batch", batch, 1),
+    failuresMax: countOf("--max-failures", maxFailures, 0),
+    waitMs: wait === undefined ? 0 : lengthMs("--wait", wait, 0),
+    pauseMs: pauseBetween === undefined ? 0 : lengthMs("--pause-between", pauseBetween, 0),
+  };
 };
 
-export const takeover = (session: Session, printer: Printer, chosen: Chosen, options: TakeoverOptions): Promise<void> =>
-  inBatches(session, printer, { chosen, options, isWanted: async ({ state }) => state === "shadow", none: NONE_SHADOW }, (ports, view) =>
-    takeOverOne(ports, view, { force: options.force === true }),
-  );
+const countOf = (option: string, words: string, least: number): number => {
+  const count = Number(words);
+  if (words.trim() === "" || !Number.isInteger(count) || count < least)
+    throw usage(`Cannot read ${option} "${words}": give a whole number from ${least} on`);
+  return count;
+};
 
-export const handback = (session: Session, printer: Printer, chosen: Chosen, options: TakeoverOptions): Promise<void> =>
-  inBatches(session, printer, { chosen, options, isWanted: (view) => isTakenOver(session.service, view), none: NONE_TAKEN }, handBackOne);
+export const takeover = (session: Session, surroundings: Surroundings, chosen: Chosen, options: TakeoverOptions): Promise<void> => {
+  const force = options.force === true;
+  const task: Task = {
+    ...{ chosen, options, verb: TAKE_OVER, none: NONE_SHADOW },
+    isWanted: async ({ state }) => state === "shadow",
+    waitsFor: (view) => (force ? undefined : waitsFor(view)),
+  };
+  return switchAll(session, surroundings, task, (ports, view) => takeOverOne(ports, view, { force }));
+};
+
+export const handback = (session: Session, surroundings: Surroundings, chosen: Chosen, options: TakeoverOptions): Promise<void> => {
+  const isWanted = (view: AutoscalerView): Promise<boolean> => isTakenOver(session.service, view);
+  return switchAll(session, surroundings, { chosen, options, verb: HAND_BACK, none: NONE_TAKEN, isWanted, waitsFor: () => undefined }, handBackOne);
+};
+
+/** What a command prints with, and what ends it early. */
+export interface Surroundings {
+  readonly printer: Printer;
+  readonly io: Pick<CommandIo, "interruptible">;
+}
+
+interface Verb {
+  readonly name: "takeover" | "handback";
+  readonly infinitive: string;
+  readonly done: string;
+}
+const TAKE_OVER: Verb = { name: "takeover", infinitive: "take over", done: "taken" };
+const HAND_BACK: Verb = { name: "handback", infinitive: "hand back", done: "handed back" };
 
 const NONE_SHADOW = "Cannot find an autoscaler to take over: none of the selected autoscalers is in the state shadow";
 const NONE_TAKEN = "Cannot find an autoscaler to hand back: none of the selected autoscalers has been taken over";
@@ -54,6 +91,9 @@ export interface Chosen {
 }
 
 interface Task {
+  readonly verb: Verb;
+  /** Why one cannot be switched yet. */
+  readonly waitsFor: ManySwitches["waitsFor"];
   readonly chosen: Chosen;
   readonly options: TakeoverOptions;
   /** True for an autoscaler that -A or -l means. */
@@ -62,49 +102,74 @@ interface Task {
   readonly none: string;
 }
 
-/** Works batch by batch. After a batch with a failure the rest is left as it is: a cause that many have in common then strikes one batch alone. */
-const inBatches = async (
+/** Works on many one after the other and in batches. Resolves where each was switched; throws `cli.takeover` where one was not, and then all that were is in the table. */
+const switchAll = async (
   { service }: Session,
-  printer: Printer,
+  { printer, io }: Surroundings,
   task: Task,
   work: (ports: TakeoverPorts, view: AutoscalerView) => Promise<string>,
 ): Promise<void> => {
-  const { chosen, options } = task;
-  const { size, waitMs } = batchesOf(
-    chosen.resources.map(({ name }) => name),
-    options,
-  );
+  const { chosen, options, verb } = task;
+  const names = chosen.resources.map(({ name }) => name);
+  const { size, waitMs, pauseMs, failuresMax } = batchesOf(names, options);
   const views = await viewsOf(service, task);
   const api = await openKubeconfig({ path: options.kubeconfig, ...(options.context !== undefined && { context: options.context }) });
-  const ports: TakeoverPorts = { service, api, elapsed: () => performance.now(), wait: async (ms) => sleep(ms) };
+  const isText = options.output === "text";
+  // With a document for programs, what people read goes to standard error.
+  const say = async (words: string): Promise<unknown> => (isText ? printer.print(lines([words])) : printer.tell(words));
+  const elapsed = (): number => performance.now();
+  const ports: TakeoverPorts = { service, api, elapsed, wait: async (ms) => sleep(ms), switched: say };
+  const report = async ({ view, outcome, message }: SwitchResult, left: number): Promise<void> => {
+    printer.progress();
+    if (outcome === "done") await say(message);
+    else if (views.length > 1) printer.tell(`"${pathOf(view)}" ${outcome}: ${message}`);
+    if (left > 0) printer.progress(`${views.length - left} of ${views.length}`);
+  };
   try {
-    for (let begin = 0; begin < views.length; begin += size) {
-      if (begin > 0) await sleep(waitMs);
-      const faults = await oneBatch(views.slice(begin, begin + size), printer, (view) => work(ports, view));
-      if (faults.length > 0) throw stopped(faults, views.slice(begin + size));
-    }
+    const results = await interruptible(io, (signal) =>
+      switchMany(views, {
+        ...{ service, elapsed, signal, size, waitMs, pauseMs, failuresMax, report },
+        wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined),
+        waitsFor: task.waitsFor,
+        work: (view) => work(ports, view),
+      }),
+    );
+    printer.progress();
+    if (!isText) await printer.print(documentText(listOf(results.map((result) => documentOf(result, verb))), "json"));
+    else if (results.length > 1) await printer.print(lines(["", ...aligned([HEADERS, ...results.map((result) => rowOf(result, verb))])]));
+    refuseUnswitched(results, verb);
   } finally {
     api.close();
   }
 };
 
-const oneBatch = async (
-  batch: readonly AutoscalerView[],
-  printer: Printer,
-  work: (view: AutoscalerView) => Promise<string>,
-): Promise<readonly string[]> => {
-  const outcomes = await Promise.allSettled(batch.map(async (view) => printer.print(lines([await work(view)]))));
-  return outcomes.flatMap((outcome) => {
-    if (outcome.status === "fulfilled") return [];
-    if (!isTidemarkError(outcome.reason)) throw outcome.reason;
-    return [outcome.reason.message];
-  });
-};
+const interruptible = <Result>(io: Pick<CommandIo, "interruptible">, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
+  io.interruptible ? io.interruptible(work) : work(new AbortController().signal);
 
-const stopped = (faults: readonly string[], rest: readonly AutoscalerView[]): TidemarkError => {
-  const left =
-    rest.length === 0 ? [] : [`Cannot go on after a failure: ${rest.length} more were left as they are, from "${rest[0] ? pathOf(rest[0]) : ""}" on`];
-  return new TidemarkError("cli.takeover", [...faults, ...left].join("\n"), { faults });
+const HEADERS = ["CLUSTER", "NAMESPACE", "NAME", "RESULT", "WHY"];
+
+const resultText = (outcome: SwitchResult["outcome"], { done }: Verb): string => (outcome === "done" ? done : outcome);
+
+const rowOf = ({ view: { cluster, namespace, name }, outcome, message }: SwitchResult, verb: Verb): readonly string[] => [
+  ...[cluster, namespace, name, resultText(outcome, verb)],
+  outcome === "done" ? "" : message,
+];
+
+const documentOf = ({ view: { cluster, namespace, name }, outcome, message }: SwitchResult, verb: Verb) => ({
+  ...{ cluster, namespace, name, result: resultText(outcome, verb), message },
+});
+
+const refuseUnswitched = (results: readonly SwitchResult[], { infinitive, name }: Verb): void => {
+  const missed = results.filter(({ outcome }) => outcome !== "done");
+  const [only] = missed;
+  if (!only) return;
+  if (results.length === 1) throw new TidemarkError("cli.takeover", `Cannot ${infinitive} "${pathOf(only.view)}": ${only.message}`, {});
+  const counts = (["failed", "refused", "waiting", "left"] as const).flatMap((each) => {
+    const count = missed.filter(({ outcome }) => outcome === each).length;
+    return count === 0 ? [] : [`${count} ${each}`];
+  });
+  const why = `Cannot ${infinitive} ${missed.length} of ${results.length}: ${counts.join(", ")}; the same ${name} goes on with them`;
+  throw new TidemarkError("cli.takeover", why, {});
 };
 
 const viewsOf = async (

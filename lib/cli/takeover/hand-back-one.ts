@@ -5,10 +5,11 @@ import { isObject } from "../../model/is-object.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { refOf, switchOf } from "./rival-switch.ts";
-import { pathOf, type TakeoverPorts } from "./take-over-one.ts";
+import { pathOf, type SwitchFault, type TakeoverPorts } from "./take-over-one.ts";
 import { isHeld, until } from "./watch-syncs.ts";
 
-const failed = (path: string, why: string): TidemarkError => new TidemarkError("cli.handback", `Cannot hand back "${path}": ${why}`, { path });
+const fault = (path: string, why: string, kind: SwitchFault): TidemarkError =>
+  new TidemarkError("cli.handback", `Cannot hand back "${path}": ${why}`, { path, kind });
 
 /*
  *  pause ── a sync that holds ── go on ── seen as shadow ── resume
@@ -23,16 +24,18 @@ export const handBackOne = async (ports: TakeoverPorts, view: AutoscalerView): P
   const path = pathOf(view);
   const { cluster, namespace, name } = view;
   const query = { cluster, namespace, name };
-  if (view.rivals !== undefined) throw failed(path, "another controller scales its workload already");
+  if (view.rivals !== undefined) throw fault(path, "another controller scales its workload already", "refused");
   const kept = await newestKept(ports.service, query, path);
   const { syncPeriodSeconds: periodSeconds } = await ports.service.cluster(cluster);
   await ports.service.handBack({ ...query, rival: kept });
   const held = await until(ports, query, { periodSeconds }, isHeld);
-  if (!held) throw failed(path, "no sync came in time that held it; it stays paused, and nothing else was changed");
+  if (!held) throw fault(path, "no sync came in time that held it; it stays paused, and nothing else was changed", "failed");
   const kind = String(kept["kind"]);
+  const done = `${kind} "${refOf(kept).name}" ${switchOf(kind).wentOn}`;
   await goOn(ports.api, kept, path);
+  await ports.switched?.(`"${path}": ${done}; the next sync should see it`);
   const seen = await until(ports, query, { periodSeconds }, ({ rivals }) => rivals !== undefined);
-  const words = `"${path}" handed back: ${kind} "${refOf(kept).name}" ${switchOf(kind).wentOn}`;
+  const words = `"${path}" handed back: ${done}`;
   // Fails to a pause: resumed beside a controller that no sync has seen, both would write.
   if (!seen) return `${words}; no sync has seen it yet, so the autoscaler stays paused: tidemark resume ${path}`;
   await ports.service.resume(query);
@@ -56,7 +59,7 @@ const newestKept = async (service: Service, query: Query, path: string): Promise
   let kept: unknown;
   for await (const { verb, rival } of service.changes(query)) if (verb === "takeover") kept = rival;
   if (isObject(kept)) return kept;
-  throw failed(path, "its history has no takeover; make the object of the other controller by kubectl, after tidemark pause");
+  throw fault(path, "its history has no takeover; make the object of the other controller by kubectl, after tidemark pause", "refused");
 };
 
 /**

@@ -1,16 +1,21 @@
 import type { KubeconfigApi } from "../../cluster/kubeconfig-api.ts";
 import { valueOrThrow } from "../../cluster/kubeconfig-api.ts";
 import type { Json } from "../../fields/json.ts";
-import { TidemarkError } from "../../model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView, RivalView } from "../../service/views/autoscaler-view.ts";
 import { type RivalSwitch, restorable, switchOf, uidOf } from "./rival-switch.ts";
-import { isHeld, type SyncWatch, until, watchSyncs } from "./watch-syncs.ts";
+import { isHeld, SYNCS_NEEDED, type SyncWatch, until, watchSyncs } from "./watch-syncs.ts";
 
 export interface TakeoverPorts extends SyncWatch {
   readonly service: Service;
   readonly api: KubeconfigApi;
+  /** Gets a line at the instant of each switch, before the syncs after it are watched: who ends the command then knows what it has done. */
+  readonly switched?: (line: string) => Promise<unknown>;
 }
+
+/** `refused`: nothing was changed. `failed`: the other controller was brought to rest, or may have been. */
+export type SwitchFault = "refused" | "failed";
 
 /** The controller's own status writes change its version; each attempt reads it again. */
 const ATTEMPTS_MAX = 5;
@@ -18,7 +23,10 @@ const CONFLICT = 409;
 const REQUEST_TIMEOUT = 408;
 const isRefused = (code: number): boolean => code >= 400 && code < 500 && code !== REQUEST_TIMEOUT;
 
-const failed = (path: string, why: string): TidemarkError => new TidemarkError("cli.takeover", `Cannot take over "${path}": ${why}`, { path });
+const fault = (path: string, why: string, kind: SwitchFault): TidemarkError =>
+  new TidemarkError("cli.takeover", `Cannot take over "${path}": ${why}`, { path, kind });
+const refused = (path: string, why: string): TidemarkError => fault(path, why, "refused");
+const failed = (path: string, why: string): TidemarkError => fault(path, why, "failed");
 
 export const pathOf = ({ cluster, namespace, name }: Pick<AutoscalerView, "cluster" | "namespace" | "name">): string =>
   `${cluster}/${namespace}/${name}`;
@@ -36,9 +44,12 @@ export const takeOverOne = async (ports: TakeoverPorts, view: AutoscalerView, { 
   const path = pathOf(view);
   const rival = rivalOf(view, force);
   const switching = switchOf(rival.kind);
-  const { syncPeriodSeconds: periodSeconds } = await ports.service.cluster(view.cluster);
-  await refuseWithoutRight(ports.api, { view, rival, switching });
-  const kept = await bringToRest(ports, { view, rival, switching });
+  const [periodSeconds, kept] = await unchangedOnError(path, async () => {
+    const { syncPeriodSeconds } = await ports.service.cluster(view.cluster);
+    await refuseWithoutRight(ports.api, { view, rival, switching });
+    return [syncPeriodSeconds, await bringToRest(ports, { view, rival, switching })];
+  });
+  await ports.switched?.(`"${path}": ${rival.kind} "${rival.name}" ${switching.rested}; the next ${SYNCS_NEEDED} syncs are watched`);
   const query = { cluster: view.cluster, namespace: view.namespace, name: view.name };
   const watched = await watchSyncs(ports, query, { since: view.syncedAt, periodSeconds, rested: rival });
   if (watched.kind === "good") {
@@ -59,27 +70,41 @@ export const takeOverOne = async (ports: TakeoverPorts, view: AutoscalerView, { 
 /** Fails to no switch: what is not seen, not unique, not decided or not agreed is left as it is. */
 const rivalOf = (view: AutoscalerView, force: boolean): RivalView & { readonly uid: string } => {
   const path = pathOf(view);
-  const { state, rivals = [], currentReplicas, desiredReplicas } = view;
-  if (state !== "shadow") throw failed(path, `its state is ${state}, and only one in the state shadow can be taken over`);
+  const { state, rivals = [] } = view;
+  if (state !== "shadow") throw refused(path, `its state is ${state}, and only one in the state shadow can be taken over`);
   const [rival, ...more] = rivals;
   if (!rival || more.length > 0)
-    throw failed(path, `${rivals.length} other controllers scale its workload: ${rivals.map(({ kind, name }) => `${kind} "${name}"`).join(", ")}`);
+    throw refused(path, `${rivals.length} other controllers scale its workload: ${rivals.map(({ kind, name }) => `${kind} "${name}"`).join(", ")}`);
   const { uid } = rival;
   if (uid === undefined)
-    throw failed(
+    throw refused(
       path,
       `${rival.kind} "${rival.name}" was not listed itself, only its HPA: give Tidemark the right to list it (tidemark cluster rbac)`,
     );
-  const missing = view.metrics.find((metric) => metric.kind === "failed");
-  if (missing && !force) throw failed(path, `its metric "${missing.name}" cannot be read; mend that first, or give --force`);
-  if (!force && rival.kind === "ScaledObject" && currentReplicas === 0)
-    throw failed(path, "its workload has 0 replicas, and KEDA alone starts it again: wait until it has, or give --force to keep it at 0");
-  if (!force && desiredReplicas !== currentReplicas)
-    throw failed(
-      path,
-      `Tidemark wants ${desiredReplicas} replicas, and there are ${currentReplicas}: the count would move at the switch; wait until both agree, or give --force`,
-    );
+  const unready = force ? undefined : waitsFor(view);
+  if (unready !== undefined) throw refused(path, `${unready}; give --wait, so that the command waits until it can be taken over, or --force`);
   return { ...rival, uid };
+};
+
+/** Why it cannot be taken over yet, though it will be as its load moves; undefined where it can. Only for one in the state `shadow`. */
+export const waitsFor = ({ state, metrics, rivals = [], currentReplicas, desiredReplicas }: AutoscalerView): string | undefined => {
+  if (state !== "shadow") return undefined;
+  const missing = metrics.find((metric) => metric.kind === "failed");
+  if (missing) return `its metric "${missing.name}" cannot be read`;
+  if (currentReplicas === 0 && rivals.some(({ kind }) => kind === "ScaledObject"))
+    return "its workload has 0 replicas, and KEDA alone starts it again";
+  if (desiredReplicas === currentReplicas) return undefined;
+  return `Tidemark wants ${desiredReplicas} replicas, and there are ${currentReplicas}: the count would move at the switch`;
+};
+
+/** What the switch needs is read before the other controller is touched: a failure there changes nothing. */
+const unchangedOnError = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isTidemarkError(error) || error.code === "cli.takeover") throw error;
+    throw refused(path, `${error.message}; nothing was changed`);
+  }
 };
 
 interface Switched {
@@ -94,7 +119,7 @@ const refuseWithoutRight = async (api: KubeconfigApi, { view, rival, switching }
   for (const verb of switching.verbs) {
     const mayIt = valueOrThrow(await api.may(verb, switching.path, view.namespace), `ask for your right to ${verb} ${rival.kind} "${rival.name}"`);
     if (!mayIt)
-      throw failed(
+      throw refused(
         path,
         `you may not ${verb} ${switching.path.resource} in namespace "${view.namespace}", which the switch or the way back needs; nothing was changed`,
       );
@@ -109,13 +134,13 @@ const bringToRest = async ({ api, service }: TakeoverPorts, { view, rival, switc
     const live = valueOrThrow(await switching.get(api, { namespace, name: rival.name }), `read ${rival.kind} "${rival.name}"`);
     // The uid tells one cluster from another, and one object from its successor.
     if (uidOf(live) !== rival.uid)
-      throw failed(
+      throw refused(
         path,
         `${rival.kind} "${rival.name}" of this kubeconfig is another one than Tidemark sees: check that it is the same cluster, or wait for the next sync`,
       );
     // Of an attempt without an answer, most often: what would be kept now could not go on again.
     if (switching.isAtRest(live))
-      throw failed(
+      throw refused(
         path,
         `${rival.kind} "${rival.name}" was ${switching.rested} already, perhaps by an attempt without an answer: wait for the next sync, and look at tidemark get ${path}`,
       );
@@ -126,7 +151,11 @@ const bringToRest = async ({ api, service }: TakeoverPorts, { view, rival, switc
     // A conflict changed nothing either. Without an answer, or after a 5xx, it may have been done: then the takeover stays recorded, so that handback finds it.
     if (isRefused(rested.failure.code)) await service.takeOver({ cluster, namespace, name, rival: kept, failed: true });
     if (rested.failure.code !== CONFLICT)
-      throw failed(path, `${rival.kind} "${rival.name}" could not be ${switching.rested}: ${rested.failure.message}; look whether it is still there`);
+      throw fault(
+        path,
+        `${rival.kind} "${rival.name}" could not be ${switching.rested}: ${rested.failure.message}; look whether it is still there`,
+        isRefused(rested.failure.code) ? "refused" : "failed",
+      );
   }
-  throw failed(path, `${rival.kind} "${rival.name}" was changed ${ATTEMPTS_MAX} times while it was read; nothing was done`);
+  throw refused(path, `${rival.kind} "${rival.name}" was changed ${ATTEMPTS_MAX} times while it was read; nothing was done`);
 };

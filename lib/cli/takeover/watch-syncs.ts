@@ -14,7 +14,7 @@ export type Watched =
 
 const LOOK_AGAIN_MS = 500;
 /** Syncs without a fault after which a switch has worked. */
-const SYNCS_NEEDED = 2;
+export const SYNCS_NEEDED = 2;
 /** A sync is noticed in the journal within a minute at the latest. */
 const SLACK_MS = 60_000;
 const PERIODS = 4;
