@@ -27,7 +27,9 @@ const played = async ({ count, options = {}, readyAtMs = () => 0, faults = {} }:
     {
       service: { get: async ({ name }) => viewOf(name) },
       elapsed: () => nowMs,
-      wait: async (ms) => void (nowMs += ms),
+      wait: async (ms) => {
+        nowMs += ms;
+      },
       signal: new AbortController().signal,
       ...{ size: 10, waitMs: 600_000, pauseMs: 0, failuresMax: 0 },
       waitsFor: ({ name }) => (nowMs >= readyAtMs(name) ? undefined : "the count would move"),
@@ -66,7 +68,9 @@ describe("a switch of many", () => {
       count: 200,
       options: {
         elapsed: () => nowMs,
-        wait: async (ms) => void (nowMs += ms),
+        wait: async (ms) => {
+          nowMs += ms;
+        },
         waitsFor: ({ name }) => (isReady(name, nowMs) ? undefined : "the count would move"),
         work: async () => {
           const beganMs = nowMs;

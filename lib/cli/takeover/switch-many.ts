@@ -73,8 +73,7 @@ export const switchMany = async (views: readonly AutoscalerView[], many: ManySwi
     queue = waiting;
     for (const result of over) await note(result);
     await Promise.all(ready.map(async ({ view }) => note(await switched(view, many))));
-    if (queue.length > 0 && ready.length > 0) await wait(pauseMs);
-    else if (queue.length > 0) await wait(LOOK_AGAIN_MS);
+    if (queue.length > 0) await wait(ready.length > 0 ? pauseMs : LOOK_AGAIN_MS);
     if (ready.length > 0) batch = Math.min(size, 2 * batch);
   }
   for (const { view, unready } of queue) await note({ view, outcome: "left", message: unready?.why ?? "its turn did not come" });

@@ -21,6 +21,7 @@ export type SwitchFault = "refused" | "failed";
 const ATTEMPTS_MAX = 5;
 const CONFLICT = 409;
 const REQUEST_TIMEOUT = 408;
+const faultOf = (code: number): SwitchFault => (isRefused(code) ? "refused" : "failed");
 const isRefused = (code: number): boolean => code >= 400 && code < 500 && code !== REQUEST_TIMEOUT;
 
 const fault = (path: string, why: string, kind: SwitchFault): TidemarkError =>
@@ -126,24 +127,29 @@ const refuseWithoutRight = async (api: KubeconfigApi, { view, rival, switching }
   }
 };
 
+/** Refuses an object that is not the one that the syncs see, and one that is at rest already. */
+const refuseOther = (path: string, live: Json, { rival, switching }: Pick<Switched, "rival" | "switching">): void => {
+  // The uid tells one cluster from another, and one object from its successor.
+  if (uidOf(live) !== rival.uid)
+    throw refused(
+      path,
+      `${rival.kind} "${rival.name}" of this kubeconfig is another one than Tidemark sees: check that it is the same cluster, or wait for the next sync`,
+    );
+  // Of an attempt without an answer, most often: what would be kept now could not go on again.
+  if (switching.isAtRest(live))
+    throw refused(
+      path,
+      `${rival.kind} "${rival.name}" was ${switching.rested} already, perhaps by an attempt without an answer: wait for the next sync, and look at tidemark get ${path}`,
+    );
+};
+
 /** Keeps the object in the history and brings it to rest, in exactly the version that was kept. Returns what can be made again. */
 const bringToRest = async ({ api, service }: TakeoverPorts, { view, rival, switching }: Switched): Promise<Json> => {
   const path = pathOf(view);
   const { cluster, namespace, name } = view;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const live = valueOrThrow(await switching.get(api, { namespace, name: rival.name }), `read ${rival.kind} "${rival.name}"`);
-    // The uid tells one cluster from another, and one object from its successor.
-    if (uidOf(live) !== rival.uid)
-      throw refused(
-        path,
-        `${rival.kind} "${rival.name}" of this kubeconfig is another one than Tidemark sees: check that it is the same cluster, or wait for the next sync`,
-      );
-    // Of an attempt without an answer, most often: what would be kept now could not go on again.
-    if (switching.isAtRest(live))
-      throw refused(
-        path,
-        `${rival.kind} "${rival.name}" was ${switching.rested} already, perhaps by an attempt without an answer: wait for the next sync, and look at tidemark get ${path}`,
-      );
+    refuseOther(path, live, { rival, switching });
     const kept = restorable({ kind: rival.kind, ...live });
     await service.takeOver({ cluster, namespace, name, rival: kept });
     const rested = await switching.rest(api, live);
@@ -154,7 +160,7 @@ const bringToRest = async ({ api, service }: TakeoverPorts, { view, rival, switc
       throw fault(
         path,
         `${rival.kind} "${rival.name}" could not be ${switching.rested}: ${rested.failure.message}; look whether it is still there`,
-        isRefused(rested.failure.code) ? "refused" : "failed",
+        faultOf(rested.failure.code),
       );
   }
   throw refused(path, `${rival.kind} "${rival.name}" was changed ${ATTEMPTS_MAX} times while it was read; nothing was done`);
