@@ -68,13 +68,15 @@ export const switchMany = async (views: readonly AutoscalerView[], many: ManySwi
     await report(result, views.length - results.length);
   };
   let queue: readonly Pending[] = views.map((view) => ({ view }));
-  for (let batch = 1; queue.length > 0 && !signal.aborted && failures(results) <= failuresMax; ) {
+  let batch = 1;
+  const goesOn = (): boolean => queue.length > 0 && !signal.aborted && failures(results) <= failuresMax;
+  while (goesOn()) {
     const { ready, waiting, over } = await look(queue, many, batch);
     queue = waiting;
     for (const result of over) await note(result);
     await Promise.all(ready.map(async ({ view }) => note(await switched(view, many))));
-    if (queue.length > 0) await wait(ready.length > 0 ? pauseMs : LOOK_AGAIN_MS);
-    if (ready.length > 0) batch = Math.min(size, 2 * batch);
+    if (goesOn()) await wait(ready.length > 0 ? pauseMs : LOOK_AGAIN_MS);
+    batch = Math.min(size, batch * (ready.length > 0 ? 2 : 1));
   }
   for (const { view, unready } of queue) await note({ view, outcome: "left", message: unready?.why ?? "its turn did not come" });
   return results;
