@@ -1,5 +1,6 @@
 import diagnostics from "node:diagnostics_channel";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BatchExecuteStatementCommand, DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
@@ -11,6 +12,10 @@ import { ensureTables, startTables, type Tables } from "../../lib/local/tables/e
 import { logsOf } from "../../lib/local/tables/durable-writes.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
+
+const ITEM_BYTES = 100_000;
+const OVERWRITES = 200;
+const bytesOf = (folder: string): number => readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 
 const { stateTable, historyTable } = TABLE_NAMES;
 const Key = { pk: { S: "p" }, sk: { S: "s" } };
@@ -57,6 +62,23 @@ describe("The embedded tables", () => {
     } finally {
       diagnostics.unsubscribe("http.client.request.start", note);
     }
+  });
+
+  it("give the disk free that overwritten items took, while they are read and written, and the rest when they are compacted", async () => {
+    const [client] = clients;
+    const query = { TableName: stateTable, KeyConditionExpression: "pk = :p", ExpressionAttributeValues: { ":p": { S: "p" } } } as const;
+    const overwrite = async (times: number): Promise<void> => {
+      for (let at = 0; at < times; at++) {
+        await client?.send(new PutItemCommand({ TableName: stateTable, Item: { ...Key, body: { B: randomBytes(ITEM_BYTES) } } }));
+        await client?.send(new QueryCommand(query));
+      }
+    };
+    await overwrite(OVERWRITES);
+    expect(bytesOf(join(dir, "tables"))).toBeLessThan((ITEM_BYTES * OVERWRITES) / 2);
+    await tables.compact();
+    // A log of LevelDB has 4 MB at most.
+    expect(bytesOf(join(dir, "tables"))).toBeLessThan(5 * 2 ** 20);
+    expect((await client?.send(new QueryCommand(query)))?.Items).toHaveLength(1);
   });
 
   it("refuse in the same words with and without a socket", async () => {

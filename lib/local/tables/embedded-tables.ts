@@ -7,10 +7,10 @@ import {
   type DynamoDBClient,
   ResourceInUseException,
 } from "@aws-sdk/client-dynamodb";
-import dynalite from "dynalite";
 import { TidemarkError } from "../../model/errors.ts";
 import { closeServer, listenForOwnUser } from "../run/loopback.ts";
 import { logsOf, READS, withDurableWrites } from "./durable-writes.ts";
+import { openEngine } from "./engine-store.ts";
 import { withInsertStatements } from "./insert-statements.ts";
 import { inProcessClient } from "./tables-client.ts";
 
@@ -25,6 +25,8 @@ export interface Tables {
   readonly client: () => DynamoDBClient;
   /** Write requests answered so far, those of other processes among them. */
   readonly writes: () => number;
+  /** Gives the disk free that overwritten and deleted items took, while requests go on. */
+  readonly compact: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -35,9 +37,12 @@ export interface TablesOptions {
   readonly sync?: () => Promise<void>;
 }
 
+/** Every key begins with the name of what it belongs to, in ASCII. */
+const [FIRST_KEY, LAST_KEY] = ["\u0000", "\uffff"];
+
 /** Starts the embedded DynamoDB on a LevelDB folder, or in memory, on a free port of 127.0.0.1. The caller must hold the data folder: LevelDB admits one process. */
 export const startTables = async (path?: string, { durable = false, sync }: TablesOptions = {}): Promise<Tables> => {
-  const server = dynalite({ ...(path !== undefined && { path }), createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  const { server, store } = openEngine(path);
   const [engine] = server.listeners("request") as RequestListener[];
   if (!engine) throw new TypeError("the embedded engine has no request listener");
   const statements = withInsertStatements(engine);
@@ -49,7 +54,13 @@ export const startTables = async (path?: string, { durable = false, sync }: Tabl
   };
   countAnswers(server, count);
   const endpoint = await listenForOwnUser(server);
-  return { endpoint, client: () => inProcessClient(listener, count), writes: () => writes, close: () => closeServer(server) };
+  return {
+    endpoint,
+    client: () => inProcessClient(listener, count),
+    writes: () => writes,
+    compact: async () => store.compactRange?.(FIRST_KEY, LAST_KEY),
+    close: () => closeServer(server),
+  };
 };
 
 /** Counts after the answer was sent: a reader that sees the count also sees what was written. */
