@@ -171,7 +171,15 @@ const source = z.looseObject({
   url: text.exactOptional(),
   service: z.looseObject({ namespace: text, name: text, port: text, scheme: z.enum(["http", "https"]), path: text }).exactOptional(),
   aws: z
-    .looseObject({ region: text, roleArn: text, externalId: text, workspace: text.exactOptional(), queues: z.array(text).exactOptional() })
+    .looseObject({
+      region: text,
+      roleArn: text,
+      externalId: text,
+      workspace: text.exactOptional(),
+      queues: z.array(text).exactOptional(),
+      metricNamespaces: z.array(text).exactOptional(),
+      search: z.boolean().exactOptional(),
+    })
     .exactOptional(),
   auth: z.looseObject({ kind: z.enum(["basic", "bearer", "header"]), secretId: text, header: text.exactOptional() }).exactOptional(),
   headers: texts.exactOptional(),

@@ -22,6 +22,8 @@ interface PutOptions extends ScopeOptions {
   readonly externalId?: string;
   readonly workspace?: string;
   readonly queue?: readonly string[];
+  readonly metricNamespace?: readonly string[];
+  readonly search?: true;
   readonly auth?: SourceAuth["kind"];
   readonly secret?: string;
   readonly authHeader?: string;
@@ -43,11 +45,13 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .option("--service <namespace/name:port[/path]>", "a service of each cluster, asked through the API server of the cluster")
     .addOption(new Option("--scheme <scheme>", "how the API server calls the service").choices(SERVICE_SCHEMES).default("http"))
     .option("--url <url>", "its address, where it is no service of the clusters")
-    .option("--aws-region <region>", "the Region of AWS, for sqs and amp")
-    .option("--role <arn>", "the role that is assumed, named STACK-source-NAME, for sqs and amp")
+    .option("--aws-region <region>", "the Region of AWS, for sqs, amp and cloudwatch")
+    .option("--role <arn>", "the role that is assumed, named STACK-source-NAME, for sqs, amp and cloudwatch")
     .option("--external-id <id>", "the ExternalId that the trust of the role asks for")
     .option("--workspace <id>", "the workspace of amp: ws-1a2b3c")
     .option("--queue <pattern>", "queues that may be counted: orders, 'orders-*' or ACCOUNT/PATTERN; repeatable", repeatable)
+    .option("--metric-namespace <pattern>", "namespaces of CloudWatch that may be asked: AWS/SQS or 'AWS/*'; repeatable", repeatable)
+    .option("--search", "expressions of CloudWatch may find their own series (SEARCH, SELECT), in any namespace and at any cost")
     .requiredOption("--for-cluster <pattern>", "clusters that may ask it: eu-1, 'prod-*' or '*'; repeatable", repeatable)
     .requiredOption("--for-namespace <pattern>", "namespaces whose autoscalers may name it; repeatable", repeatable)
     .addOption(new Option("--auth <kind>", "how it is asked, with a secret").choices(AUTH_KINDS))
@@ -106,11 +110,22 @@ const serviceIn = (text: string, scheme: SourceService["scheme"]): SourceService
   return { namespace, name, port, scheme, path };
 };
 
-const awsOf = ({ awsRegion: region, role, externalId, workspace, queue }: PutOptions): Pick<NewSource, "aws"> => {
-  if (![region, role, externalId, workspace, queue].some((given) => given !== undefined)) return {};
+const awsOf = (options: PutOptions): Pick<NewSource, "aws"> => {
+  const { awsRegion: region, role, externalId, workspace, queue, metricNamespace, search } = options;
+  if (![region, role, externalId, workspace, queue, metricNamespace, search].some((given) => given !== undefined)) return {};
   if (region === undefined || role === undefined || externalId === undefined)
     throw usage("Cannot reach AWS: --aws-region, --role and --external-id need each other");
-  return { aws: { region, roleArn: role, externalId, ...(workspace !== undefined && { workspace }), ...(queue && { queues: queue }) } };
+  return {
+    aws: {
+      region,
+      roleArn: role,
+      externalId,
+      ...(workspace !== undefined && { workspace }),
+      ...(queue && { queues: queue }),
+      ...(metricNamespace && { metricNamespaces: metricNamespace }),
+      ...(search && { search }),
+    },
+  };
 };
 
 const authOf = ({ auth, secret, authHeader }: PutOptions): { readonly auth?: SourceAuth } => {

@@ -23,11 +23,11 @@ export interface RegisteredSource {
   readonly private: boolean;
 }
 
-export const SOURCE_KINDS = ["prometheus", "http", "sqs", "amp"] as const;
+export const SOURCE_KINDS = ["prometheus", "http", "sqs", "amp", "cloudwatch"] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
 /** Kinds that are services of AWS, asked with a role. */
-export const AWS_KINDS: readonly SourceKind[] = ["sqs", "amp"];
+export const AWS_KINDS: readonly SourceKind[] = ["sqs", "amp", "cloudwatch"];
 
 export interface AwsPlace {
   readonly region: string;
@@ -38,6 +38,10 @@ export interface AwsPlace {
   readonly workspace?: string;
   /** `sqs`: patterns of queues, "orders-*" in the account of the role or "123456789012/orders-*". */
   readonly queues?: readonly string[];
+  /** `cloudwatch`: patterns of the namespaces of CloudWatch whose metrics may be asked: "AWS/*". */
+  readonly metricNamespaces?: readonly string[];
+  /** `cloudwatch`: true where expressions may find their own series (SEARCH, SELECT), in any namespace and at any cost. */
+  readonly search?: boolean;
 }
 
 /** The account of a role. */
@@ -55,6 +59,10 @@ export const mayCountQueue = (
     return of === account && matchesName(name ?? "", queue);
   });
 };
+
+/** True where the source may read metrics of this namespace of CloudWatch. */
+export const mayReadNamespace = ({ aws }: Pick<RegisteredSource, "aws">, namespace: string): boolean =>
+  (aws?.metricNamespaces ?? []).some((pattern) => matchesName(pattern, namespace));
 
 export interface SourceService {
   readonly namespace: string;

@@ -89,8 +89,13 @@ interface Signing {
   readonly nowMs: number;
 }
 
-const HOSTS = { sqs: "sqs", aps: "aps-workspaces" } as const;
-export type AwsService = keyof typeof HOSTS;
+/** The first part of the host, and the variable that replaces the whole host. */
+const SERVICES = {
+  sqs: { host: "sqs", variable: "AWS_ENDPOINT_URL_SQS" },
+  aps: { host: "aps-workspaces", variable: "AWS_ENDPOINT_URL_AMP" },
+  monitoring: { host: "monitoring", variable: "AWS_ENDPOINT_URL_CLOUDWATCH" },
+} as const;
+export type AwsService = keyof typeof SERVICES;
 
 const signedRequest = async ({ path, parameters, call }: RegisteredRequest, { region, workspace }: AwsPlace, { credentials, nowMs }: Signing) => {
   const service: AwsService = call?.service ?? "aps";
@@ -133,17 +138,19 @@ const queryOf = (parameters: Readonly<Record<string, string>>): string => {
 const serviceUrl = (service: AwsService, region: string): URL => {
   const domain = awsDomain(region);
   if (domain === undefined) throw new Error(`"${region}" is no region of AWS`);
-  const variable = service === "aps" ? "AWS_ENDPOINT_URL_AMP" : `AWS_ENDPOINT_URL_${service.toUpperCase()}`;
-  return new URL(process.env[variable] || process.env["AWS_ENDPOINT_URL"] || `https://${HOSTS[service]}.${region}.${domain}`);
+  const { host, variable } = SERVICES[service];
+  return new URL(process.env[variable] || process.env["AWS_ENDPOINT_URL"] || `https://${host}.${region}.${domain}`);
 };
 
-/** What a session of the role may do at most, whatever its role allows: read the queues or the workspace of this source. */
+/** What a session of the role may do at most, whatever its role allows: read the queues, the workspace or the metrics of this source. */
 const sessionPolicy = ({ kind }: Pick<MetricSourceRecord, "kind">, { region, roleArn, queues = [], workspace = "" }: AwsPlace): string => {
   const [, partition = "aws"] = roleArn.split(":");
   const own = accountOf(roleArn);
   const allow = (action: string, resource: string | readonly string[]) =>
     JSON.stringify({ Version: "2012-10-17", Statement: [{ Effect: "Allow", Action: action, Resource: resource }] });
   if (kind === "amp") return allow("aps:QueryMetrics", `arn:${partition}:aps:${region}:${own}:workspace/${workspace}`);
+  // IAM limits GetMetricData neither by namespace nor by resource: the namespaces of the source are compared before it is asked.
+  if (kind === "cloudwatch") return allow("cloudwatch:GetMetricData", "*");
   const arns = queues.map((pattern) => {
     const [account, name] = pattern.includes("/") ? pattern.split("/") : [own, pattern];
     return `arn:${partition}:sqs:${region}:${account}:${name}`;

@@ -8,6 +8,7 @@ import { queryKey } from "../model/query.ts";
 import { type ForeignAnswer, noAnswer, type RegisteredQuery, type RegisteredRequest } from "../sources/source.ts";
 import { answererOf } from "../sources/sources.ts";
 import type { AwsSender } from "./aws.ts";
+import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
 import { type Credential, credentialReader } from "./credential.ts";
 import { directSender } from "./direct.ts";
 import { MAX_SOURCE_BYTES, PARALLEL } from "./limits.ts";
@@ -78,15 +79,10 @@ export const sourceClient = ({ clock, ownAddresses }: SourceClientOptions): Sour
         return new Map(distinct.map(([key]) => [key, send]));
       }
       const ofSource = limited(PARALLEL.ofSource);
-      const answers = await Promise.all(
-        distinct.map(([key, query], at) =>
-          ofSource(() =>
-            ofAll(async () => [key, at < source.maxMetrics ? await askOne(source, query, { ...context, send }) : overLimit(source)] as const),
-          ),
-        ),
-      );
-      circuit.end(brokenSource(answers.map(([, answer]) => answer)));
-      return new Map(answers);
+      const inTurn = <Result>(ask: () => Promise<Result>): Promise<Result> => ofSource(() => ofAll(ask));
+      const found = await askAll(source, distinct, { ...context, send, clock, inTurn });
+      circuit.end(brokenSource(found.map(([, answer]) => answer)));
+      return new Map(found);
     },
     close: () => {
       direct.close();
@@ -182,21 +178,83 @@ const senderTo = (
 
 const SECOND_MS = 1_000;
 
-const askOne = async (
+interface Way extends AskContext {
+  readonly send: SendToSource;
+  readonly clock: () => number;
+  /** Waits until another request may be in flight. */
+  readonly inTurn: <Result>(ask: () => Promise<Result>) => Promise<Result>;
+}
+
+type KeyedAnswer = readonly [QuestionKey, Answered];
+
+/** Asks all questions that may be asked: each by itself, or in the requests that they share. */
+const askAll = async (
   source: MetricSourceRecord,
-  query: RegisteredQuery,
-  { leftMs, send }: AskContext & { readonly send: SendToSource },
-): Promise<Answered> => {
+  distinct: readonly (readonly [QuestionKey, RegisteredQuery])[],
+  way: Way,
+): Promise<readonly KeyedAnswer[]> => {
+  const refused: KeyedAnswer[] = [];
+  const allowed: RegisteredQuery[] = [];
+  let left = source.maxMetrics;
+  for (const [key, query] of distinct) {
+    const refusal = refusalOf(source, query);
+    left -= refusal === undefined ? weightOf(query) : 0;
+    if (refusal !== undefined) refused.push([key, refusal]);
+    else if (left < 0) refused.push([key, overLimit(source)]);
+    else allowed.push(query);
+  }
+  const answers = [...Map.groupBy(allowed, (query) => askingOf(query))].map(([asking, queries]) => {
+    const { batch } = asking;
+    if (batch === undefined)
+      return queries.map((query) => way.inTurn(async () => [[queryKey(query), await askOne(source, { query, asking }, way)] as const]));
+    return chunksOf(batch, queries).map((chunk) => {
+      const sendBatch: SendBatch = (request) => way.inTurn(() => sendTo(source, () => request, way));
+      return askChunk(batch, chunk, { send: sendBatch, clock: way.clock });
+    });
+  });
+  return [...refused, ...(await Promise.all(answers.flat())).flat()];
+};
+
+type Registered = Extract<ReturnType<typeof answererOf>["asking"], { readonly way: "registered" }>;
+
+const askingOf = (query: RegisteredQuery): Registered => {
   const { asking } = answererOf(query);
   if (asking.way !== "registered") throw new TypeError(`The question "${query.for}" is not answered by a registered source`);
+  return asking as Registered;
+};
+
+const weightOf = (query: RegisteredQuery): number => askingOf(query).batch?.weightOf(query) ?? 1;
+
+const refusalOf = (source: MetricSourceRecord, query: RegisteredQuery): Answered | undefined => {
+  const asking = askingOf(query);
   if (!asking.kinds.includes(source.kind))
     return noAnswer(`source "${source.name}" is of kind ${source.kind}, and this metric needs ${asking.kinds.join(" or ")}`, "WrongKind");
   const refused = asking.refusal?.(query, source);
-  if (refused !== undefined) return noAnswer(refused, "NotAllowed");
+  return refused === undefined ? undefined : noAnswer(refused, "NotAllowed");
+};
+
+const askOne = async (
+  source: MetricSourceRecord,
+  { query, asking }: { readonly query: RegisteredQuery; readonly asking: Extract<Registered, { readonly batch?: never }> },
+  way: Way,
+): Promise<Answered> => {
+  const sent = await sendTo(source, (timeoutMs) => asking.request(query, { timeoutMs, aws: source.aws }), way);
+  return "kind" in sent ? sent : asking.read(sent, query);
+};
+
+/** Sends one request within its time. The failure is a value. */
+const sendTo = async (
+  source: MetricSourceRecord,
+  requestWithin: (timeoutMs: number) => RegisteredRequest,
+  { leftMs, send }: Way,
+): Promise<ForeignAnswer | Failed> => {
   const timeoutMs = Math.min(source.timeoutSeconds * SECOND_MS, leftMs());
-  if (timeoutMs <= 0) return noAnswer(`source "${source.name}" was not asked: the time for reading in this sync is spent`, "NoTimeLeft");
-  const sent = await send(asking.request(query, { timeoutMs, aws: source.aws }), { timeoutMs, maxBytes: MAX_SOURCE_BYTES });
-  return sent.kind === "failed" ? sent : asking.read(answerOf(sent), query);
+  if (timeoutMs <= 0) {
+    const message = `source "${source.name}" was not asked: the time for reading in this sync is spent`;
+    return { kind: "failed", failure: { code: 0, reason: "NoTimeLeft", message } };
+  }
+  const sent = await send(requestWithin(timeoutMs), { timeoutMs, maxBytes: MAX_SOURCE_BYTES });
+  return sent.kind === "failed" ? sent : answerOf(sent);
 };
 
 const answerOf = ({ status, bytes }: Extract<ServiceAnswer, { kind: "answered" }>): ForeignAnswer => ({

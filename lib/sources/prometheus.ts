@@ -4,7 +4,16 @@ import { foreignWords } from "../model/foreign-words.ts";
 import { isObject } from "../model/is-object.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
-import { type ForeignAnswer, failure, type MetricSource, registeredSamples, type RegisteredQuery, type SourceRule, unusable } from "./source.ts";
+import {
+  type ForeignAnswer,
+  failure,
+  type MetricSource,
+  registeredSamples,
+  type RegisteredQuery,
+  roundedMilli,
+  type SourceRule,
+  unusable,
+} from "./source.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -76,22 +85,18 @@ const ofVector = (answer: ForeignAnswer, result: unknown): Answer<readonly Metri
   return valueIn(answer, isObject(only) ? only["value"] : undefined);
 };
 
-const MILLI = 1000;
 const SECOND_MS = 1000;
 
-/** `[seconds, "number"]`. Rounds away from zero, so that a small positive value stays positive. */
+/** `[seconds, "number"]`. */
 const valueIn = (answer: ForeignAnswer, pair: unknown): Answer<readonly MetricValue[]> => {
   const [seconds, text] = Array.isArray(pair) ? pair : [];
   if (typeof seconds !== "number" || typeof text !== "string" || text.trim() === "")
     return unusable(answer, "InvalidAnswer", "a value of the answer cannot be read");
   const value = Number(text);
   if (!Number.isFinite(value)) return unusable(answer, "NotANumber", `the value is ${foreignWords(text)}, which is no finite number`);
-  const milli = value * MILLI;
-  if (Math.abs(milli) > Number.MAX_SAFE_INTEGER * MILLI) return unusable(answer, "NotANumber", `the value ${foreignWords(text)} is too large`);
-  return {
-    kind: "answered",
-    items: [{ milli: BigInt(milli < 0 ? Math.floor(milli) : Math.ceil(milli)), timestampMs: Math.round(seconds * SECOND_MS) }],
-  };
+  const milli = roundedMilli(value);
+  if (milli === undefined) return unusable(answer, "NotANumber", `the value ${foreignWords(text)} is too large`);
+  return { kind: "answered", items: [{ milli, timestampMs: Math.round(seconds * SECOND_MS) }] };
 };
 
 const ERROR_CHARACTERS_MAX = 200;

@@ -31,6 +31,8 @@ export interface MetricSource<Read, Spec extends { readonly type: string }, Quer
   readonly samplesOf: "pods" | "whole";
   /** The source of a valid manifest. Members that validation requires fall back to empty texts. */
   specOf(read: Read): Extract<NativeSource, { readonly type: Spec["type"] }>;
+  /** Of a registered source: how often it is asked where the manifest does not say it, and the least age of a value that is no delay of the source. */
+  times?(read: Read): { readonly everySeconds: number; readonly leastAgeSeconds: number };
   /** Name of a metric that the manifest gives no name. */
   defaultName(read: Read): string | undefined;
   /** For people: "external metric queue-length". */
@@ -66,17 +68,42 @@ export type Asking<Query> =
   | { readonly way: "none" }
   | { readonly way: "each"; request(query: Query, namespace: string): MetricRequest; read(item: Json, milli: bigint): MetricValue }
   | { readonly way: "list"; readonly query: Query; readonly request: MetricRequest; read(item: Json): PodMetrics }
-  | {
-      readonly way: "registered";
-      /** The kinds of sources that can answer. */
-      readonly kinds: readonly SourceKind[];
-      /** Why the source may not be asked this question; undefined where it may. */
-      refusal?(query: Query & RegisteredQuery, source: MetricSourceRecord): string | undefined;
-      /** True where the time of a value is the time of its sample, and not the time of the question. */
-      readonly dated?: true;
-      request(query: Query & RegisteredQuery, asked: { readonly timeoutMs: number; readonly aws?: AwsPlace | undefined }): RegisteredRequest;
-      read(answer: ForeignAnswer, query: Query & RegisteredQuery): Answer<readonly MetricValue[]>;
-    };
+  | (AskingRegistered<Query & RegisteredQuery> & SingleAsking<Query & RegisteredQuery>)
+  | (AskingRegistered<Query & RegisteredQuery> & { readonly batch: BatchAsking<Query & RegisteredQuery> });
+
+interface AskingRegistered<Query extends RegisteredQuery> {
+  readonly way: "registered";
+  /** The kinds of sources that can answer. */
+  readonly kinds: readonly SourceKind[];
+  /** Why the source may not be asked this question; undefined where it may. */
+  refusal?(query: Query, source: MetricSourceRecord): string | undefined;
+  /** True where the time of a value is the time of its sample, and not the time of the question. */
+  readonly dated?: true;
+}
+
+/** One request for each question. */
+interface SingleAsking<Query extends RegisteredQuery> {
+  readonly batch?: never;
+  request(query: Query, asked: { readonly timeoutMs: number; readonly aws?: AwsPlace | undefined }): RegisteredRequest;
+  read(answer: ForeignAnswer, query: Query): Answer<readonly MetricValue[]>;
+}
+
+/** One request for many questions. */
+export interface BatchAsking<Query extends RegisteredQuery> {
+  /** Questions with the same text can share a request. */
+  groupOf(query: Query): string;
+  /** How much of `mostOf` a question takes, and of the `maxMetrics` of its source. */
+  weightOf(query: Query): number;
+  /** The weight of all questions of a request at most, the same for all of a group. */
+  mostOf(query: Query): number;
+  request(queries: readonly Query[], asked: { readonly nowMs: number }): RegisteredRequest;
+  /** The request for what the answer left out; undefined where it is whole. */
+  next(asked: RegisteredRequest, answer: ForeignAnswer): RegisteredRequest | undefined;
+  /** True where one question may have made the service refuse all questions of the request. */
+  isRefusalOfOne(answer: ForeignAnswer): boolean;
+  /** The answer to each question, in their order, from all pages. */
+  read(answers: readonly ForeignAnswer[], queries: readonly Query[]): readonly Answer<readonly MetricValue[]>[];
+}
 
 /** A question to a registered source, by the name of the source. */
 export interface RegisteredQuery extends MetricQuery {
@@ -89,7 +116,7 @@ export interface RegisteredRequest {
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
   /** A POST in the JSON protocol of a service of AWS, in place of a GET. */
-  readonly call?: { readonly service: "sqs"; readonly target: string; readonly body: Json };
+  readonly call?: { readonly service: "sqs" | "monitoring"; readonly target: string; readonly body: Json };
 }
 
 /** The answer to a question that a registered source was not asked, or did not answer. On doubt, a missing metric: nothing shrinks on it. */
@@ -112,14 +139,35 @@ export const unusable = ({ status, bytes }: ForeignAnswer, reason: string, words
 const THROTTLED = 429;
 const AWS_CODE = /^[A-Za-z.]{1,64}$/;
 
-/** The failure of a call of AWS, by the code of its error. Its message is left out: it names the role and the resource. */
-export const awsFailure = (answer: ForeignAnswer, words: Readonly<Record<string, string>>): Answer<never> => {
+const ERROR_CHARACTERS_MAX = 200;
+
+/** What a service of AWS says of a question that it refused. A refusal of a right is not quoted so: it names the role and the resource. */
+export const awsWords = ({ body }: ForeignAnswer): string | undefined => {
+  const words = isObject(body) ? (body["message"] ?? body["Message"]) : undefined;
+  return typeof words === "string" ? foreignWords(words.slice(0, ERROR_CHARACTERS_MAX)) : undefined;
+};
+
+/** The failure of a call of AWS, by the code of its error. Its message is left out unless `quoted` is: it can name the role and the resource. */
+export const awsFailure = (answer: ForeignAnswer, words: Readonly<Record<string, string>>, quoted?: string): Answer<never> => {
   const type = isObject(answer.body) ? (answer.body["__type"] ?? answer.body["code"]) : undefined;
   const code = typeof type === "string" ? type.slice(type.lastIndexOf("#") + 1) : "";
   if (!AWS_CODE.test(code)) return unusable(answer, "InvalidAnswer", "the answer is not one of the service of AWS");
   if (code.includes("Throttl")) return unusable({ ...answer, status: THROTTLED }, "Throttled", `AWS limits the rate of requests: ${code}`);
   const known = Object.entries(words).find(([name]) => code.startsWith(name) || code.endsWith(name))?.[1];
-  return unusable(answer, "RefusedByAws", known === undefined ? `AWS answered ${code}` : `${known}: ${code}`);
+  return unusable(
+    answer,
+    "RefusedByAws",
+    known === undefined ? `AWS answered ${code}${quoted === undefined ? "" : `: ${quoted}`}` : `${known}: ${code}`,
+  );
+};
+
+const MILLI = 1_000;
+
+/** Thousandths of a number, rounded away from zero, so that a small positive value stays positive; undefined for one that is not finite or too large. */
+export const roundedMilli = (value: number): bigint | undefined => {
+  const milli = value * MILLI;
+  if (!(Math.abs(milli) <= Number.MAX_SAFE_INTEGER * MILLI)) return undefined;
+  return BigInt(milli < 0 ? Math.floor(milli) : Math.ceil(milli));
 };
 
 /** A request to the API server of the cluster, as data. */

@@ -1,6 +1,7 @@
 import type { MetricQuery } from "../model/query.ts";
 import type { HpaSource } from "../model/spec-hpa.ts";
 import type { NativeSource } from "../model/spec-native.ts";
+import { CLOUDWATCH } from "./cloudwatch.ts";
 import { EXTERNAL } from "./external.ts";
 import { FORMULA } from "./formula.ts";
 import { HTTP } from "./http.ts";
@@ -23,6 +24,7 @@ export const SOURCES = {
   prometheus: PROMETHEUS,
   http: HTTP,
   sqs: SQS,
+  cloudwatch: CLOUDWATCH,
   formula: FORMULA,
 } as const;
 

@@ -93,6 +93,8 @@ describe("tidemark source", () => {
     expect(await put("--kind", "sqs", ...ROLE, "--queue", "orders-*", "--queue", "999988887777/mail")).toMatchObject(REGISTERED);
     expect((await run("source", "list")).out).toContain("orders-*,999988887777/mail in eu-central-1 of account 123456789012");
     expect(await put("--kind", "amp", ...ROLE, "--workspace", "ws-1a2b")).toMatchObject(REGISTERED);
+    expect(await put("--kind", "cloudwatch", ...ROLE, "--metric-namespace", "AWS/*", "--search")).toMatchObject(REGISTERED);
+    expect((await run("source", "list")).out).toContain("AWS/* in eu-central-1 of account 123456789012");
   });
 
   it.each([
@@ -103,7 +105,10 @@ describe("tidemark source", () => {
     [["--kind", "amp", ...ROLE, "--workspace", "../x"], "aws.workspace must be the id of a workspace"],
     [["--kind", "amp", ...ROLE.with(1, "nowhere"), "--workspace", "ws-1"], 'aws.region "nowhere" is no region of AWS'],
     [["--kind", "amp", ...ROLE.with(3, "arn:aws:iam::123456789012:role/admin"), "--workspace", "ws-1"], "aws.roleArn must be the ARN of a role"],
-    [["--url", "https://a.example.com", ...ROLE], "aws is for sqs and amp, and this is prometheus"],
+    [["--kind", "cloudwatch", ...ROLE], "aws.metricNamespaces is empty"],
+    [["--kind", "cloudwatch", ...ROLE, "--metric-namespace", "AWS SQS"], 'aws.metricNamespaces: "AWS SQS" must be a namespace'],
+    [["--kind", "sqs", ...ROLE, "--queue", "a", "--search"], "aws.search is for cloudwatch, and this is sqs"],
+    [["--url", "https://a.example.com", ...ROLE], "aws is for sqs, amp, cloudwatch, and this is prometheus"],
     [["--kind", "sqs", "--role", "x"], "--aws-region, --role and --external-id need each other"],
   ])("refuses a place in AWS that is none: %j", async (args, words) => {
     expect((await put(...args)).err).toContain(words);

@@ -16,7 +16,7 @@ const SOURCES = [
 /** Words of the same look that are no reasons: types of conditions and metrics, kinds, and values of fields. */
 const OTHER_WORDS = new Set(
   `AbleToScale ScalingActive ScalingLimited ScalingBlocked AboveHighWatermark BelowLowWatermark BreachAbove BreachBelow ConvergeToWatermark SpecStored Ready ReadyReason
-   Resource ContainerResource Pods Object External Prometheus Http Sqs Formula ReplicaSet PodAutoscaler WatermarkPodAutoscaler HorizontalPodAutoscaler Value Average AverageValue Utilization Total Percent Factor
+   Resource ContainerResource Pods Object External Prometheus Http Sqs CloudWatch Formula ReplicaSet PodAutoscaler WatermarkPodAutoscaler HorizontalPodAutoscaler Value Average AverageValue Utilization Total Percent Factor
    Max Min Mean Disabled SameDirection Normal Warning True False Unknown Failed Pending Running Succeeded Time NoKindMatch Accepted Evaluated Scaled Backoff In NotIn DoesNotExist`.split(
     /\s+/,
   ),

@@ -1,12 +1,9 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { queryKey } from "../../lib/model/query.ts";
 import { sourceClient, type SourceClient } from "../../lib/source-client/source-client.ts";
 import { SQS, type SqsQuery } from "../../lib/sources/sqs.ts";
-import { freePort } from "../infra/lambda/dynoxide.ts";
 import { type AwsServer, awsServer } from "./aws-server.ts";
+import { HAS_MOTO, type Moto, motoServer } from "./moto.ts";
 import { ask, keyOf, sourceRecord } from "./scene.ts";
 
 const AWS = { region: "eu-central-1", roleArn: "arn:aws:iam::123456789012:role/tidemark-prod-source-orders", externalId: "orders-of-shop" };
@@ -145,31 +142,11 @@ describe("a source of AWS", () => {
   });
 });
 
-const hasMoto = ((): boolean => {
-  try {
-    execFileSync("moto_server", ["--help"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
-describe.skipIf(!hasMoto)("a queue of an emulated account", () => {
-  let emulator: ChildProcess;
+describe.skipIf(!HAS_MOTO)("a queue of an emulated account", () => {
+  let emulator: Moto;
   beforeAll(async () => {
-    const port = await freePort();
-    const url = `http://127.0.0.1:${port}`;
-    emulator = spawn("moto_server", ["-H", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
-    for (let attempt = 0; attempt < 100; attempt++) {
-      if (
-        await fetch(`${url}/moto-api/`).then(
-          ({ ok }) => ok,
-          () => false,
-        )
-      )
-        break;
-      await wait(200);
-    }
+    emulator = await motoServer();
+    const { url } = emulator;
     startClient(url);
     const { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } = await import("@aws-sdk/client-sqs");
     const sqs = new SQSClient({ endpoint: url, region: "eu-central-1", credentials: { accessKeyId: "a", secretAccessKey: "b" } });
@@ -180,8 +157,7 @@ describe.skipIf(!hasMoto)("a queue of an emulated account", () => {
   }, 60_000);
   afterAll(async () => {
     stopClient();
-    emulator.kill("SIGKILL");
-    await once(emulator, "exit");
+    await emulator.close();
   });
 
   it.each([

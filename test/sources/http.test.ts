@@ -5,7 +5,7 @@ import { native, sync } from "../policy/native/world.ts";
 
 const query = (pointer: string): HttpQuery => ({ for: "http", source: "jobs", path: "/queues", pointer });
 const read = (body: unknown, pointer: string, status = 200) => {
-  if (HTTP.asking.way !== "registered") throw new Error("an HTTP server is registered");
+  if (HTTP.asking.way !== "registered" || HTTP.asking.batch) throw new Error("an HTTP server is registered");
   return HTTP.asking.read({ status, bytes: 10, body }, query(pointer));
 };
 

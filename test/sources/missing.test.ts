@@ -28,7 +28,10 @@ const specWith = (name: SourceName) =>
           { formula: { expression: "max(load, 1)" }, target: 10 },
         ],
       })
-    : native({ metrics: [{ [name]: filled(sourceNamed(name).field.about), target: 10 }] });
+    : native({ metrics: [{ [name]: { ...(filled(sourceNamed(name).field.about) as object), ...ALTERNATIVES[name] }, target: 10 }] });
+
+/** Fields of which a manifest writes one form or the other, so that none is required by itself. */
+const ALTERNATIVES: Partial<Record<SourceName, object>> = { cloudwatch: { namespace: "AWS/SQS", metric: "ApproximateAgeOfOldestMessage" } };
 
 const answer: fc.Arbitrary<Answer<Samples> | undefined> = fc.constantFrom(undefined, NO_METRICS, { kind: "answered" as const, items: [] });
 

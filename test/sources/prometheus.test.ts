@@ -8,7 +8,7 @@ import { native, sync } from "../policy/native/world.ts";
 const AT = 1_795_000_000.123;
 
 const read = (body: unknown, status = 200) => {
-  if (PROMETHEUS.asking.way !== "registered") throw new Error("a Prometheus is registered");
+  if (PROMETHEUS.asking.way !== "registered" || PROMETHEUS.asking.batch) throw new Error("a Prometheus is registered");
   return PROMETHEUS.asking.read({ status, bytes: 100, body }, { for: "prometheus", source: "main", query: "up" });
 };
 const success = (resultType: string, result: unknown) => ({ status: "success", data: { resultType, result } });

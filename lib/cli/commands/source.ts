@@ -21,7 +21,7 @@ const HEADERS = ["NAME", "KIND", "REACHES", "CLUSTERS", "NAMESPACES", "AUTH"] as
 
 /** Where a source is, for people: its URL, or a service of each cluster. */
 const reaches = ({ url, service, aws }: SourceView): string => {
-  if (aws) return `${aws.workspace ?? (aws.queues ?? []).join(",")} in ${aws.region} of account ${accountOf(aws.roleArn)}`;
+  if (aws) return `${aws.workspace ?? (aws.queues ?? aws.metricNamespaces ?? []).join(",")} in ${aws.region} of account ${accountOf(aws.roleArn)}`;
   return url ?? (service ? `service ${service.namespace}/${proxyName(service)}${service.path}` : "nothing");
 };
 

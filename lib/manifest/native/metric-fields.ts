@@ -14,11 +14,17 @@ export const METRIC_FIELDS = {
     "Percent of request or limit (resources), Average per pod, or the Total value. By default Percent for resources, Average for pods, Total for the others.",
     ["Percent", "Average", "Total"],
   ),
-  everySeconds: integer("A registered source is asked once in this time; by default in each sync.", { least: 1, most: 3_600 }),
-  maxAgeSeconds: integer("A value of a registered source whose sample is older is missing; by default three times everySeconds, at least 180.", {
+  everySeconds: integer("A registered source is asked once in this time; by default in each sync, CloudWatch once in a period.", {
     least: 1,
     most: 3_600,
   }),
+  maxAgeSeconds: integer(
+    "A value of a registered source whose sample is older is missing; by default three times everySeconds, at least 180 and the time that CloudWatch looks at.",
+    {
+      least: 1,
+      most: 3_600,
+    },
+  ),
   input: flag("The metric is a part of formulas, and asks for no count of its own: it has neither target nor watermarks.", { default: false }),
   target: amount("The wanted value; whole percents with Percent. Either this or watermarks.", { least: 0.001 }),
   tolerance: group("The band around the target in which the count stays, as a share of it; without it the cluster's tolerance counts.", {

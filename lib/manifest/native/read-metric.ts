@@ -35,10 +35,13 @@ export const metricOf = (read: MetricRead): NativeMetric => ({
   ...(read.activation && { activationMilli: milliOf(read.activation) }),
 });
 
-/** The default age is that of three answers: then two of them were lost. */
+/** The default age is that of three answers: then two of them were lost. A source whose values are old when they come adds their age. */
 const timesOf = (read: MetricRead): Pick<NativeMetric, "everyMs" | "maxAgeMs"> => {
   if (!isOfRegistered(read)) return {};
-  const { everySeconds, maxAgeSeconds = Math.max(LEAST_AGE_SECONDS, 3 * (everySeconds ?? 0)) } = read;
+  const [source, block] = readSource(read);
+  const own = source.times?.(block);
+  const everySeconds = read.everySeconds ?? own?.everySeconds;
+  const { maxAgeSeconds = Math.max(LEAST_AGE_SECONDS, 3 * (everySeconds ?? 0), own?.leastAgeSeconds ?? 0) } = read;
   return { ...(everySeconds !== undefined && { everyMs: everySeconds * SECOND_MS }), maxAgeMs: maxAgeSeconds * SECOND_MS };
 };
 

@@ -47,7 +47,7 @@ export const sourceFaults = (name: string, source: RegisteredSource, trusted: { 
 const placeFaults = ({ kind, url, service, aws, auth, headers }: RegisteredSource): readonly string[] => {
   if (!AWS_KINDS.includes(kind)) {
     const places = (url === undefined) === (service === undefined) ? ["give either url or service"] : [];
-    return aws ? [...places, `aws is for ${AWS_KINDS.join(" and ")}, and this is ${kind}`] : places;
+    return aws ? [...places, `aws is for ${AWS_KINDS.join(", ")}, and this is ${kind}`] : places;
   }
   const given = Object.entries({ url, service, auth, headers }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   return [
@@ -61,7 +61,10 @@ const EXTERNAL_ID = /^[\w+=,.@:/-]{2,1224}$/;
 const WORKSPACE = /^ws-[0-9a-f-]{1,61}$/;
 const QUEUE_PATTERN = /^(?:\d{12}\/)?[\w*-]{1,80}(?:\.fifo)?$/;
 
-const awsFaults = (kind: RegisteredSource["kind"], { region, roleArn, externalId, workspace, queues = [] }: AwsPlace): readonly string[] => {
+const METRIC_NAMESPACE = /^[\w.\-/#:*]{1,255}$/;
+
+const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly string[] => {
+  const { region, roleArn, externalId, workspace, queues = [], metricNamespaces = [], search } = place;
   const faults: readonly (readonly [boolean, string])[] = [
     [awsDomain(region) === undefined, `aws.region "${region}" is no region of AWS`],
     [
@@ -73,12 +76,21 @@ const awsFaults = (kind: RegisteredSource["kind"], { region, roleArn, externalId
     [kind !== "amp" && workspace !== undefined, `aws.workspace is for amp, and this is ${kind}`],
     [kind === "sqs" && queues.length === 0, "aws.queues is empty, so that no queue may be counted; give names or patterns such as orders-*"],
     [kind !== "sqs" && queues.length > 0, `aws.queues is for sqs, and this is ${kind}`],
+    [
+      kind === "cloudwatch" && metricNamespaces.length === 0,
+      "aws.metricNamespaces is empty, so that no metric may be asked; give namespaces or patterns such as AWS/SQS or AWS/*",
+    ],
+    [kind !== "cloudwatch" && metricNamespaces.length > 0, `aws.metricNamespaces is for cloudwatch, and this is ${kind}`],
+    [kind !== "cloudwatch" && search !== undefined, `aws.search is for cloudwatch, and this is ${kind}`],
     [queues.length > SOURCE_LIMITS.queues, `aws.queues has ${queues.length} patterns, and the limit is ${SOURCE_LIMITS.queues}`],
   ];
   return [
     ...faults.flatMap(([isFault, words]) => (isFault ? [words] : [])),
     ...queues.flatMap((queue) =>
       QUEUE_PATTERN.test(queue) ? [] : [`aws.queues: "${queue}" must be a name or a pattern of queues, or ACCOUNT/PATTERN`],
+    ),
+    ...metricNamespaces.flatMap((namespace) =>
+      METRIC_NAMESPACE.test(namespace) ? [] : [`aws.metricNamespaces: "${namespace}" must be a namespace of CloudWatch or a pattern: AWS/SQS, AWS/*`],
     ),
   ];
 };

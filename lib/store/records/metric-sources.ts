@@ -22,6 +22,8 @@ export const sourceFields = {
       externalId: z.string(),
       workspace: z.string().exactOptional(),
       queues: z.array(z.string()).max(SOURCE_LIMITS.queues).exactOptional(),
+      metricNamespaces: z.array(z.string()).max(SOURCE_LIMITS.patterns).exactOptional(),
+      search: z.boolean().exactOptional(),
     })
     .exactOptional(),
   auth: z.strictObject({ kind: z.enum(AUTH_KINDS), secretId: z.string(), header: z.string().exactOptional() }).exactOptional(),
