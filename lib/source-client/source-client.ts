@@ -11,7 +11,7 @@ import type { AwsSender } from "./aws.ts";
 import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
 import { type Credential, credentialReader } from "./credential.ts";
 import { directSender } from "./direct.ts";
-import { MAX_SOURCE_BYTES, PARALLEL } from "./limits.ts";
+import { type Circuit, circuitOf, MAX_SOURCE_BYTES, PARALLEL } from "./limits.ts";
 
 export type SourceAnswers = ReadonlyMap<QuestionKey, Answer<readonly MetricValue[]>>;
 
@@ -270,36 +270,4 @@ const jsonOf = (bytes: Buffer): unknown => {
     // A body that is no JSON is no answer, and its text is never shown.
     return undefined;
   }
-};
-
-/** After so many failed syncs in a row a source is asked in one sync of so many. */
-const OPENS_AFTER = 3;
-const ASKED_EVERY = 4;
-
-/** Spares a source that does not answer, and the syncs that would wait for it. It lives as long as its environment. */
-interface Circuit {
-  /** Begins the questions of one sync. Words for why nothing is asked in it; undefined where the source is asked. */
-  readonly begin: () => string | undefined;
-  /** Ends them: the error of the source, where no question was answered because of it. */
-  readonly end: (error: string | undefined) => void;
-}
-
-const circuitOf = (): Circuit => {
-  let failures = 0;
-  let last = "";
-  let skipped = 0;
-  return {
-    begin: () => {
-      if (failures < OPENS_AFTER) return undefined;
-      skipped = (skipped + 1) % ASKED_EVERY;
-      return skipped === 0
-        ? undefined
-        : `is asked in one of ${ASKED_EVERY} syncs since it failed ${failures} times in a row; the last error: ${last}`;
-    },
-    end: (error) => {
-      failures = error === undefined ? 0 : failures + 1;
-      last = error ?? "";
-      skipped = 0;
-    },
-  };
 };

@@ -1,9 +1,9 @@
-import { amount, group, integer, list, type ReadOf, texts, words } from "../fields/field-types.ts";
+import { group, type ReadOf } from "../fields/field-types.ts";
 import { isObject } from "../model/is-object.ts";
 import { type MetricSourceRecord, mayReadNamespace } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
-import { CLOUDWATCH_RULES, type StatRead } from "./cloudwatch-rules.ts";
+import { CLOUDWATCH_FIELDS, CLOUDWATCH_RULES, type StatRead } from "./cloudwatch-fields.ts";
 import { findsSeries, isInsights, withPrefix } from "./metric-math.ts";
 import {
   awsFailure,
@@ -58,41 +58,7 @@ export interface CloudwatchQuery extends RegisteredQuery {
   readonly window: string;
 }
 
-const STAT_FIELDS = {
-  namespace: words("Namespace of the metric: AWS/SQS."),
-  metric: words("Name of the metric: ApproximateAgeOfOldestMessage."),
-  dimensions: texts("The value of each dimension; all dimensions of the metric are needed."),
-  stat: words("The statistic: Average, Sum, Minimum, Maximum, SampleCount, or such as p99.", { default: "Average" }),
-  accountId: words("The account of the metric, where the account of the role monitors it."),
-};
-
-const FIELDS = {
-  source: words("Name of the registered source (docs/sources.md).", { required: true, segment: true }),
-  ...STAT_FIELDS,
-  expression: words("Metric math over the ids of inputs: errors / requests. In place of a metric."),
-  inputs: list(
-    "The metrics of the expression.",
-    group("One metric of the expression.", {
-      id: words("Its name in the expression: a small letter, then letters, digits and _.", { required: true }),
-      ...STAT_FIELDS,
-    }),
-    { id: "", stat: "Average" },
-    { mostItems: 20, key: "id" },
-  ),
-  periodSeconds: integer(
-    "The time of one value: 1, 5, 10, 20, 30 or a multiple of 60. It is asked once in this time unless everySeconds says otherwise.",
-    {
-      least: 1,
-      most: 3_600,
-      default: 60,
-    },
-  ),
-  lookbackSeconds: integer("The newest value of this time counts; by default 300 or three periods, whichever is more.", { least: 1, most: 10_800 }),
-  offsetSeconds: integer("How long before now the time ends, where newer values are not complete yet.", { least: 0, most: 3_600, default: 0 }),
-  whenEmpty: amount("The value where the time holds none. Without it the metric is then missing."),
-};
-
-type Read = ReadOf<typeof FIELDS>;
+type Read = ReadOf<typeof CLOUDWATCH_FIELDS>;
 
 const byName = ([one]: readonly [string, string], [other]: readonly [string, string]): number => (one < other ? -1 : 1);
 
@@ -262,7 +228,7 @@ const valueOf = (answers: readonly ForeignAnswer[], query: CloudwatchQuery, at: 
 /** A metric of Amazon CloudWatch, or metric math over several. */
 export const CLOUDWATCH: MetricSource<Read, CloudwatchSpec, CloudwatchQuery, readonly bigint[]> = {
   type: "CloudWatch",
-  field: group("A metric of Amazon CloudWatch, by a registered source.", FIELDS),
+  field: group("A metric of Amazon CloudWatch, by a registered source.", CLOUDWATCH_FIELDS),
   rules: CLOUDWATCH_RULES,
   measures: ["Total", "Average"],
   samplesOf: "whole",

@@ -121,6 +121,15 @@ const rows: readonly Row[] = [
     most: 3_600,
     step: 1,
   })),
+  ...[
+    { name: "periodSeconds", least: 60, most: 3_600, step: 60, relative: true as const },
+    { name: "lookbackSeconds", least: 60, most: 10_800, step: 1, relative: true as const },
+    { name: "offsetSeconds", least: 0, most: 3_600, step: 1 },
+  ].map(({ name, ...bounds }) => ({
+    field: `spec.metrics[].cloudwatch.${name}`,
+    of: (value: number): Json => ({ metrics: [{ cloudwatch: { source: "main", namespace: "AWS/SQS", metric: "Age", [name]: value }, target: 1 }] }),
+    ...bounds,
+  })),
   {
     field: "spec.metrics[].onMissing.afterSeconds",
     of: (value) => metric({ onMissing: { action: "fallback", replicas: 3, afterSeconds: value } }),
