@@ -191,7 +191,7 @@ const resultsIn = (answers: readonly ForeignAnswer[], id: string): readonly Read
 const read: BatchAsking<CloudwatchQuery>["read"] = (answers, queries) => {
   const failed = answers.find(({ status }) => status !== OK);
   if (failed) return queries.map(() => refusedBy(failed, queries.length === 1));
-  return queries.map((query, at) => valueOf(answers, query, at));
+  return queries.map((query, at) => newestOf(answers, query, at));
 };
 
 const VALIDATION = /Validation|Invalid|Missing/;
@@ -205,7 +205,7 @@ const refusedBy = (answer: ForeignAnswer, isOnly: boolean): Answer<never> => {
 const isRefusalOfOne = ({ status, body }: ForeignAnswer): boolean => status === 400 && isObject(body) && VALIDATION.test(String(body["__type"]));
 
 /** The newest value, of which the whole time of the period is known. On doubt, a missing metric: a part of the data is no value. */
-const valueOf = (answers: readonly ForeignAnswer[], query: CloudwatchQuery, at: number): Answer<readonly MetricValue[]> => {
+const newestOf = (answers: readonly ForeignAnswer[], query: CloudwatchQuery, at: number): Answer<readonly MetricValue[]> => {
   const of = (reason: string, message: string): Answer<never> => noAnswer(message, reason);
   const results = resultsIn(answers, `q${at}`);
   if (results.length === 0) return of("InvalidAnswer", "CloudWatch answered without a result for this metric");

@@ -25,13 +25,13 @@ export const mathFault = (expression: string, ids: readonly string[]): string | 
   if (isInsights(expression)) return ids.length === 0 ? undefined : "a query of Metrics Insights has no inputs";
   const tokens = tokensOf(expression);
   const searches = tokens.includes("SEARCH");
-  for (const token of tokens) {
-    if (TEXT.test(token) && (!searches || token.length < 2)) return `${token} is a text, and only SEARCH has one`;
-    if (!NAME.test(token) || ids.includes(token)) continue;
-    if (/^[a-z]/.test(token)) return `"${token}" is the id of no input`;
-    if (!FUNCTIONS.has(token)) return `${token} is not among the functions that may be used here`;
-  }
-  return undefined;
+  return tokens.map((token) => tokenFault(token, { ids, searches })).find((fault) => fault !== undefined);
+};
+
+const tokenFault = (token: string, { ids, searches }: { readonly ids: readonly string[]; readonly searches: boolean }): string | undefined => {
+  if (TEXT.test(token)) return searches && token.length > 1 ? undefined : `${token} is a text, and only SEARCH has one`;
+  if (!NAME.test(token) || ids.includes(token) || FUNCTIONS.has(token)) return undefined;
+  return /^[a-z]/.test(token) ? `"${token}" is the id of no input` : `${token} is not among the functions that may be used here`;
 };
 
 /** The expression with a prefix before the id of each input, so that it can be sent beside others. */
