@@ -34,13 +34,14 @@ describe("npm start -- --beside-hpa", () => {
   it("decides as Tidemark does, each at its own instants, and tidemark shadow shows it", async () => {
     const compared = JSON.parse(await tidemark("shadow", "crowd", "--since", "1h", "-o", "json"));
     expect(compared.agreed / compared.syncs).toBeGreaterThan(0.8);
+    expect(compared.agreedWithinPeriod).toBeGreaterThanOrEqual(compared.agreed);
     expect(new Set(compared.stretches.map(({ current }: { readonly current: number }) => current)).size).toBeGreaterThan(1);
     const settled = compared.reactions.filter(({ to }: { readonly to?: number }) => to !== undefined);
     expect(settled.length).toBeGreaterThan(0);
     for (const { ownSeconds, rivalSeconds } of settled) expect(Math.max(ownSeconds ?? 0, rivalSeconds ?? 0)).toBeLessThanOrEqual(SECONDS_MAX);
     expect(await tidemark("shadow", "crowd", "--since", "1h")).toContain("Beside:             HorizontalPodAutoscaler/crowd\n");
     const [header, first] = (await tidemark("shadow", "crowd", "--since", "1h", "-o", "csv")).split("\n");
-    expect(header).toBe("cluster,namespace,name,at,until,syncs,current,own,rival,reason,message,rivalReason,rivalMessage");
+    expect(header).toBe("cluster,namespace,name,at,until,syncs,current,own,rival,difference,reason,message,rivalReason,rivalMessage");
     expect(first).toMatch(/^local,shop,crowd,/);
   });
 

@@ -97,7 +97,7 @@ describe("shadow()", () => {
     const [first, whole] = [await service.shadow(query), await wholeShadow(service, query)];
     expect(first.next).toBeDefined();
     const samples = syncs.flatMap(({ atMs, evaluation: one }) => sampleOf(atMs, one) ?? []);
-    const { replicaHours, ...wanted } = compareShadow(samples, NOON);
+    const { replicaHours, ...wanted } = compareShadow(samples, NOON, { periodMs: 15_000, fullMs: startMs + 60 * MINUTE_MS });
     expect(whole).toMatchObject({ ...wanted, since: new Date(startMs).toISOString(), until: new Date(NOON).toISOString() });
     expect(whole).not.toHaveProperty("next");
     expect(whole.replicaHours.own).toBeCloseTo(replicaHours.own, 1);

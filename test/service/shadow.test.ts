@@ -3,11 +3,14 @@ import { shadowSheet } from "../../lib/cli/output/shadow-sheet.ts";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { Evaluation } from "../../lib/model/records.ts";
 import { compareShadow } from "../../lib/service/shadow/compare.ts";
+import { verdictOf } from "../../lib/service/shadow/verdict.ts";
 import { type ShadowSample, sampleOf } from "../../lib/service/shadow/shadow-sample.ts";
 import { NOON } from "../noon.ts";
 
 const PERIOD_MS = 15_000;
 const MINUTE_MS = 60_000;
+/** Its windows are full from the third minute on. */
+const PACE = { periodMs: PERIOD_MS, fullMs: NOON + 2 * MINUTE_MS };
 const HPA = { kind: "HorizontalPodAutoscaler", name: "web", uid: "u-1" };
 
 /** One sync each 15 s: what both want, and when the other one scaled. */
@@ -22,7 +25,7 @@ const play = (...syncs: readonly Sync[]): readonly ShadowSample[] =>
     ...(rival !== undefined && { rival, current: rival }),
     ...(scaledMs !== undefined && { rivalScaledMs: NOON + scaledMs }),
   }));
-const compared = (...syncs: readonly Sync[]) => compareShadow(play(...syncs), NOON + syncs.length * PERIOD_MS);
+const compared = (...syncs: readonly Sync[]) => compareShadow(play(...syncs), NOON + syncs.length * PERIOD_MS, PACE);
 
 describe("compareShadow()", () => {
   it("counts the syncs in which both want the same, and leaves those out in which one did not decide", () => {
@@ -57,8 +60,67 @@ describe("compareShadow()", () => {
     ]);
   });
 
+  it("measures no reaction of one that went the other way", () => {
+    expect(compared([4, 4], [6, 3], [6, 6]).reactions).toMatchObject([{ from: 4, to: 6, ownSeconds: 15, rivalSeconds: 30 }]);
+    expect(compared([4, 4], [6, 3], [4, 4]).reactions).toEqual([{ at: "2026-03-01T12:00:00.000Z", from: 4, to: 4, ownSeconds: 15 }]);
+  });
+
+  it("classes each difference: of one sync earlier or later, of young windows, and of a rule", () => {
+    const even: readonly Sync[] = Array.from({ length: 12 }, () => [4, 4]);
+    const { stretches, agreedWithinPeriod, agreed } = compared([4, 4], [6, 4], [6, 6], [8, 6], [9, 6], [8, 6], [6, 6], ...even, [9, 6], [7, 7]);
+    expect(stretches.map(({ own, rival, difference }) => [own, rival, difference]).filter(([own, rival]) => own !== rival)).toEqual([
+      [6, 4, "phase"],
+      [8, 6, "phase"],
+      [9, 6, "young"],
+      [8, 6, "phase"],
+      [9, 6, "rule"],
+    ]);
+    expect([agreed, agreedWithinPeriod]).toEqual([16, 19]);
+  });
+
+  it("calls no sync a neighbour that is further away than a period and a half", () => {
+    const [first, second] = play([4, 4], [6, 4], [6, 6])
+      .map((sample, at) => ({ ...sample, atMs: NOON + at * 3 * MINUTE_MS }))
+      .slice(1);
+    expect(
+      compareShadow(
+        [first, second].flatMap((sample) => sample ?? []),
+        NOON + 10 * MINUTE_MS,
+        PACE,
+      ).stretches[0]?.difference,
+    ).toBe("rule");
+  });
+
   it("knows nothing where no sync found another controller", () => {
-    expect(compareShadow([], NOON)).toMatchObject({ syncs: 0, agreed: 0, stretches: [], reactions: [], rivals: [] });
+    expect(compareShadow([], NOON, PACE)).toMatchObject({ syncs: 0, agreed: 0, stretches: [], reactions: [], rivals: [] });
+  });
+});
+
+describe("verdictOf()", () => {
+  const HOUR = 240;
+  const same = (count: number): readonly Sync[] => Array.from({ length: count }, () => [4, 4]);
+  const verdict = (...syncs: readonly Sync[]) => verdictOf(compared(...syncs));
+
+  it("is ready after an hour in which at most one sync of a hundred differs by a rule", () => {
+    expect(verdict(...same(HOUR))).toEqual({ verdict: "ready" });
+    expect(verdict(...same(HOUR), [9, 6], [9, 6], ...same(HOUR))).toEqual({ verdict: "ready" });
+    expect(verdict(...same(HOUR - 1))).toMatchObject({ verdict: "too early" });
+  });
+
+  it("asks a person to look where more differ, and where one of them often did not decide", () => {
+    expect(verdict(...same(HOUR), [9, 6], [9, 6], [9, 6])).toEqual({ verdict: "look at", why: "3 of 243 syncs differ by a rule" });
+    expect(verdict(...same(HOUR), ...Array.from({ length: 13 }, (): Sync => [undefined, 4]))).toEqual({
+      verdict: "look at",
+      why: "in 13 syncs one of them did not decide",
+    });
+  });
+
+  it("counts differences of one sync earlier or later, and of young windows, for nothing", () => {
+    expect(
+      verdict([9, 6], [9, 6], ...Array.from({ length: HOUR }, (_, at): Sync => (at % 3 === 0 ? [6, 4] : at % 3 === 1 ? [6, 6] : [4, 4]))),
+    ).toEqual({
+      verdict: "ready",
+    });
   });
 });
 
@@ -104,25 +166,28 @@ describe("shadowSheet()", () => {
       until: "2026-03-01T12:01:00.000Z",
       ...compared([4, 4], [8, 4], [8, 8, 20_000], [8, 8]),
     }).written();
-    expect(text.split("\n").slice(0, 9)).toEqual([
+    expect(text.split("\n").slice(0, 10)).toEqual([
       "Name:               eu-1/shop/web",
       "Beside:             HorizontalPodAutoscaler/web",
       "From:               2026-03-01T12:00:00.000Z to 2026-03-01T12:01:00.000Z",
-      "Syncs that agree:   3 of 4 (75%)",
+      "Syncs that agree:   3 of 4 (75%), and 4 within one sync",
+      "Verdict:            too early: less than an hour was compared",
       "Replica hours:      Tidemark 0.117, the other 0.1",
       "Wanted replicas, 0 to 8:",
       `  Tidemark    ${"▅".repeat(16)}${"█".repeat(48)}`,
       `  the other   ${"▅".repeat(32)}${"█".repeat(32)}`,
       `              2026-03-01T12:00:00Z${" ".repeat(24)}2026-03-01T12:01:00Z`,
     ]);
-    expect(text).toContain("   1 sync\n    Tidemark 8: ScaleUp: own words\n    the other 4: ValidMetricFound: other words\n");
+    expect(text).toContain(
+      "   1 sync   phase: one is a sync earlier\n    Tidemark 8: ScaleUp: own words\n    the other 4: ValidMetricFound: other words\n",
+    );
     expect(text).toContain("4 -> 8   Tidemark after 15 s   the other after 20 s");
   });
 
   it("leaves the plot empty where no sync compared the two, from the first comparison on, and fits 80 columns", () => {
     const [first, second] = [play([4, 4]), play([4, 4]).map((sample) => ({ ...sample, atMs: sample.atMs + 40 * MINUTE_MS }))];
     const view = { cluster: "eu-1", namespace: "shop", name: "web", since: "2026-02-28T12:00:00.000Z", until: "2026-03-01T13:00:00.000Z" };
-    const lines = shadowSheet({ ...view, ...compareShadow([...first, ...second], NOON + 50 * MINUTE_MS) })
+    const lines = shadowSheet({ ...view, ...compareShadow([...first, ...second], NOON + 50 * MINUTE_MS, PACE) })
       .written()
       .split("\n");
     const [title = "", own = "", , times = ""] = lines.slice(lines.findIndex((line) => line.startsWith("Wanted")));

@@ -2,13 +2,14 @@ import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, type Printed, text } from "../../report/printed.ts";
 import type { Filter } from "../../service/service.ts";
 import { wholeShadow } from "../../service/shadow/join-shadow.ts";
+import { verdictOf } from "../../service/shadow/verdict.ts";
 import type { ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../listed-autoscalers.ts";
 import { csvLine } from "../output/csv.ts";
 import { documentText } from "../output/document-text.ts";
 import { listOf } from "../output/kubernetes-object.ts";
-import { SHADOW_HEADERS, shadowRow, shadowSheet } from "../output/shadow-sheet.ts";
+import { SHADOW_HEADERS, shadowRow, shadowSheet, verdictsLine } from "../output/shadow-sheet.ts";
 import { Table } from "../output/text-table.ts";
 import { queryFor, type Resource } from "../selected-names.ts";
 import { rangeMs } from "../time-options.ts";
@@ -26,7 +27,7 @@ export const shadow = async (session: Session, printer: Printer, of: Resource | 
   if ("name" in of) {
     const view = await wholeShadow(service, { ...(await queryFor(service, of)), ...stretch });
     await printer.print(
-      options.output === "json" ? documentText(view, "json") : textOf([view], options.output, () => shadowSheet(withLocalTimes(view))),
+      options.output === "json" ? documentText(judged(view), "json") : textOf([view], options.output, () => shadowSheet(withLocalTimes(view))),
     );
     return;
   }
@@ -38,14 +39,18 @@ export const shadow = async (session: Session, printer: Printer, of: Resource | 
 };
 
 const textOf = (views: readonly ShadowView[], format: ShadowOptions["output"], sheet: () => Printed): Printed => {
-  if (format === "json") return documentText(listOf(views), "json");
+  if (format === "json") return documentText(listOf(views.map(judged)), "json");
   return format === "csv" ? lines([CSV_HEADER, ...views.flatMap((view) => view.stretches.map((stretch) => csvRow(view, stretch)))]) : sheet();
 };
 
-const tableOf = (views: readonly ShadowView[]): Printed =>
-  views.length === 0 ? text`No autoscaler is in the state shadow\n` : lines(new Table(SHADOW_HEADERS).lines(views.map(shadowRow)));
+const judged = (view: ShadowView) => ({ ...view, ...verdictOf(view) });
 
-const CSV_COLUMNS = ["at", "until", "syncs", "current", "own", "rival", "reason", "message", "rivalReason", "rivalMessage"] as const;
+const tableOf = (views: readonly ShadowView[]): Printed =>
+  views.length === 0
+    ? text`No autoscaler is in the state shadow\n`
+    : lines([...new Table(SHADOW_HEADERS).lines(views.map(shadowRow)), "", verdictsLine(views)]);
+
+const CSV_COLUMNS = ["at", "until", "syncs", "current", "own", "rival", "difference", "reason", "message", "rivalReason", "rivalMessage"] as const;
 const CSV_HEADER = ["cluster", "namespace", "name", ...CSV_COLUMNS].join(",");
 
 const csvRow = ({ cluster, namespace, name }: ShadowView, stretch: ShadowStretch): Printed =>

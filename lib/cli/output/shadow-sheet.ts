@@ -1,9 +1,10 @@
 import { instantText } from "../../report/instant-text.ts";
 import { lines, type Printed, text, type Word } from "../../report/printed.ts";
-import type { ShadowReaction, ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
+import { VERDICTS, verdictOf } from "../../service/shadow/verdict.ts";
+import type { ShadowDifference, ShadowReaction, ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
 import { aligned } from "./text-table.ts";
 
-export const SHADOW_HEADERS = ["CLUSTER", "NAMESPACE", "NAME", "RIVAL", "SYNCS", "AGREE", "REPLICA HOURS", "RIVAL'S HOURS"];
+export const SHADOW_HEADERS = ["CLUSTER", "NAMESPACE", "NAME", "RIVAL", "SYNCS", "AGREE", "±1 SYNC", "REPLICA HOURS", "RIVAL'S HOURS", "VERDICT"];
 
 export const shadowRow = (view: ShadowView): readonly string[] => [
   view.cluster,
@@ -11,14 +12,31 @@ export const shadowRow = (view: ShadowView): readonly string[] => [
   view.name,
   rivalText(view),
   String(view.syncs),
-  shareText(view),
+  shareText(view.agreed, view.syncs),
+  shareText(view.agreedWithinPeriod, view.syncs),
   String(view.replicaHours.own),
   String(view.replicaHours.rival),
+  verdictText(view),
 ];
+
+const verdictText = (view: ShadowView): string => {
+  const { verdict, why } = verdictOf(view);
+  return why === undefined ? verdict : `${verdict}: ${why}`;
+};
+
+/** How many are ready, in one line below the table. */
+export const verdictsLine = (views: readonly ShadowView[]): string => {
+  const verdicts = views.map((view) => verdictOf(view).verdict);
+  const counted = VERDICTS.map((each) => [each, verdicts.filter((verdict) => verdict === each).length] as const);
+  return counted
+    .filter(([verdict, count]) => count > 0 || verdict !== "too early")
+    .map(([verdict, count]) => `${verdict}: ${count}`)
+    .join(", ");
+};
 
 const rivalText = ({ rivals }: ShadowView): string => rivals.map(({ kind, name }) => `${kind}/${name}`).join(", ") || "<none>";
 
-const shareText = ({ syncs, agreed }: ShadowView): string => (syncs === 0 ? "<none>" : `${Math.floor((agreed / syncs) * 1_000) / 10}%`);
+const shareText = (agreed: number, syncs: number): string => (syncs === 0 ? "<none>" : `${Math.floor((agreed / syncs) * 1_000) / 10}%`);
 
 /** With the words before it, a plot fits a terminal of 80 columns. */
 const PLOT_COLUMNS = 64;
@@ -26,7 +44,7 @@ const SHOWN = 20;
 
 /** The comparison of one autoscaler on one screen: the share of agreement, a plot of both counts, every difference with both reasons, and how long each took to react. */
 export const shadowSheet = (view: ShadowView): Printed => {
-  const { cluster, namespace, name, since, until, syncs, agreed, undecided, replicaHours, stretches, reactions } = view;
+  const { cluster, namespace, name, since, until, syncs, agreed, agreedWithinPeriod, undecided, replicaHours, stretches, reactions } = view;
   if (stretches.length === 0)
     return text`No sync between ${since} and ${until} found another controller of "${namespace}/${name}" in cluster "${cluster}"\n`;
   const differences = stretches.filter(({ own, rival }) => own !== undefined && rival !== undefined && own !== rival);
@@ -36,8 +54,9 @@ export const shadowSheet = (view: ShadowView): Printed => {
     ["From:", `${since} to ${until}`],
     [
       "Syncs that agree:",
-      `${agreed} of ${syncs} (${shareText(view)})${undecided === 0 ? "" : `, and ${undecided} in which one of them did not decide`}`,
+      `${agreed} of ${syncs} (${shareText(agreed, syncs)}), and ${agreedWithinPeriod} within one sync${undecided === 0 ? "" : `, and ${undecided} in which one of them did not decide`}`,
     ],
+    ["Verdict:", verdictText(view)],
     ["Replica hours:", `Tidemark ${replicaHours.own}, the other ${replicaHours.rival}`],
   ]);
   const shown = [
@@ -92,11 +111,17 @@ const listed = <Item>(title: string, items: readonly Item[], linesOf: (items: re
 };
 
 /** Sentences have lines of their own, because a terminal has room for one beside nothing else. */
-const differenceLines = ({ at, syncs, own, rival, reason, message, rivalReason, rivalMessage }: ShadowStretch): readonly string[] => [
-  `  ${at}   ${syncs} sync${syncs === 1 ? "" : "s"}`,
+const differenceLines = ({ at, syncs, own, rival, difference, reason, message, rivalReason, rivalMessage }: ShadowStretch): readonly string[] => [
+  `  ${at}   ${syncs} sync${syncs === 1 ? "" : "s"}   ${difference === undefined ? "" : DIFFERENCES[difference]}`.trimEnd(),
   `    Tidemark ${own}: ${reason}: ${message}`,
   `    the other ${rival}: ${rivalReason ?? "no reason"}: ${rivalMessage ?? ""}`,
 ];
+
+const DIFFERENCES: Readonly<Record<ShadowDifference, string>> = {
+  phase: "phase: one is a sync earlier",
+  young: "young: the windows of the autoscaler are not full",
+  rule: "rule",
+};
 
 const reactionRow = ({ at, from, to, ownSeconds, rivalSeconds }: ShadowReaction): readonly string[] => [
   `  ${at}`,

@@ -1,6 +1,6 @@
 import { rivalView } from "../views/autoscaler-of.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import type { ShadowStretch, ShadowView } from "../views/shadow-view.ts";
+import type { ShadowDifference, ShadowStretch, ShadowView } from "../views/shadow-view.ts";
 import { reactionsOf } from "./reactions.ts";
 import type { ShadowSample } from "./shadow-sample.ts";
 
@@ -8,21 +8,46 @@ const HOUR_MS = 3_600_000;
 /** A longer time without a sync counts as this long: what was wanted in between is not known. */
 const GAP_MS = 5 * 60_000;
 
-type Comparison = Pick<ShadowView, "rivals" | "syncs" | "agreed" | "undecided" | "replicaHours" | "stretches" | "reactions">;
+/** How the syncs of an autoscaler come, and since when its windows are full. */
+export interface Pace {
+  readonly periodMs: number;
+  /** From here on every window of it reaches back as far as its rules look. */
+  readonly fullMs: number;
+}
+
+type Comparison = Pick<ShadowView, "rivals" | "syncs" | "agreed" | "agreedWithinPeriod" | "undecided" | "replicaHours" | "stretches" | "reactions">;
 
 /** Compares samples in order of time. Each counts until the next, the last one until `untilMs`. */
-export const compareShadow = (samples: readonly ShadowSample[], untilMs: number): Comparison => {
+export const compareShadow = (raw: readonly ShadowSample[], untilMs: number, pace: Pace): Comparison => {
+  const samples = classed(raw, pace);
   const decided = samples.filter(({ own, rival }) => own !== undefined && rival !== undefined);
   return {
     rivals: (samples.at(-1)?.rivals ?? []).map(rivalView),
     syncs: decided.length,
     agreed: decided.filter(({ own, rival }) => own === rival).length,
+    agreedWithinPeriod: decided.filter(({ difference }) => difference === undefined || difference === "phase").length,
     undecided: samples.length - decided.length,
     replicaHours: hoursOf(samples, untilMs),
     stretches: stretchesOf(samples, untilMs),
     reactions: reactionsOf(samples),
   };
 };
+
+interface Classed extends ShadowSample {
+  readonly difference?: ShadowDifference;
+}
+
+/** Syncs that are further apart than this many periods are no neighbours: what was wanted in between is not known. */
+const NEIGHBOUR_PERIODS = 1.5;
+
+const classed = (samples: readonly ShadowSample[], { periodMs, fullMs }: Pace): readonly Classed[] =>
+  samples.map((sample, at) => {
+    const { own, rival, atMs } = sample;
+    if (own === undefined || rival === undefined || own === rival) return sample;
+    const near = [samples[at - 1], samples[at + 1]].filter((other) => other && Math.abs(other.atMs - atMs) <= NEIGHBOUR_PERIODS * periodMs);
+    const isPhase = near.some((other) => other?.rival === own || other?.own === rival);
+    return { ...sample, difference: isPhase ? "phase" : atMs < fullMs ? "young" : "rule" };
+  });
 
 const hoursOf = (samples: readonly ShadowSample[], untilMs: number): ShadowView["replicaHours"] => {
   let [own, rival] = [0, 0];
@@ -39,8 +64,8 @@ const hoursOf = (samples: readonly ShadowSample[], untilMs: number): ShadowView[
 const rounded = (hours: number): number => Math.round(hours * 1_000) / 1_000;
 
 /** Equal samples in a row, without a gap. */
-const stretchesOf = (samples: readonly ShadowSample[], untilMs: number): readonly ShadowStretch[] => {
-  const runs: ShadowSample[][] = [];
+const stretchesOf = (samples: readonly Classed[], untilMs: number): readonly ShadowStretch[] => {
+  const runs: Classed[][] = [];
   for (const sample of samples) {
     const run = runs.at(-1);
     const before = run?.at(-1);
@@ -54,20 +79,22 @@ const stretchesOf = (samples: readonly ShadowSample[], untilMs: number): readonl
   });
 };
 
-const isSame = (one: ShadowSample, other: ShadowSample): boolean =>
+const isSame = (one: Classed, other: Classed): boolean =>
   one.own === other.own &&
   one.rival === other.rival &&
   one.current === other.current &&
+  one.difference === other.difference &&
   one.because.reason === other.because.reason &&
   one.rivalBecause?.reason === other.rivalBecause?.reason;
 
-const stretchOf = ({ atMs, current, own, rival, because, rivalBecause }: ShadowSample, untilMs: number, syncs: number): ShadowStretch => ({
+const stretchOf = ({ atMs, current, own, rival, difference, because, rivalBecause }: Classed, untilMs: number, syncs: number): ShadowStretch => ({
   at: rfc3339(atMs),
   until: rfc3339(untilMs),
   syncs,
   ...(current !== undefined && { current }),
   ...(own !== undefined && { own }),
   ...(rival !== undefined && { rival }),
+  ...(difference !== undefined && { difference }),
   ...because,
   ...(rivalBecause && { rivalReason: rivalBecause.reason, rivalMessage: rivalBecause.message }),
 });

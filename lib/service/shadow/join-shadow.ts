@@ -25,6 +25,7 @@ const joined = (first: ShadowView, second: ShadowView): ShadowView => {
     rivals: second.stretches.length > 0 ? second.rivals : first.rivals,
     syncs: first.syncs + second.syncs - shared,
     agreed: first.agreed + second.agreed - shared,
+    agreedWithinPeriod: first.agreedWithinPeriod + second.agreedWithinPeriod - shared,
     undecided: first.undecided + second.undecided,
     replicaHours: { own: sum(first.replicaHours.own, second.replicaHours.own), rival: sum(first.replicaHours.rival, second.replicaHours.rival) },
     stretches: joinedStretches(first.stretches, second.stretches, shared),
@@ -43,4 +44,4 @@ const joinedStretches = (first: readonly ShadowStretch[], second: readonly Shado
 
 /** The messages may differ within a stretch: it has those of its first sync. */
 const isSame = (one: ShadowStretch, other: ShadowStretch): boolean => isDeepStrictEqual(known(one), known(other));
-const known = ({ current, own, rival, reason, rivalReason }: ShadowStretch) => ({ current, own, rival, reason, rivalReason });
+const known = ({ current, own, rival, difference, reason, rivalReason }: ShadowStretch) => ({ current, own, rival, difference, reason, rivalReason });

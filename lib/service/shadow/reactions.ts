@@ -9,6 +9,8 @@ type Decided = ShadowSample & { readonly own: number; readonly rival: number };
 interface OpenReaction {
   readonly atMs: number;
   readonly from: number;
+  /** True where the first of them went up. */
+  readonly up: boolean;
   ownMs?: number;
   rivalMs?: number;
 }
@@ -44,14 +46,18 @@ interface Agreed {
   readonly count: number;
 }
 
-const openedBy = (agreed: Agreed | undefined, { own, rival }: Decided): OpenReaction | undefined =>
-  agreed && (own !== agreed.count || rival !== agreed.count) ? { atMs: agreed.atMs, from: agreed.count } : undefined;
+const openedBy = (agreed: Agreed | undefined, { own, rival }: Decided): OpenReaction | undefined => {
+  if (!agreed || (own === agreed.count && rival === agreed.count)) return undefined;
+  return { atMs: agreed.atMs, from: agreed.count, up: (own === agreed.count ? rival : own) > agreed.count };
+};
 
 const isDecided = (sample: ShadowSample): sample is Decided => sample.own !== undefined && sample.rival !== undefined;
 
+/** A step the other way is no reaction to the same load: one that only went that way did not react. */
 const note = (open: OpenReaction, { own, rival, atMs, rivalScaledMs }: Decided): void => {
-  if (own !== open.from) open.ownMs ??= atMs - open.atMs;
-  if (rival === open.from) return;
+  const went = (count: number): boolean => (open.up ? count > open.from : count < open.from);
+  if (went(own)) open.ownMs ??= atMs - open.atMs;
+  if (!went(rival)) return;
   const scaledMs = rivalScaledMs !== undefined && rivalScaledMs > open.atMs && rivalScaledMs <= atMs ? rivalScaledMs : atMs;
   open.rivalMs ??= scaledMs - open.atMs;
 };

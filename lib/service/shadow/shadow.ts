@@ -14,6 +14,8 @@ import { type ShadowSample, sampleOf } from "./shadow-sample.ts";
 const DAY_MS = 86_400_000;
 /** Syncs that one answer looks at: some seconds of work for a function, whether it finds another controller in them or none. */
 const SYNCS_MAX = 3_000;
+/** The longest window of an HPA: so long after its creation the windows of an autoscaler may not reach as far back as those of the other controller. */
+const WINDOWS_FULL_MS = 3_600_000;
 
 /**
  * Compares an autoscaler with the controller beside it, from the journal. The default is the last day. A long time is compared in parts: `next` tells where to go on (join-shadow.ts). Throws
@@ -30,8 +32,9 @@ export const shadow = async (context: QueryContext, { sinceMs, untilMs, ...query
   const endMs = Math.min(toMs, firstMs + SYNCS_MAX * located.cluster.syncPeriodMs);
   const samples = await samplesOf(context, located, { sinceMs: firstMs, untilMs: endMs });
   const part = endMs < toMs ? partOf(samples, firstMs, endMs) : { samples, untilMs: toMs };
+  const pace = { periodMs: located.cluster.syncPeriodMs, fullMs: createdMs + WINDOWS_FULL_MS };
   const times = { since: rfc3339(fromMs), until: rfc3339(part.untilMs), ...(part.nextMs !== undefined && { next: rfc3339(part.nextMs) }) };
-  return { cluster, namespace, name, ...times, ...compareShadow(part.samples, part.untilMs) };
+  return { cluster, namespace, name, ...times, ...compareShadow(part.samples, part.untilMs, pace) };
 };
 
 interface Part {

@@ -16,6 +16,8 @@ export interface ShadowView {
   readonly syncs: number;
   /** Those in which both wanted the same count. */
   readonly agreed: number;
+  /** Those in which each wanted what the other wanted at most one sync before or after. */
+  readonly agreedWithinPeriod: number;
   /** Syncs in which one of them could not decide. */
   readonly undecided: number;
   /** Replicas times hours of the counts that each wanted. */
@@ -25,6 +27,12 @@ export interface ShadowView {
   /** Each time that one of them left the count on which both agreed. */
   readonly reactions: readonly ShadowReaction[];
 }
+
+/**
+ * Why two differ. `phase`: one wanted at most one sync earlier or later what the other wanted. `young`: within an hour after the autoscaler was made, while its windows do not reach as far back as those of
+ * the other controller. `rule`: any other difference.
+ */
+export type ShadowDifference = "phase" | "young" | "rule";
 
 export interface ShadowStretch {
   /** The first sync, and the first one that differs. */
@@ -36,6 +44,8 @@ export interface ShadowStretch {
   /** The wanted counts; absent where it could not decide. */
   readonly own?: number;
   readonly rival?: number;
+  /** Only where both are known and differ. */
+  readonly difference?: ShadowDifference;
   readonly reason: string;
   readonly message: string;
   readonly rivalReason?: string;
