@@ -20,6 +20,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   mutation: { about: "small changes of the rules, and whether a test notices", file: "test/mutation/run.ts", packages: "test/mutation/tools" },
   packages: { about: "licences and signatures of what is installed", file: "build/check-packages.ts" },
   stack: { about: "the runbooks and the tools of examples/deploy, on an emulator of AWS", file: "test/infra/emulator/run.ts" },
+  "wall-times": { about: "every wall time of 17 months in 17 zones, against a look at every minute", file: "test/model/wall-sweep.ts" },
 };
 
 const ROOT = join(import.meta.dirname, "..");

@@ -96,6 +96,13 @@ describe("setOverride()", () => {
     expect(await listed({ cluster: "eu-1", namespace: "lab" })).toEqual(["fleet active", "fleet active"]);
   });
 
+  it("refuses a minimum of one autoscaler above a forced cap, which it would raise when the cap ends; with a maximum it is accepted", async () => {
+    await set({ fleet: true, max: 4, force: true });
+    const refused = ada.setOverride({ ...WEB, ...IN_AN_HOUR, min: 6 });
+    await expect(refused).rejects.toThrow(/minReplicas would be 6, above maxReplicas, which is 4 by the override "f-\w+" of ada: TV spot; give a max too/);
+    expect((await set({ ...WEB, min: 6, max: 8 })).warnings[0]).toContain("it does not set minReplicas of 1 autoscaler");
+  });
+
   it("warns of a hold without an end, and of an override that meets nobody", async () => {
     const { untilMs: _none, ...open } = IN_AN_HOUR;
     expect((await ada.setOverride({ ...open, cluster: "eu-1", hold: true })).warnings[0]).toContain("it has no end");

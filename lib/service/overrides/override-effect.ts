@@ -46,8 +46,10 @@ export const effectOf = async (context: QueryContext, place: OverridePlace, over
     seen.push({ record, before: boundsBy(before), after: boundsBy([...before, scoped]) });
   }
   const crossed = seen.filter(({ before, after }) => after.max.source.kind === "floor" && before.max.source.kind !== "floor");
-  const [first] = crossed;
-  if (place.scope === "autoscaler" && first) throw crossedBounds(first);
+  // Also a minimum that has no effect now, because a forced cap goes before it: it would raise the maximum when the cap ends.
+  const above = seen.find(({ before }) => override.set.max === undefined && (override.set.min ?? 0) > before.max.replicas);
+  const first = above ?? crossed[0];
+  if (place.scope === "autoscaler" && first) throw crossedBounds(first, Math.max(override.set.min ?? 0, first.after.min.replicas));
   const warnings = [...metNobody(seen, place), ...hidden(seen, override), ...follows(crossed), ...capped(seen, override), ...withoutEnd(override)];
   return { meets: seen.map(meetingOf), more, warnings };
 };
@@ -77,9 +79,9 @@ async function* metBy(
 
 const pathOf = ({ record: { cluster, namespace, name } }: Seen): string => `"${cluster}/${namespace}/${name}"`;
 
-const crossedBounds = ({ record, before, after }: Seen): Error =>
+const crossedBounds = ({ record, before }: Seen, min: number): Error =>
   invalidOverride(`set an override of "${record.namespace}/${record.name}" in cluster "${record.cluster}"`, [
-    `minReplicas would be ${after.min.replicas}, above maxReplicas, which is ${before.max.replicas} ${sourceText(before.max.source)}; give a max too`,
+    `minReplicas would be ${min}, above maxReplicas, which is ${before.max.replicas} ${sourceText(before.max.source)}; give a max too`,
   ]);
 
 const meetingOf = ({ record: { cluster, namespace, name }, before, after }: Seen): OverrideMeeting => ({

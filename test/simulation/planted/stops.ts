@@ -1,6 +1,7 @@
 import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Observed } from "../../../lib/cluster/cluster-client.ts";
 import type { Decision } from "../../../lib/model/decision.ts";
+import { NOTHING_SET } from "../../../lib/model/bounds.ts";
 import type { ScopedOverride } from "../../../lib/model/override.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
 import { fleetKey } from "../../../lib/store/table/keys.ts";
@@ -116,6 +117,27 @@ const unreadExtension: PlantedBug = {
       return { ...one, ...(endMs !== undefined && { untilMs: endMs }) };
     };
     return decidingBy(ports, (input) => withOverrides(input, (all) => all.map(firstEnd)));
+  },
+};
+
+/** The overrides of each autoscaler that a process has seen. */
+const seenOverrides = new WeakMap<object, Map<string, Map<string, ScopedOverride>>>();
+
+/** A warm environment keeps what it has read until the end that it has read: an override that was cleared goes on. */
+const unreadClear: PlantedBug = {
+  leftOut: "the end of an override that was cleared",
+  seed: 0,
+  caughtBy: [OUTSIDE],
+  ports: (ports, { process }) => {
+    const ofProcess = seenOverrides.get(process) ?? new Map<string, Map<string, ScopedOverride>>();
+    seenOverrides.set(process, ofProcess);
+    return decidingBy(ports, ({ setByPeople = NOTHING_SET, ...input }) => {
+      const key = `${input.namespace}/${input.name}`;
+      const seen = ofProcess.get(key) ?? new Map<string, ScopedOverride>();
+      ofProcess.set(key, seen);
+      for (const one of setByPeople.overrides) seen.set(one.id, one);
+      return { ...input, setByPeople: { ...setByPeople, overrides: [...seen.values()] } };
+    });
   },
 };
 
@@ -239,6 +261,7 @@ export const STOP_BUGS: readonly PlantedBug[] = [
   unreadOwnOverrides,
   lateEnd,
   unreadExtension,
+  unreadClear,
   unseenRivals,
   unknownRivals,
   refusedLooks,
