@@ -120,6 +120,11 @@ describe("a CSV of foreign texts", () => {
 });
 
 describe("documentText()", () => {
+  it("quotes what YAML 1.1 takes for a number, a date or a boolean, so that kubectl and every other reader take it for the text that it is", () => {
+    const value = { from: "20:00", date: "2026-12-24", label: "on", plain: "20:00Z", cpu: "500m" };
+    expect(documentText(value, "yaml").written()).toBe('from: "20:00"\ndate: "2026-12-24"\nlabel: "on"\nplain: 20:00Z\ncpu: 500m\n');
+  });
+
   it("leaves undefined members out in both formats, and writes no anchors for repeated objects", () => {
     const shared = { kind: "Deployment" };
     const value = { a: shared, b: shared, gone: undefined };

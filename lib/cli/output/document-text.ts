@@ -19,12 +19,16 @@ export const documentText = (value: unknown, format: DocumentFormat): Printed =>
 
 export const jsonText = (value: unknown, indent?: number): string => printableJson(JSON.stringify(value, null, indent));
 
-/** YAML in which each text with an unprintable character is quoted, and the character is an escape. */
+/** Texts that a reader of YAML 1.1, such as the one in kubectl, takes for a number, a date or a boolean: "20:00" for 1200, "2026-12-24", "on". */
+const NO_TEXT_IN_YAML_1_1 = /^(?:\d+(?::[0-5]?\d)+|\d{4}-\d{2}-\d{2}|y|n|yes|no|on|off)$/i;
+
+/** YAML in which each text is quoted that YAML 1.1 reads as something else, or that has an unprintable character, which is then an escape. */
 export const yamlText = (value: unknown, options: DocumentOptions & SchemaOptions & CreateNodeOptions & ToStringOptions = {}): string => {
   const document = new Document(value, options);
   visit(document, {
     Scalar: (_key, node) => {
-      if (typeof node.value === "string" && !isPrintable(node.value.replaceAll("\n", ""))) node.type = "QUOTE_DOUBLE";
+      const { value: text } = node;
+      if (typeof text === "string" && (NO_TEXT_IN_YAML_1_1.test(text) || !isPrintable(text.replaceAll("\n", "")))) node.type = "QUOTE_DOUBLE";
     },
   });
   return printableJson(document.toString({ lineWidth: 0, ...options }));

@@ -81,7 +81,7 @@ export const SPEC_FIELDS = {
       default: "native",
     },
   ),
-  owner: words("The owner, for people who read the autoscaler, and whose topic is told of its problems."),
+  owner: words("The owner, for people who read the autoscaler. The topic of the owner gets its problems."),
   scaleTargetRef: group(
     "The workload that is scaled, in the namespace of the autoscaler.",
     {
