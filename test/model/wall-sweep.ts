@@ -27,5 +27,7 @@ for (const [zone, first] of SWEPT) {
   failed += other + back;
   process.stdout.write(`${zone.padEnd(22)}from ${first.join("-")}: ${equal} wall times equal the scan, ${other} differ, ${back} move back\n`);
 }
-process.stdout.write(`${SWEPT.length} zones, ${SWEPT_DAYS} days each, zone data ${process.versions.tz ?? "unknown"}: ${failed === 0 ? "no difference" : `${failed} faults`}\n`);
+process.stdout.write(
+  `${SWEPT.length} zones, ${SWEPT_DAYS} days each, zone data ${process.versions["tz"] ?? "unknown"}: ${failed === 0 ? "no difference" : `${failed} faults`}\n`,
+);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -99,7 +99,9 @@ describe("setOverride()", () => {
   it("refuses a minimum of one autoscaler above a forced cap, which it would raise when the cap ends; with a maximum it is accepted", async () => {
     await set({ fleet: true, max: 4, force: true });
     const refused = ada.setOverride({ ...WEB, ...IN_AN_HOUR, min: 6 });
-    await expect(refused).rejects.toThrow(/minReplicas would be 6, above maxReplicas, which is 4 by the override "f-\w+" of ada: TV spot; give a max too/);
+    await expect(refused).rejects.toThrow(
+      /minReplicas would be 6, above maxReplicas, which is 4 by the override "f-\w+" of ada: TV spot; give a max too/,
+    );
     expect((await set({ ...WEB, min: 6, max: 8 })).warnings[0]).toContain("it does not set minReplicas of 1 autoscaler");
   });
 
