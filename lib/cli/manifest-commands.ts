@@ -5,11 +5,13 @@ import type { ConvertOptions } from "./commands/convert.ts";
 import type { CommandIo, Printer } from "./io.ts";
 import type { DocumentFormat } from "./output/document-text.ts";
 import { output } from "./output-option.ts";
+import { TRIGGER_SOURCE } from "./trigger-sources.ts";
 
 /** Commands that only read manifests, or explain words, and open no data folder. */
 export const manifestCommands = (root: Command, io: CommandIo, printer: Printer): void => {
   withFiles(root.command("convert"))
     .description("convert manifests of any accepted form to PodAutoscalers with the same decisions")
+    .option(...TRIGGER_SOURCE)
     .addOption(output(["yaml", "json"]))
     .addOption(validateOption())
     .action(async (options: ConvertOptions) => (await import("./commands/convert.ts")).convert(printer, options, io));

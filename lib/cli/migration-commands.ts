@@ -7,6 +7,7 @@ import { type CommandIo, type Printer, showsOf } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope } from "./scope-options.ts";
+import { TRIGGER_SOURCE } from "./trigger-sources.ts";
 import { namedResources, oneResource } from "./selected-names.ts";
 
 /** Commands that move autoscalers from the controllers of a cluster to Tidemark. */
@@ -21,6 +22,7 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
     .addOption(
       new Option("--as <form>", "the kind of each object, or PodAutoscalers that decide the same").choices(["same", "native"]).default("same"),
     )
+    .option(...TRIGGER_SOURCE)
     .option("--apply", "store them for --cluster, as apply does")
     .addOption(output(["yaml", "json"]))
     .addHelpText(

@@ -20,10 +20,12 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }, mi
 `;
 
 /** The entries that `convert` prints for the only autoscaler, and what it says. */
-const converted = async (...texts: readonly string[]) => {
+const converted = (...texts: readonly string[]) => convertedWith([], ...texts);
+
+const convertedWith = async (options: readonly string[], ...texts: readonly string[]) => {
   const file = join(folder, "all.yaml");
   writeFileSync(file, texts.join("---\n"));
-  const { out, err, code } = await inside(["convert", "-f", file, "-o", "json"]);
+  const { out, err, code } = await inside(["convert", "-f", file, ...options, "-o", "json"]);
   return {
     entries: code === 0 ? (JSON.parse(out).spec.schedule as readonly unknown[] | undefined) : undefined,
     err,
@@ -54,6 +56,19 @@ describe("convert with objects that set counts by time", () => {
   it("refuses a cron trigger that it cannot read, and one without another trigger, by its name", async () => {
     expect((await converted(SCALED("0 8 25 12 *"))).err).toContain("spec.triggers[0] (cron): KEDA's HPA of this ScaledObject does not exist");
     expect((await converted(SCALED("0 8 * * 1-5", ""))).err).toContain("spec.triggers[0] (cron)");
+  });
+
+  it("makes metrics of registered sources of the other triggers, which --source names", async () => {
+    const more = "- { type: prometheus, metadata: { serverAddress: 'http://prometheus', query: up, threshold: '10' } }";
+    const { err } = await converted(SCALED("0 8 * * 1-5", more));
+    expect(err).toContain("spec.triggers[1] (prometheus): its address and its credentials belong to a registered source");
+    expect(err).toContain("--source prometheus-1=NAME");
+    const { entries, document } = await convertedWith(["--source", "prometheus=main"], SCALED("0 8 * * 1-5", more));
+    expect(entries).toMatchObject([{ name: "cron-0", minReplicas: 20 }]);
+    expect(document).toMatchObject({ kind: "PodAutoscaler", spec: { metrics: [{ prometheus: { source: "main", query: "up" }, target: 10 }] } });
+    expect((await convertedWith(["--source", "prometheus"], SCALED("0 8 * * 1-5", more))).err).toContain(
+      "give TRIGGER=NAME, such as prometheus=main",
+    );
   });
 
   it("makes windows of the rules of Karmada, each to the next one that sets the same bound", async () => {

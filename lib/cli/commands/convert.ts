@@ -6,6 +6,7 @@ import { importObjects } from "../../manifest/import/import-objects.ts";
 import { hasDowntime } from "../../manifest/import/schedules/downtimes.ts";
 import { type Attached, type Converted, isTimed, withoutScheduleMetrics, withSchedules } from "../../manifest/import/schedules/with-schedules.ts";
 import { convert as conversionOf } from "../../manifest/native/convert.ts";
+import type { TriggerSources } from "../../manifest/import/keda/native-scaled-object.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
@@ -14,18 +15,25 @@ import type { CommandIo, Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { listOf } from "../output/kubernetes-object.ts";
 import { type FileOptions, readSources } from "../read-sources.ts";
+import { triggerSources } from "../trigger-sources.ts";
 
 export interface ConvertOptions extends FileOptions {
   readonly output: DocumentFormat;
   readonly validate: Validation;
+  readonly source?: readonly string[];
 }
 
 /**
  * Prints every manifest of the files as a PodAutoscaler with the same decisions, and with the schedules that other objects of the files are for it; all of them, or none. Throws
  * `manifest.not-convertible` with the rule, the trigger or the field that a PodAutoscaler cannot express.
  */
-export const convert = async (printer: Printer, { output, validate, ...files }: ConvertOptions, io: Pick<CommandIo, "stdin">): Promise<void> => {
+export const convert = async (
+  printer: Printer,
+  { output, validate, source, ...files }: ConvertOptions,
+  io: Pick<CommandIo, "stdin">,
+): Promise<void> => {
   const sources = await readSources(files, io.stdin);
+  const triggers = triggerSources(source);
   const budget = newBudget();
   const inputs = sources.flatMap(({ file, text: manifests }) =>
     readManifests(manifests, file, { budget, repeatedKeys: validate === "strict" ? "refuse" : "keep" }),
@@ -34,7 +42,7 @@ export const convert = async (printer: Printer, { output, validate, ...files }: 
   const timed = inputs.filter((input) => isTimed(rawOf(input)));
   const converted = inputs
     .filter((input) => !timed.includes(input))
-    .map((input) => convertedInput(printer, input, { validate, timed: timed.map(rawOf) }));
+    .map((input) => convertedInput(printer, input, { validate, timed: timed.map(rawOf), triggers }));
   const annotated = inputs.filter(
     (input) => !timed.includes(input) && rawOf(input)["kind"] === "HorizontalPodAutoscaler" && hasDowntime(rawOf(input)),
   );
@@ -50,12 +58,13 @@ export const convert = async (printer: Printer, { output, validate, ...files }: 
 interface ConvertStep {
   readonly validate: Validation;
   readonly timed: readonly Json[];
+  readonly triggers: TriggerSources | undefined;
 }
 
 /** One autoscaler, with the schedule that its own triggers and metrics are. */
-const convertedInput = (printer: Printer, input: ManifestDocument, { validate, timed }: ConvertStep): Converted => {
+const convertedInput = (printer: Printer, input: ManifestDocument, { validate, timed, triggers }: ConvertStep): Converted => {
   const raw = isObject(input.document) ? input.document : {};
-  if (raw["kind"] === "ScaledObject") return convertedScaledObject(printer, raw, input.where);
+  if (raw["kind"] === "ScaledObject") return convertedScaledObject(printer, raw, { where: input.where, triggers });
   const { document, entries, details } = withoutScheduleMetrics(raw, timed);
   tellOrThrow(
     printer,
@@ -66,8 +75,22 @@ const convertedInput = (printer: Printer, input: ManifestDocument, { validate, t
   return { document: convertedOrThrow(admitted, input.where), entries };
 };
 
-const convertedScaledObject = (printer: Printer, raw: Json, where: string): Converted => {
-  const { manifests, findings } = importObjects({ hpas: [], watermarks: [], scaledObjects: [raw] }, "native");
+/** KEDA's HPA is not in a file, so that a trigger which is neither a resource nor a time needs a registered source. */
+const OF_THE_CLUSTER: ReadonlySet<string> = new Set(["cpu", "memory", "cron"]);
+
+const needsSources = ({ spec }: Json): boolean => {
+  const triggers: unknown = isObject(spec) ? spec["triggers"] : undefined;
+  const types = (Array.isArray(triggers) ? triggers : []).map((trigger: unknown) => (isObject(trigger) ? String(trigger["type"]) : ""));
+  return types.some((type) => !OF_THE_CLUSTER.has(type));
+};
+
+const convertedScaledObject = (
+  printer: Printer,
+  raw: Json,
+  { where, triggers }: { readonly where: string; readonly triggers: TriggerSources | undefined },
+): Converted => {
+  const sources = triggers ?? (needsSources(raw) ? {} : undefined);
+  const { manifests, findings } = importObjects({ hpas: [], watermarks: [], scaledObjects: [raw], ...(sources && { sources }) }, "native");
   tellOrThrow(
     printer,
     findings.map((detail) => ({ words: where, detail })),

@@ -11,6 +11,7 @@ import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import type { ManifestSource } from "../../service/service.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { triggerSources } from "../trigger-sources.ts";
 import { usage } from "../usage-error.ts";
 
 export interface ImportOptions {
@@ -21,6 +22,7 @@ export interface ImportOptions {
   readonly allNamespaces?: true;
   readonly selector?: string;
   readonly as: "same" | "native";
+  readonly source?: readonly string[];
   readonly apply?: true;
   readonly output: DocumentFormat;
 }
@@ -81,7 +83,11 @@ export interface ImportResult extends Imported {
 }
 
 /** Reads the autoscalers of a cluster as manifests. An API that is not installed has none; any other failure is told. */
-export const readImport = async (source: KubeconfigSource, options: Pick<ImportOptions, "namespace" | "selector" | "as">): Promise<ImportResult> => {
+export const readImport = async (
+  source: KubeconfigSource,
+  options: Pick<ImportOptions, "namespace" | "selector" | "as" | "source">,
+): Promise<ImportResult> => {
+  const sources = triggerSources(options.source);
   const api = await openKubeconfig(source);
   try {
     const kinds = ["hpas", "watermarks", "scaledObjects"] as const;
@@ -89,7 +95,10 @@ export const readImport = async (source: KubeconfigSource, options: Pick<ImportO
     const [hpas = [], watermarks = [], scaledObjects = []] = answers.map(objectsOf);
     const unread = answers.flatMap((answer, at) => unreadOf(answer, RIVAL_PATHS[kinds[at] ?? "hpas"]));
     const { timed, notes } = await readTimed(api, options.namespace);
-    const imported = importObjects({ ...selected({ hpas, watermarks, scaledObjects }, options.selector), timed }, options.as);
+    const imported = importObjects(
+      { ...selected({ hpas, watermarks, scaledObjects }, options.selector), timed, ...(sources && { sources }) },
+      options.as,
+    );
     return { ...imported, unread, notes };
   } finally {
     api.close();

@@ -4,7 +4,8 @@ import { admit } from "../admit.ts";
 import { convert } from "../native/convert.ts";
 import { cleanObject } from "./clean-object.ts";
 import type { Detail, Finding } from "./finding.ts";
-import { importScaledObject } from "./scaled-object.ts";
+import { nativeScaledObject, type TriggerSources } from "./keda/native-scaled-object.ts";
+import { type ImportedScaledObject, importScaledObject } from "./scaled-object.ts";
 import { hasDowntime } from "./schedules/downtimes.ts";
 import { type ClusterSchedules, clusterSchedules, withEntries, withoutScheduleMetrics } from "./schedules/with-schedules.ts";
 
@@ -15,6 +16,8 @@ export interface ListedAutoscalers {
   readonly scaledObjects: readonly Json[];
   /** Objects that set counts by time: CronFederatedHPAs, ScalingSchedules, SleepInfos, and what kube-downscaler has annotated. */
   readonly timed?: readonly Json[];
+  /** Registered sources of the triggers of ScaledObjects. With them a ScaledObject becomes a PodAutoscaler that needs KEDA no more. */
+  readonly sources?: TriggerSources;
 }
 
 export interface Imported {
@@ -38,7 +41,7 @@ const metadataOf = (raw: Json): Json => object(raw["metadata"]);
  * The manifests of these autoscalers, and everything that they cannot say. An HPA that a ScaledObject owns is a part of it. Each manifest is admitted as `apply` admits it, so that what is
  * printed can be applied; what is refused is a finding.
  */
-export const importObjects = ({ timed = [], ...listed }: ListedAutoscalers, as: "same" | "native"): Imported => {
+export const importObjects = ({ timed = [], sources, ...listed }: ListedAutoscalers, as: "same" | "native"): Imported => {
   const annotated = listed.hpas.filter(hasDowntime).map((hpa) => withKind(hpa, "autoscaling/v2", "HorizontalPodAutoscaler"));
   const schedules = clusterSchedules([...timed, ...annotated]);
   const isOwned = (hpa: Json): boolean => ownersOf(hpa).some(({ kind }) => kind === "ScaledObject");
@@ -57,7 +60,7 @@ export const importObjects = ({ timed = [], ...listed }: ListedAutoscalers, as: 
     return { raw, document, schedule: entries, details: [...details, ...more] };
   });
   const scaled = listed.scaledObjects.map(
-    (raw): Candidate => ({ raw: withKind(raw, "keda.sh/v1alpha1", "ScaledObject"), ...importScaledObject(raw, hpaOf.get(keyOf(raw))) }),
+    (raw): Candidate => ({ raw: withKind(raw, "keda.sh/v1alpha1", "ScaledObject"), ...scaledObjectOf(raw, hpaOf.get(keyOf(raw)), sources) }),
   );
   const admitted = [...candidates, ...scaled]
     .toSorted((one, other) => (keyOf(one.raw) < keyOf(other.raw) ? -1 : 1))
@@ -71,6 +74,9 @@ export const importObjects = ({ timed = [], ...listed }: ListedAutoscalers, as: 
     ],
   };
 };
+
+const scaledObjectOf = (raw: Json, hpa: Json | undefined, sources: TriggerSources | undefined): ImportedScaledObject =>
+  sources ? nativeScaledObject(raw, sources) : importScaledObject(raw, hpa);
 
 /** The autoscaler with the entries of the timed objects that are for it. */
 const scheduledBy = (schedules: ClusterSchedules, candidate: Candidate): Candidate => {
@@ -113,6 +119,9 @@ const admittedAs = (candidate: Candidate, as: "same" | "native"): Candidate => {
   if (!admission.ok) {
     return refusedBy(admission.problems, { raw, details });
   }
+  // A PodAutoscaler is printed as it was written, without the defaults of all of its fields.
+  if (document["kind"] === "PodAutoscaler")
+    return scheduled({ raw, document: schedule.length > 0 ? withEntries(document, schedule) : document, details });
   if (as === "same" && schedule.length === 0) return candidate;
   const conversion = convert(admission);
   if (conversion.kind === "converted") return scheduled({ raw, document: withEntries(conversion.document, schedule), details });

@@ -1,0 +1,265 @@
+import { type Json, present } from "../../../fields/json.ts";
+import { cleanMetadata } from "../clean-object.ts";
+import type { Detail } from "../finding.ts";
+import { kedaCron } from "../schedules/actions.ts";
+import { changed, list, lost, object, textOf } from "../schedules/timed.ts";
+import type { ImportedScaledObject } from "../scaled-object.ts";
+import { blockOf, type Trigger } from "./triggers.ts";
+
+/** The registered source of a trigger: by its name, by its authentication, or by its type. */
+export type TriggerSources = Readonly<Record<string, string>>;
+
+/** Defaults of KEDA 2.21. */
+const KEDA = { most: 100, cooldownSeconds: 300, pollingSeconds: 30 } as const;
+const ANNOTATION = /^(?:autoscaling|scaledobject|validations)\.keda\.sh\//;
+const PREFIX = "autoscaling.keda.sh/";
+const FALSE = /^(?:0|f|F|false|False|FALSE)$/;
+
+const numberOf = (value: unknown, otherwise: number): number => (typeof value === "number" ? value : otherwise);
+
+/**
+ * A ScaledObject as a PodAutoscaler that needs KEDA no more: each trigger is a metric of a registered source, and scaling to zero is `idle`.
+ * Fails to no document: an autoscaler without one of its metrics would shrink to what the others need.
+ */
+export const nativeScaledObject = (raw: Json, sources: TriggerSources): ImportedScaledObject => {
+  const spec = object(raw["spec"]);
+  const most = numberOf(spec["maxReplicaCount"], KEDA.most);
+  const triggers = list(spec["triggers"]).map((trigger, index) => triggerOf(object(trigger), index, sources));
+  const modifiers = object(object(spec["advanced"])["scalingModifiers"]);
+  const formula = textOf(modifiers["formula"]);
+  const cron = triggers.map((trigger, index) =>
+    trigger.type === "cron" && formula === undefined ? kedaCron(trigger.raw, { index, most }) : undefined,
+  );
+  const missing = missingOf(spec, most);
+  const read = triggers
+    .filter((_, at) => cron[at] === undefined)
+    .map((trigger) => metricOf(trigger, { spec, formula, onMissing: missing.onMissing }));
+  const pauses = pausesOf(raw, spec);
+  const details = [
+    ...(triggers.length === 0 ? [lost("spec.triggers", "it has no trigger")] : []),
+    ...cron.flatMap((entry) => entry?.detail ?? []),
+    ...(read.length === 0 && triggers.length > 0
+      ? [lost("spec.triggers", "it has only cron: a schedule needs a metric that decides outside of its windows")]
+      : []),
+    ...read.flatMap(({ details: of }) => of),
+    ...missing.details,
+    ...pauses.details,
+    ...fieldDetails(spec),
+  ];
+  if (details.some(({ severity }) => severity === "lost")) return { details };
+  const schedule = cron.flatMap((entry) => entry?.entries ?? []);
+  const metrics = [
+    ...read.map(({ metric }) => metric),
+    ...(formula === undefined ? [] : [formulaMetric(modifiers, formula, { spec, onMissing: missing.onMissing })]),
+  ];
+  return { document: documentOf(raw, { spec, most, metrics, pauses }), ...(schedule.length > 0 && { schedule }), details };
+};
+
+const triggerOf = (raw: Json, index: number, sources: TriggerSources): Trigger => {
+  const type = String(raw["type"]);
+  const name = textOf(raw["name"]) ?? `${type}-${index}`;
+  const authentication = textOf(object(raw["authenticationRef"])["name"]) ?? "";
+  return {
+    type,
+    name,
+    of: `spec.triggers[${index}] (${type})`,
+    metadata: object(raw["metadata"]),
+    raw,
+    source: sources[name] ?? sources[authentication] ?? sources[type],
+  };
+};
+
+interface Among {
+  readonly spec: Json;
+  readonly formula: string | undefined;
+  readonly onMissing: Json;
+}
+
+type ReadMetric = { readonly metric?: Json; readonly details: readonly Detail[] };
+
+const metricOf = (trigger: Trigger, among: Among): ReadMetric =>
+  trigger.type === "cpu" || trigger.type === "memory" ? resourceOf(trigger, among) : outsideOf(trigger, among);
+
+/** `metadata.type` is what earlier versions of KEDA call `metricType`. An HPA without one of its metrics may grow, and does not shrink. */
+const resourceOf = ({ type, name, of, metadata, raw }: Trigger, { spec }: Among): ReadMetric => {
+  const kind = String(raw["metricType"] ?? metadata["type"] ?? "Utilization");
+  const measure = { Utilization: "Percent", AverageValue: "Average" }[kind];
+  const target = textOf(metadata["value"]);
+  if (measure === undefined || target === undefined)
+    return { details: [lost(of, `metricType "${kind}" with the value "${String(target)}" is no target of a resource`)] };
+  const container = textOf(metadata["containerName"]);
+  const block = container === undefined ? { resource: { name: type } } : { containerResource: { name: type, container } };
+  return { metric: { name, ...block, measure, target: amountOf(target), ...toleranceOf(spec), onMissing: { action: "scaleUpOnly" } }, details: [] };
+};
+
+const MEASURES: Readonly<Record<string, string>> = { AverageValue: "Average", Value: "Total" };
+
+const outsideOf = (trigger: Trigger, { spec, formula, onMissing }: Among): ReadMetric => {
+  const { name, of, raw } = trigger;
+  const found = blockOf(trigger);
+  if ("refused" in found) return { details: [found.refused] };
+  const { block, target, activation = "0", details } = found;
+  const every = raw["useCachedMetrics"] === true ? { everySeconds: numberOf(spec["pollingInterval"], KEDA.pollingSeconds) } : {};
+  if (formula !== undefined) return { metric: { name, ...block, ...every, input: true }, details };
+  const kind = textOf(raw["metricType"]) ?? "AverageValue";
+  const measure = MEASURES[kind];
+  if (measure === undefined) return { details: [...details, lost(of, `metricType "${kind}" is none of AverageValue and Value`)] };
+  if (target === undefined) return { details: [...details, lost(of, "it has no target")] };
+  const activated = mayIdle(spec) ? { activation: amountOf(activation) } : {};
+  return { metric: { name, ...block, ...every, measure, target: amountOf(target), ...toleranceOf(spec), ...activated, onMissing }, details };
+};
+
+const formulaMetric = (modifiers: Json, expression: string, { spec, onMissing }: Pick<Among, "spec" | "onMissing">): Json => ({
+  name: "composite",
+  formula: { expression },
+  measure: MEASURES[textOf(modifiers["metricType"]) ?? "AverageValue"],
+  target: amountOf(modifiers["target"]),
+  ...toleranceOf(spec),
+  ...(mayIdle(spec) && { activation: amountOf(modifiers["activationTarget"] ?? "0") }),
+  onMissing,
+});
+
+/** KEDA writes numbers as texts. */
+const amountOf = (value: unknown): unknown => {
+  const text = String(value).trim();
+  return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
+};
+
+const behaviorOf = (spec: Json): Json => object(object(object(spec["advanced"])["horizontalPodAutoscalerConfig"])["behavior"]);
+
+/** A tolerance of autoscaling/v2 is of a direction, and here of a metric. */
+const toleranceOf = (spec: Json): Json => {
+  const { scaleUp, scaleDown } = behaviorOf(spec);
+  const [up, down] = [object(scaleUp)["tolerance"], object(scaleDown)["tolerance"]];
+  return up === undefined && down === undefined ? {} : { tolerance: present({ up, down }) };
+};
+
+/** A count below the least one that triggers may ask for: KEDA goes there by itself, past the HPA. */
+const mayIdle = ({ minReplicaCount = 0, idleReplicaCount }: Json): boolean => minReplicaCount === 0 || idleReplicaCount !== undefined;
+
+/** An HPA grows on its other metrics while one is missing, and does not shrink. */
+const missingOf = (spec: Json, most: number): { readonly onMissing: Json; readonly details: readonly Detail[] } => {
+  const { fallback, minReplicaCount, pollingInterval } = spec;
+  if (fallback === undefined) return { onMissing: { action: "scaleUpOnly" }, details: [] };
+  const { failureThreshold, replicas, behavior = "static" } = object(fallback);
+  const of = "spec.fallback";
+  if (behavior === "currentReplicas") return { onMissing: { action: "hold" }, details: [] };
+  if (behavior === "scalingModifiers")
+    return {
+      onMissing: { action: "hold" },
+      details: [changed(of, "a missing input is replaced by ?? of the formula at once, and not after failureThreshold")],
+    };
+  if (behavior === "currentReplicasIfLower")
+    return { onMissing: { action: "hold" }, details: [changed(of, "a missing metric never shrinks a workload here: the count is held")] };
+  const asked = numberOf(replicas, 0);
+  if (asked < 1)
+    return { onMissing: { action: "hold" }, details: [changed(of, "KEDA would go to 0 while its metrics fail; here the count is held")] };
+  const afterSeconds = numberOf(failureThreshold, 3) * numberOf(pollingInterval, KEDA.pollingSeconds);
+  const within = Math.min(most, Math.max(asked, numberOf(minReplicaCount, 0), 1));
+  const words = behavior === "static" ? [changed(of, "a missing metric never shrinks a workload here: a count above its replicas stays")] : [];
+  return { onMissing: { action: "fallback", replicas: within, afterSeconds }, details: words };
+};
+
+interface Pauses {
+  /** Fields of the spec that the annotations stand for. */
+  readonly fields: Json;
+  readonly disabled: ReadonlySet<"scaleUp" | "scaleDown">;
+  readonly neverIdle: boolean;
+  readonly details: readonly Detail[];
+}
+
+const pausesOf = (raw: Json, spec: Json): Pauses => {
+  const annotations = object(object(raw["metadata"])["annotations"]);
+  const isOn = (name: string): boolean => annotations[`${PREFIX}${name}`] !== undefined && !FALSE.test(String(annotations[`${PREFIX}${name}`]));
+  const say = (name: string, message: string): Detail => changed(`metadata.annotations["${PREFIX}${name}"]`, message);
+  const replicas = annotations[`${PREFIX}paused-replicas`];
+  const scaleIn = isOn("paused-scale-in");
+  const scaleOut = isOn("paused-scale-out");
+  const active = isOn("force-activation") && mayIdle(spec);
+  const count = Number(replicas);
+  const atCount = replicas === undefined ? [] : countDetail(say, count);
+  return {
+    fields: {
+      ...(isOn("paused") && { dryRun: true }),
+      ...(replicas !== undefined && count >= 1 && { minReplicas: count, maxReplicas: count }),
+    },
+    disabled: new Set([...(scaleIn ? (["scaleDown"] as const) : []), ...(scaleOut ? (["scaleUp"] as const) : [])]),
+    neverIdle: scaleIn || active || replicas !== undefined,
+    details: [
+      ...(isOn("paused") ? [say("paused", "it is dryRun: true of the manifest: it decides and reports, and writes nothing; end it there")] : []),
+      ...atCount,
+      ...(scaleIn ? [say("paused-scale-in", "it is selectPolicy: Disabled of spec.scaleDown, without idle: end it there")] : []),
+      ...(scaleOut ? [say("paused-scale-out", "it is selectPolicy: Disabled of spec.scaleUp: end it there")] : []),
+      ...(active ? [say("force-activation", "the manifest has no idle: add it where the workload may be idle again")] : []),
+    ],
+  };
+};
+
+const countDetail = (say: (name: string, message: string) => Detail, count: number): readonly Detail[] =>
+  Number.isInteger(count) && count >= 1
+    ? [say("paused-replicas", `minReplicas and maxReplicas are ${count}: write the bounds of the ScaledObject where the pause ends`)]
+    : [{ ...say("paused-replicas", "a count of 0 or none is no bound; end the pause first"), severity: "lost" }];
+
+const documentOf = (
+  raw: Json,
+  { spec, most, metrics, pauses }: { readonly spec: Json; readonly most: number; readonly metrics: readonly unknown[]; readonly pauses: Pauses },
+): Json => {
+  const { apiVersion = "apps/v1", kind = "Deployment", name } = object(spec["scaleTargetRef"]);
+  const { idleReplicaCount = 0, cooldownPeriod } = spec;
+  const idle = { replicas: idleReplicaCount, afterSeconds: numberOf(cooldownPeriod, KEDA.cooldownSeconds) };
+  return {
+    apiVersion: "tidemark.dev/v1",
+    kind: "PodAutoscaler",
+    metadata: cleanMetadata(raw, ANNOTATION),
+    spec: {
+      scaleTargetRef: { apiVersion, kind, name },
+      minReplicas: Math.max(1, numberOf(spec["minReplicaCount"], 0)),
+      maxReplicas: most,
+      metrics,
+      ...directions(spec, pauses),
+      ...(mayIdle(spec) && !pauses.neverIdle && { idle }),
+      ...pauses.fields,
+    },
+  };
+};
+
+/** The behavior has the fields of autoscaling/v2, whose defaults a PodAutoscaler has, too. */
+const directions = (spec: Json, { disabled }: Pauses): Json => {
+  const behavior = behaviorOf(spec);
+  return Object.fromEntries(
+    (["scaleUp", "scaleDown"] as const).flatMap((way) => {
+      const { tolerance: _ofMetrics, ...rules } = object(behavior[way]);
+      const all = { ...rules, ...(disabled.has(way) && { selectPolicy: "Disabled" }) };
+      return Object.keys(all).length === 0 ? [] : [[way, all]];
+    }),
+  );
+};
+
+const fieldDetails = (spec: Json): readonly Detail[] => {
+  const { pollingInterval, initialCooldownPeriod = 0 } = spec;
+  const { restoreToOriginalReplicaCount, horizontalPodAutoscalerConfig } = object(spec["advanced"]);
+  const { envSourceContainerName } = object(spec["scaleTargetRef"]);
+  const details: readonly (readonly [unknown, Detail])[] = [
+    [
+      pollingInterval,
+      changed(
+        "spec.pollingInterval",
+        `sources are asked in every sync of the cluster, and not every ${String(pollingInterval)} s; everySeconds of a metric asks less often`,
+      ),
+    ],
+    [initialCooldownPeriod === 0 ? undefined : true, changed("spec.initialCooldownPeriod", "idle.afterSeconds counts from the first sync on")],
+    [
+      restoreToOriginalReplicaCount || undefined,
+      changed("spec.advanced.restoreToOriginalReplicaCount", "set it to false before the ScaledObject is deleted: KEDA sets the count back"),
+    ],
+    [
+      object(horizontalPodAutoscalerConfig)["name"],
+      { ...changed("spec.advanced.horizontalPodAutoscalerConfig.name", "it is the name of KEDA's HPA"), severity: "without effect" },
+    ],
+    [
+      envSourceContainerName,
+      { ...changed("spec.scaleTargetRef.envSourceContainerName", "no environment of a pod is read"), severity: "without effect" },
+    ],
+  ];
+  return details.flatMap(([value, detail]) => (value === undefined ? [] : [detail]));
+};

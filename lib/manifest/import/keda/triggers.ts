@@ -1,0 +1,204 @@
+import type { Json } from "../../../fields/json.ts";
+import type { Detail } from "../finding.ts";
+import { changed, lost, textOf } from "../schedules/timed.ts";
+
+/** One trigger of a ScaledObject. */
+export interface Trigger {
+  readonly type: string;
+  readonly name: string;
+  /** "spec.triggers[1] (prometheus)". */
+  readonly of: string;
+  readonly metadata: Json;
+  readonly raw: Json;
+  /** The registered source that stands for its address and its credentials. */
+  readonly source: string | undefined;
+}
+
+/** A trigger as the block of a metric, without its target. */
+export interface TriggerBlock {
+  /** `{ prometheus: {…} }`. */
+  readonly block: Json;
+  readonly target: string | undefined;
+  readonly activation: string | undefined;
+  readonly details: readonly Detail[];
+}
+
+type Reader = (trigger: Trigger, source: string) => TriggerBlock;
+
+/** KEDA reads flags in metadata as Go reads a bool. */
+const flagOf = (value: unknown, whenAbsent: boolean): boolean =>
+  textOf(value) === undefined ? whenAbsent : /^(?:1|t|T|true|True|TRUE)$/.test(String(value));
+
+const given = (of: string, metadata: Json, names: readonly string[], message: string): readonly Detail[] =>
+  names.filter((name) => textOf(metadata[name]) !== undefined).map((name) => changed(`${of}: ${name}`, message));
+
+const refusedFields = (of: string, metadata: Json, fields: Readonly<Record<string, string>>): readonly Detail[] =>
+  Object.entries(fields).flatMap(([name, why]) => (textOf(metadata[name]) === undefined ? [] : [lost(`${of}: ${name}`, why)]));
+
+const FROM_ENV = "it is read from the environment of the pods, which Tidemark does not read; write the value itself";
+const OF_SOURCE = "it belongs to the registered source, and is not in the manifest";
+
+/** KEDA reads an empty answer as this value unless ignoreNullValues is false. Without the field it would be missing here. */
+const whenEmpty = ({ of, metadata }: Trigger, value: string): { readonly fields: Json; readonly details: readonly Detail[] } =>
+  flagOf(metadata["ignoreNullValues"], true)
+    ? {
+        fields: { whenEmpty: value },
+        details: [
+          changed(`${of}: ignoreNullValues`, `an empty answer is ${value}, as in KEDA; remove whenEmpty where it means that the data is missing`),
+        ],
+      }
+    : { fields: {}, details: [] };
+
+const prometheus: Reader = (trigger, source) => {
+  const { of, metadata } = trigger;
+  const empty = whenEmpty(trigger, "0");
+  return {
+    block: { prometheus: { source, query: metadata["query"], ...empty.fields } },
+    target: textOf(metadata["threshold"]),
+    activation: textOf(metadata["activationThreshold"]),
+    details: [
+      ...empty.details,
+      ...given(of, metadata, ["customHeaders", "queryParameters", "namespace", "unsafeSsl", "timeout", "authModes", "awsRegion"], OF_SOURCE),
+    ],
+  };
+};
+
+const QUEUE_URL = /^https:\/\/[^/]+\/(\d{12})\/([\w-]+(?:\.fifo)?)$/;
+
+const sqs: Reader = ({ of, metadata }, source) => {
+  const asked = textOf(metadata["queueURL"]);
+  const [, accountId, name] = QUEUE_URL.exec(asked ?? "") ?? [];
+  const queue = name ?? asked;
+  const count = [
+    "Visible",
+    ...(flagOf(metadata["scaleOnInFlight"], true) ? ["InFlight"] : []),
+    ...(flagOf(metadata["scaleOnDelayed"], false) ? ["Delayed"] : []),
+  ];
+  return {
+    block: { sqs: { source, queue, ...(accountId !== undefined && { accountId }), count } },
+    target: textOf(metadata["queueLength"]) ?? "5",
+    activation: textOf(metadata["activationQueueLength"]),
+    details: [
+      ...(asked === undefined ? [lost(`${of}: queueURL`, "it names no queue")] : []),
+      ...refusedFields(of, metadata, {
+        queueURLFromEnv: FROM_ENV,
+        awsEndpoint: "a signed request goes to the host of its Region only; ask another server by a trigger of another type",
+      }),
+      ...given(of, metadata, ["awsRegion", "identityOwner"], OF_SOURCE),
+    ],
+  };
+};
+
+const SECONDS_OF_CLOUDWATCH = "300";
+
+const cloudwatch: Reader = (trigger, source) => {
+  const { of, metadata } = trigger;
+  const expression = textOf(metadata["expression"]);
+  const [names, values] = ["dimensionName", "dimensionValue"].map((name) => textOf(metadata[name])?.split(";") ?? []);
+  const dimensions = Object.fromEntries((names ?? []).map((name, at) => [name, values?.[at] ?? ""]));
+  const empty = whenEmpty(trigger, textOf(metadata["minMetricValue"]) ?? "0");
+  const of1 = {
+    namespace: metadata["namespace"],
+    metric: metadata["metricName"],
+    ...(names?.length && { dimensions }),
+    ...(textOf(metadata["metricStat"]) !== undefined && { stat: metadata["metricStat"] }),
+    ...(textOf(metadata["awsAccountId"]) !== undefined && { accountId: metadata["awsAccountId"] }),
+  };
+  const seconds = (name: string, otherwise: string): number => Number(textOf(metadata[name]) ?? otherwise);
+  return {
+    block: {
+      cloudwatch: {
+        source,
+        ...(expression === undefined ? of1 : { expression }),
+        periodSeconds: seconds("metricStatPeriod", SECONDS_OF_CLOUDWATCH),
+        lookbackSeconds: seconds("metricCollectionTime", SECONDS_OF_CLOUDWATCH),
+        offsetSeconds: seconds("metricEndTimeOffset", "0"),
+        ...empty.fields,
+      },
+    },
+    target: textOf(metadata["targetMetricValue"]),
+    activation: textOf(metadata["activationTargetMetricValue"]),
+    details: [
+      ...empty.details,
+      ...(expression === undefined
+        ? []
+        : [changed(`${of}: expression`, "the source must allow SEARCH and SELECT (--search), and each series that it finds is paid for")]),
+      ...refusedFields(of, metadata, {
+        metricUnit: "a metric is asked for without a unit; remove it where all values of the metric have one unit",
+        awsEndpoint: "a signed request goes to the host of its Region only",
+      }),
+      ...given(of, metadata, ["awsRegion", "identityOwner"], OF_SOURCE),
+    ],
+  };
+};
+
+/** A path of gjson with names and numbers only. A dot in a name is written `\.`. */
+const PLAIN = /^(?:[^\s.#@|*?{}[\]()!=<>%~\\^$]|\\\.)+(?:\.(?:[^\s.#@|*?{}[\]()!=<>%~\\^$]|\\\.)+)*$/;
+
+const pointerOf = (path: string): string | undefined =>
+  PLAIN.test(path)
+    ? path
+        .split(/(?<!\\)\./)
+        .map((name) => `/${name.replaceAll("\\.", ".").replaceAll("~", "~0").replaceAll("/", "~1")}`)
+        .join("")
+    : undefined;
+
+const metricsApi: Reader = ({ of, metadata }, source) => {
+  const url = URL.canParse(String(metadata["url"])) ? new URL(String(metadata["url"])) : undefined;
+  const location = textOf(metadata["valueLocation"]) ?? "";
+  const pointer = pointerOf(location);
+  const format = textOf(metadata["format"]) ?? "json";
+  const way = url && /\.svc(?:\.|$)/.test(url.hostname) ? "--service, through the API server of the cluster" : `--url ${url?.origin}`;
+  return {
+    block: { http: { source, path: url?.pathname, pointer } },
+    target: textOf(metadata["targetValue"]),
+    activation: textOf(metadata["activationTargetValue"]),
+    details: [
+      ...(url
+        ? [changed(`${of}: url`, `its host belongs to the source "${source}" (${way}), and the manifest has its path`)]
+        : [lost(`${of}: url`, "it is no URL")]),
+      ...(url && url.search !== ""
+        ? [lost(`${of}: url`, "it has parameters; register them with the source (--parameter), and remove them from the trigger")]
+        : []),
+      ...(pointer === undefined
+        ? [lost(`${of}: valueLocation`, `"${location}" is more than names and numbers with dots between; let the server answer with the number`)]
+        : []),
+      ...(format === "json"
+        ? []
+        : [lost(`${of}: format`, `only json is read, and it is "${format}"; scrape the endpoint with Prometheus, and ask that`)]),
+      ...(flagOf(metadata["aggregateFromKubeServiceEndpoints"], false)
+        ? [lost(`${of}: aggregateFromKubeServiceEndpoints`, "pods are not asked one by one; scrape them with Prometheus, and ask for the aggregate")]
+        : []),
+      ...given(of, metadata, ["authMode", "authModes", "unsafeSsl", "timeout", "method", "keyParamName"], OF_SOURCE),
+    ],
+  };
+};
+
+/** The triggers whose values come from outside the cluster. Another one is a line here. */
+const READERS: Readonly<Record<string, Reader>> = { prometheus, "aws-sqs-queue": sqs, "aws-cloudwatch": cloudwatch, "metrics-api": metricsApi };
+
+/** Where the values of a type that is not carried over can be had. */
+const WAYS_OUT: Readonly<Record<string, string>> = {
+  kafka:
+    "export the lag of the group to Prometheus (kafka-exporter, Burrow), or read AWS/Kafka SumOffsetLag of MSK from CloudWatch, and use a trigger of that type",
+  external: "its gRPC server is in the cluster; let it serve the number to Prometheus or as JSON, and use a trigger prometheus or metrics-api",
+  "external-push": "its gRPC server is in the cluster; let it serve the number to Prometheus or as JSON, and use a trigger prometheus or metrics-api",
+  "aws-kinesis-stream": "it counts shards; read GetRecords.IteratorAgeMilliseconds of AWS/Kinesis with a trigger aws-cloudwatch",
+  "aws-dynamodb-streams": "it counts shards; read IteratorAge of AWS/Lambda with a trigger aws-cloudwatch",
+};
+const ANY_WAY_OUT = "export its number to Prometheus or CloudWatch, or serve it as JSON, and use a trigger prometheus, aws-cloudwatch or metrics-api";
+
+/** The metric of a trigger whose values come from outside the cluster, or why there is none. */
+export const blockOf = (trigger: Trigger): TriggerBlock | { readonly refused: Detail } => {
+  const { type, of, name, source } = trigger;
+  const read = READERS[type];
+  if (read === undefined) return { refused: lost(of, `Tidemark has no source for the type "${type}": ${WAYS_OUT[type] ?? ANY_WAY_OUT}`) };
+  if (source === undefined)
+    return {
+      refused: lost(
+        of,
+        `its address and its credentials belong to a registered source: register one, and name it with --source ${name}=NAME (docs/sources.md)`,
+      ),
+    };
+  return read(trigger, source);
+};
