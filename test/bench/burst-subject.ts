@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
@@ -46,8 +47,10 @@ export interface Subject {
 /** What a folder holds of the project, on a cluster and tables that others use too. */
 export const subjectOf = async (name: string, folder: string, plane: ControlPlane, engine: Engine, apps: readonly App[]): Promise<Subject> => {
   const load = (path: string) => import(join(folder, path));
-  const [{ sync }, { RULES }, { DEFAULT_TIMING }, { warmCache }, { clientFor }] = await Promise.all(
-    ["sync/sync", "sync/rules", "sync/timing", "sync/warm-cache", "cluster/connect"].map((path) => load(`lib/${path}.ts`)),
+  // Checkouts before 0.2.0 have another name for it.
+  const pure = existsSync(join(folder, "lib/sync/pure-part.ts")) ? "sync/pure-part" : "sync/rules";
+  const [{ sync }, { PURE_PART, RULES = PURE_PART }, { DEFAULT_TIMING }, { warmCache }, { clientFor }] = await Promise.all(
+    ["sync/sync", pure, "sync/timing", "sync/warm-cache", "cluster/connect"].map((path) => load(`lib/${path}.ts`)),
   );
   const { insertByStatement } = await load("lib/store/history/insert.ts");
   // Each checkout stores its own records.

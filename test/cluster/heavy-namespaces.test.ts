@@ -6,7 +6,7 @@ import { namespace } from "../../lib/model/ids.ts";
 import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
 import { status } from "./stand-in/server.ts";
-import { CPU, clientTo, seen, WHOLE, watch } from "./stand-in/watched.ts";
+import { CPU, clientTo, seen, WHOLE, watch, watermarkWithMonitor } from "./stand-in/watched.ts";
 
 const [DEPLOYMENTS, PODS] = ["/apis/apps/v1/deployments", "/api/v1/pods"] as const;
 const TEAMS = ["bank", "farm", "mill", "port"].map((name) => watch(name, "web"));
@@ -166,6 +166,47 @@ describe("a namespace whose other controllers have more than a MiB and a tenth o
     const light = await observe([...TEAMS, SHOP]);
     expect(light.observations.get(SHOP.uid)?.rivalsUnknown).toMatch(/^no HorizontalPodAutoscaler could be looked for: /);
     expect(TEAMS.map(({ uid }) => light.observations.get(uid)?.rivalsUnknown)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+});
+
+describe("a namespace whose Datadog monitors have more than a MiB and a tenth of their LIST", () => {
+  const MONITORS = "/apis/datadoghq.com/v1alpha1/datadogmonitors";
+  const GATED = ["bank", "farm", "mill", "port", "shop"].map((name) => watermarkWithMonitor(name, "web"));
+  const [shop, teams] = [GATED.slice(-1)[0] as Watched, GATED.slice(0, -1)];
+  const monitorsIn = ({ observations }: ObservedCluster) => [...observations.values()].map(({ observation }) => observation.monitor);
+  const monitor = (of: string, name: string, filler = "") => ({ metadata: { namespace: of, name }, status: { monitorState: "OK" }, filler });
+  beforeEach(async () => {
+    server.collections.set(MONITORS, [
+      ...GATED.map(({ namespace: of }) => monitor(of, "web")),
+      ...[0, 1, 2].map((index) => monitor("shop", `large-${index}`, LARGE)),
+    ]);
+    expect(names(await observe(GATED))).toHaveLength(5);
+    server.seen.splice(0);
+  });
+
+  it("is read after the others were decided, and its monitors are found as before", async () => {
+    const second = await observe(GATED);
+    expect(names(second)).toEqual(["bank/web", "farm/web", "mill/web", "port/web"]);
+    expect(listsOf(MONITORS)).toEqual([`${MONITORS} metadata.namespace!=shop`]);
+    expect(monitorsIn(second)).toEqual(teams.map(() => ({ kind: "found", state: "OK" })));
+    const later = await second.later?.();
+    expect(listsOf(MONITORS)[1]).toBe("/apis/datadoghq.com/v1alpha1/namespaces/shop/datadogmonitors ");
+    expect(later?.observations.get(shop.uid)?.observation.monitor).toEqual({ kind: "found", state: "OK" });
+    expect(later?.later).toBeUndefined();
+  });
+
+  it("keeps none waiting that names no monitor, in the same namespace too", async () => {
+    const plain = watch("shop", "plain");
+    const second = await observe([...teams, plain]);
+    expect(names(second)).toEqual(["bank/web", "farm/web", "mill/web", "port/web", "shop/plain"]);
+    expect(second.later).toBeUndefined();
+  });
+
+  it("holds alone where its own LIST fails", async () => {
+    server.overrides.push({ match: ({ url }) => url.pathname.includes("/namespaces/shop/datadog"), answer: status(500, "InternalError", "no") });
+    const second = await observe(GATED);
+    expect(monitorsIn(second)).toEqual(teams.map(() => ({ kind: "found", state: "OK" })));
+    expect((await second.later?.())?.observations.get(shop.uid)?.observation.monitor).toMatchObject({ kind: "failed", failure: { code: 500 } });
   });
 });
 

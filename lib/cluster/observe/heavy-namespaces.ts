@@ -4,6 +4,7 @@ import { type Listed, type ListOf, list } from "../list.ts";
 import { HEAVY_BYTES, HEAVY_SHARE, MAX_HEAVY_NAMESPACES } from "../request-limits.ts";
 import type { ApiSession } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
+import type { Flows } from "./flows.ts";
 import type { Scope } from "./scopes.ts";
 
 /**
@@ -86,6 +87,32 @@ export const listScope = async <Item>(
   // Also from the pages of a LIST that failed: where one namespace is why it takes too long, the next sync leaves that namespace out.
   memory.heavy.learn(whole, weights, isWhole && scope.namespace === undefined ? "all" : "some");
   return listed;
+};
+
+/** The LISTs of heavy namespaces, which are read after all others were decided. */
+export interface LateLists {
+  readonly add: (namespace: Namespace, read: (budget: CallBudget) => Promise<void>) => void;
+  /** False while a LIST of the namespace is not read yet. */
+  readonly areRead: (namespace: Namespace) => boolean;
+}
+
+export const lateLists = (flows: Pick<Flows, "startLate">): LateLists => {
+  const unread = new Map<Namespace, number>();
+  const count = (namespace: Namespace, by: number): void => void unread.set(namespace, (unread.get(namespace) ?? 0) + by);
+  return {
+    add: (namespace, read) => {
+      count(namespace, 1);
+      flows.startLate(
+        namespace,
+        async (budget) => {
+          await read(budget);
+          count(namespace, -1);
+        },
+        "lists",
+      );
+    },
+    areRead: (namespace) => (unread.get(namespace) ?? 0) === 0,
+  };
 };
 
 const BAD_REQUEST = 400;

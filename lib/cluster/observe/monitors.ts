@@ -1,54 +1,74 @@
 import type { Namespace } from "../../model/ids.ts";
-import type { MonitorReading } from "../../model/observation.ts";
+import type { ApiFailure, MonitorReading } from "../../model/observation.ts";
 import { asName, asObject, asText } from "../../model/read/json.ts";
 import type { Watched } from "../cluster-client.ts";
-import { list, passedOverFailure } from "../list.ts";
-import { inNamespace } from "../paths.ts";
-import { scopesFor } from "./scopes.ts";
+import type { KindPath } from "../discovery.ts";
+import { passedOverFailure } from "../list.ts";
+import { listPath } from "../paths.ts";
+import type { CallBudget } from "../transport/budget.ts";
+import { lateLists, listScope } from "./heavy-namespaces.ts";
+import { covers, type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 
-const GROUP = "datadoghq.com/v1alpha1";
-const RESOURCE = "datadogmonitors.datadoghq.com";
+const MONITORS: KindPath = { base: "/apis/datadoghq.com/v1alpha1", plural: "datadogmonitors", resource: "datadogmonitors.datadoghq.com" };
 
-/** The monitors by `monitorKey`, for the autoscalers that name one (watermark.md 2.2). A missing entry means that the object does not exist. */
-export type Monitors = (watched: Watched) => MonitorReading | undefined;
+export interface Monitors {
+  /** The monitor of an autoscaler that names one (watermark.md 2.2). */
+  readonly of: (watched: Watched) => MonitorReading | undefined;
+  /** False where the namespace has a LIST of its own that is not read yet (heavy-namespaces.ts). */
+  readonly areRead: (namespace: Namespace) => boolean;
+}
 
-/** Sends one LIST for each scope with an autoscaler that names a monitor. Fails to a hold: a monitor that cannot be read stops its autoscaler, like one that is not OK. */
+/**
+ * Sends one LIST for each scope with an autoscaler that names a monitor. On doubt, hold: a monitor that cannot be read stops its autoscaler, as one does that is not OK. Monitors belong to the
+ * tenants, so a heavy namespace is read after all others were decided.
+ */
 export const observeMonitors = async (observing: Observing, watched: readonly Watched[]): Promise<Monitors> => {
-  const asking = watched.filter(({ asksMonitor }) => asksMonitor);
+  const namespaces = new Set(watched.flatMap(({ asksMonitor, namespace }) => (asksMonitor ? [namespace] : [])));
+  const late = lateLists(observing.flows);
   const monitors = new Map<string, MonitorReading>();
-  const failed = new Map<string, MonitorReading>();
+  const failed: { readonly scope: Scope; readonly failure: ApiFailure }[] = [];
+  const read = async (scope: Scope, budget: CallBudget): Promise<void> => {
+    const listed = await listMonitors(observing, scope, budget);
+    if (listed.kind === "listed") {
+      for (const [key, reading] of listed.items) monitors.set(key, reading);
+      for (const object of listed.passedOver)
+        monitors.set(keyOf(object.namespace as Namespace, object.name), { kind: "failed", failure: passedOverFailure(MONITORS.resource, object) });
+    } else if (listed.failure.code !== NOT_FOUND) failed.push({ scope, failure: listed.failure });
+  };
   await Promise.all(
-    scopesFor(new Set(asking.map(({ namespace }) => namespace)), observing.limits).map(async ({ namespace }) => {
-      const answer = await list<readonly [string, MonitorReading]>(
-        observing.session.transport,
-        {
-          path: `/apis/${GROUP}${inNamespace(namespace)}/datadogmonitors`,
-          resource: RESOURCE,
-          light: true,
-          read: (raw) => {
-            const { name, namespace: of } = asObject(raw["metadata"]);
-            return [key(asText(of) as Namespace, asText(name)), readingOf(asName(asObject(raw["status"])["monitorState"]))];
-          },
-          onPage: (readings) => {
-            for (const [monitor, reading] of readings) monitors.set(monitor, reading);
-          },
-        },
-        observing.budget,
-      );
-      if (answer.kind === "listed")
-        for (const object of answer.passedOver)
-          monitors.set(key(object.namespace as Namespace, object.name), { kind: "failed", failure: passedOverFailure(RESOURCE, object) });
-      // In a cluster without the API of monitors (404) the monitor does not exist. After any other failure it is unknown.
-      if (answer.kind === "failed" && answer.failure.code !== 404) failed.set(namespace ?? "", { kind: "failed", failure: answer.failure });
+    scopesFor(namespaces, observing.limits, observing.memory.heavy.of(listPath(MONITORS))).map(async (scope) => {
+      if (!scope.isHeavy || scope.namespace === undefined) return read(scope, observing.budget);
+      late.add(scope.namespace, (budget) => read(scope, budget));
     }),
   );
-  return ({ asksMonitor, namespace, name }) => {
+  const of: Monitors["of"] = ({ asksMonitor, namespace, name }) => {
     if (!asksMonitor) return undefined;
-    return failed.get(namespace) ?? failed.get("") ?? monitors.get(key(namespace, name)) ?? { kind: "missing" };
+    const failure = failed.find(({ scope }) => covers(scope, namespace))?.failure;
+    return failure ? { kind: "failed", failure } : (monitors.get(keyOf(namespace, name)) ?? { kind: "missing" });
   };
+  return { of, areRead: late.areRead };
 };
+
+const listMonitors = (observing: Observing, scope: Scope, budget: CallBudget) =>
+  listScope<readonly [string, MonitorReading]>(
+    observing,
+    { whole: listPath(MONITORS), scope },
+    {
+      path: listPath(MONITORS, scope.namespace),
+      resource: MONITORS.resource,
+      light: true,
+      read: (raw) => {
+        const { name, namespace } = asObject(raw["metadata"]);
+        return [keyOf(asText(namespace) as Namespace, asText(name)), readingOf(asName(asObject(raw["status"])["monitorState"]))];
+      },
+    },
+    budget,
+  );
+
+/** The cluster has no API of monitors: none exists. After any other failure the monitors are unknown. */
+const NOT_FOUND = 404;
 
 const readingOf = (state: string): MonitorReading => ({ kind: "found", ...(state !== "" && { state }) });
 
-const key = (namespace: Namespace, name: string): string => `${namespace}/${name}`;
+const keyOf = (namespace: Namespace, name: string): string => `${namespace}/${name}`;

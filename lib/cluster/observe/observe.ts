@@ -29,18 +29,18 @@ export const observe = async (session: ApiSession, memory: Memory, watched: read
   const budget = callBudget({ budgetMs: limits.budgetMs, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed: session.elapsed });
   const flows = newFlows({ budget, elapsed: session.elapsed, after: session.after });
   const observing: Observing = { session, budget, flows, limits, memory };
-  const monitors = observeMonitors(observing, watched);
+  const observingMonitors = observeMonitors(observing, watched);
   const scales = new Map<string, ScaleReading>();
   await observeScales(observing, watched, scales);
   await flows.within(FLOW_SHARE_MS, FLOWS_PATIENCE_MS);
   const unread = watched.filter(({ namespace, spec }) => !scales.has(targetKey({ namespace, target: spec.target })));
   const needs = await needsOf(watched, scales);
   const questions = askingOf(observing, needs, unread);
-  const [pods, listed, rivals, monitorOf] = await Promise.all([
+  const [pods, listed, rivals, monitors] = await Promise.all([
     observePods(observing, new Set(needs.flatMap((need) => (need.pods ? [need.namespace] : [])))),
     askLists(observing, needs),
     observeRivals(observing, watched, scales),
-    monitors,
+    observingMonitors,
   ]);
   await questions.askLate(scales);
   await flows.within(FLOW_SHARE_MS, FLOWS_PATIENCE_MS);
@@ -49,7 +49,7 @@ export const observe = async (session: ApiSession, memory: Memory, watched: read
     scales,
     questions,
     rivals,
-    monitorOf,
+    monitors,
     needs: new Map(needs.map((need) => [need.namespace, need])),
     pods,
     listed,
@@ -67,7 +67,7 @@ interface Reading {
   readonly pods: ByNamespace<Pod>;
   readonly listed: Listed;
   readonly rivals: Rivals;
-  readonly monitorOf: Monitors;
+  readonly monitors: Monitors;
 }
 
 /** The observations of those whose answers have all come, and how to wait for the others. */
@@ -99,8 +99,8 @@ const observedNow = async (
 const NONE_LATE: ReadonlySet<Namespace> = new Set();
 
 /** True where the LISTs that it needs are read. Those of a heavy namespace are read after the first round. */
-const isRead = ({ needs, pods, listed, rivals }: Reading, { namespace }: Watched): boolean => {
-  if (!rivals.areRead(namespace)) return false;
+const isRead = ({ needs, pods, listed, rivals, monitors }: Reading, { namespace, asksMonitor }: Watched): boolean => {
+  if (!rivals.areRead(namespace) || (asksMonitor && !monitors.areRead(namespace))) return false;
   const need = needs.get(namespace);
   if (need === undefined) return true;
   return (!need.pods || pods.has(namespace)) && [...need.listed.keys()].every((key) => listed.get(key)?.has(namespace) === true);
@@ -142,9 +142,9 @@ const allOf = async (first: ObservedCluster): Promise<ObservedCluster> => {
   return { ...part, observations };
 };
 
-const observedOf = ({ observing: { memory, session }, scales, questions, rivals, monitorOf }: Reading, autoscaler: Watched, view: View): Observed => {
+const observedOf = ({ observing: { memory, session }, scales, questions, rivals, monitors }: Reading, autoscaler: Watched, view: View): Observed => {
   const { uid, namespace, spec } = autoscaler;
-  const monitor = monitorOf(autoscaler);
+  const monitor = monitors.of(autoscaler);
   const key = targetKey({ namespace, target: spec.target });
   const scale = scales.get(key) ?? NOT_OBSERVED;
   const otherStack = memory.otherStacks.holds(key, scale, session.fieldManager);

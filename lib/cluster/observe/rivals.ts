@@ -11,7 +11,7 @@ import { listPath } from "../paths.ts";
 import { readRival } from "../read/rival-status.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { JsonObject } from "../transport/transport.ts";
-import { listScope } from "./heavy-namespaces.ts";
+import { lateLists, listScope } from "./heavy-namespaces.ts";
 import { RIVAL_KINDS, type RivalKind } from "./rival-kinds.ts";
 import type { LookedFor, Marks } from "./rival-memory.ts";
 import { covers, type Scope, scopesFor } from "./scopes.ts";
@@ -41,16 +41,9 @@ export const observeRivals = async (observing: Observing, watched: readonly Watc
   );
   if (watched.length === 0) return { of: () => ({ rivals: [] }), areRead: () => true };
   const looks: Look[] = [];
-  const unread = new Map<Namespace, number>();
+  const late = lateLists(observing.flows);
   const add = (look: Looked): void => void looks.push({ ...look, withoutRivals: lookOf({ ...look, rivals: new Map() }, "") });
-  const addLate: Place["addLate"] = (namespace, look) => {
-    unread.set(namespace, (unread.get(namespace) ?? 0) + 1);
-    const read = async (budget: CallBudget): Promise<void> => {
-      add(await look(budget));
-      unread.set(namespace, (unread.get(namespace) ?? 0) - 1);
-    };
-    observing.flows.startLate(namespace, read, "lists");
-  };
+  const addLate: Place["addLate"] = (namespace, look) => late.add(namespace, async (budget) => add(await look(budget)));
   const namespaces = new Set(watched.map(({ namespace }) => namespace));
   const looked = await Promise.all(rivalKinds(observing).map((rival) => lookForKind(observing, rival, { marks, namespaces, addLate })));
   for (const look of looked.flat()) add(look);
@@ -85,7 +78,7 @@ export const observeRivals = async (observing: Observing, watched: readonly Watc
       ...(unknown !== undefined && { rivalsUnknown: unknown }),
     };
   };
-  return { of, areRead: (namespace) => (unread.get(namespace) ?? 0) === 0 };
+  return { of, areRead: late.areRead };
 };
 
 /** Objects that are autoscalers of this cluster are no rivals: where two have one target, both hold for that. */

@@ -126,7 +126,7 @@ const seenOverrides = new WeakMap<object, Map<string, Map<string, ScopedOverride
 /** A warm environment keeps what it has read until the end that it has read: an override that was cleared goes on. */
 const unreadClear: PlantedBug = {
   leftOut: "the end of an override that was cleared",
-  seed: 0,
+  seed: 159,
   caughtBy: [OUTSIDE],
   ports: (ports, { process }) => {
     const ofProcess = seenOverrides.get(process) ?? new Map<string, Map<string, ScopedOverride>>();
