@@ -5,6 +5,7 @@ import { inUtc } from "../report/instant-text.ts";
 import { usageMessage } from "../report/usage-message.ts";
 import { type CommandTarget, chooseTarget, refuseUnnamed, TARGET_OPTIONS, type TargetOptions, targetNote } from "./command-target.ts";
 import { type Io, type Printer, printerOn } from "./io.ts";
+import { commandHint, kindHint } from "./kubectl-words.ts";
 import { program } from "./program.ts";
 import type { Run } from "./run-command.ts";
 import { commandIn, inOrder, withSubcommands } from "./word-order.ts";
@@ -43,7 +44,7 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
     return EXIT.done;
   } catch (error) {
     if (isTidemarkError(error, "cli.differs")) return EXIT.differs;
-    const code = failure(error, printer, target);
+    const code = failure(error, printer, { target, args });
     // A script must not take a failed comparison for a difference.
     return code === EXIT.failed && commandIn(root, args).name() === "diff" ? EXIT.notCompared : code;
   }
@@ -77,7 +78,12 @@ const isProgrammersError = (error: unknown): boolean => error instanceof TypeErr
 
 const isUnhealthy = (error: unknown): boolean => isTidemarkError(error, "cli.unhealthy") || isTidemarkError(error, "cli.denied");
 
-const failure = (error: unknown, printer: Printer, target: CommandTarget | undefined): number => {
+interface Called {
+  readonly target: CommandTarget | undefined;
+  readonly args: readonly string[];
+}
+
+const failure = (error: unknown, printer: Printer, { target, args }: Called): number => {
   if (error instanceof CommanderError) return usageFailure(error, printer);
   if (isProgrammersError(error)) throw error;
   // What is unhealthy, or not allowed, was printed.
@@ -85,8 +91,7 @@ const failure = (error: unknown, printer: Printer, target: CommandTarget | undef
   if (!isTidemarkError(error)) return unexpected(error, printer);
   printer.error(error.message);
   if (isTidemarkError(error, "cli.usage")) return EXIT.failed;
-  const note = target && targetNote(target, error);
-  if (note !== undefined) printer.note(note);
+  for (const note of [kindHint(error, args), target && targetNote(target, error)]) if (note !== undefined) printer.note(note);
   return EXIT.failed;
 };
 
@@ -100,6 +105,9 @@ const HELPED = new Set(["commander.help", "commander.helpDisplayed", "commander.
 
 const usageFailure = (error: CommanderError, printer: Printer): number => {
   if (HELPED.has(error.code)) return EXIT.done;
-  printer.error(usageMessage(error.message));
+  const message = usageMessage(error.message);
+  printer.error(message);
+  const hint = error.code === "commander.unknownCommand" ? commandHint(/"([^"]*)"/.exec(message)?.[1] ?? "") : undefined;
+  if (hint !== undefined) printer.note(hint);
   return EXIT.failed;
 };

@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import { textOfFile } from "../local/run/text-file.ts";
 import { isJsonPath, templateOf } from "./jsonpath/format.ts";
+import { formatHint } from "./kubectl-words.ts";
 import { usage } from "./usage-error.ts";
 
 /** Bytes of a file with a template. A template of a person has some hundred. */
@@ -18,7 +19,10 @@ export const output = (formats: readonly string[]): Option => {
     .argParser((words: string) => {
       if (formats.includes(words)) return words;
       const format = formats.includes("json") ? withTemplateOfFile(words) : words;
-      if (!isJsonPath(format) || !formats.includes("json")) throw usage(`Cannot use --output "${words}": give one of ${shown.join(", ")}`);
+      if (!isJsonPath(format) || !formats.includes("json")) {
+        const hint = formats.includes("json") ? formatHint(words) : undefined;
+        throw usage(`Cannot use --output "${words}": ${hint ?? `give one of ${shown.join(", ")}`}`);
+      }
       // A template that cannot be read is refused before anything is opened.
       templateOf(format);
       return format;

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Command } from "commander";
+import { Command, Help } from "commander";
 import { startCommand } from "../local/run/options.ts";
 import { nearestName } from "../model/nearest-name.ts";
 import { lines } from "../report/printed.ts";
@@ -69,8 +69,31 @@ export const program = (run: Run, io: Io): Command => {
       if (target.kind === "named stack") await printer.print(await (await import("./commands/stack.ts")).deployedVersion(target));
     });
   help(root);
+  grouped(root);
   addExamples(root);
   return root;
+};
+
+/** The groups of the help, in the order in which they are printed. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "Look:": ["get", "describe", "explain", "schedule", "timeline", "history", "events", "changes", "export", "series", "status"],
+  "Edit:": ["apply", "delete", "pause", "resume", "diff", "edit", "autoscale", "override", "calendar"],
+  "Migrate:": ["convert", "import", "shadow", "takeover", "handback"],
+  "Clusters and fleet:": ["cluster", "partition", "fleet", "access", "auth", "source"],
+  "Deploy and run here:": ["stack", "cost", "start", "version"],
+  "Reference:": ["crd", "explain-schema", "explain-reason", "completion", "help"],
+};
+
+const grouped = (root: Command): void => {
+  for (const [heading, names] of Object.entries(GROUPS))
+    for (const command of root.commands) if (names.includes(command.name())) command.helpGroup(heading);
+  const order = Object.values(GROUPS).flat();
+  const plain = new Help();
+  const placeOf = (command: Command): number => order.indexOf(command.name());
+  root.configureHelp({
+    groupItems: (_unsorted, visible, headingOf) => plain.groupItems(visible, visible, headingOf),
+    visibleCommands: (command) => plain.visibleCommands(command).toSorted((one, other) => placeOf(one) - placeOf(other)),
+  });
 };
 
 /** bin/tidemark.js gives the words of `start` to the run, which has a process to itself. They only come here where another program calls the command line. */

@@ -13,7 +13,7 @@ import { type CommandIo, showsOf } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope, withScopes, withSelector } from "./scope-options.ts";
-import { oneResource, type Resource, selectionOf } from "./selected-names.ts";
+import { oneResource, type Resource, refuseField, selectionOf } from "./selected-names.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
@@ -72,6 +72,7 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .option("--at <time>", `explain the evaluation at this time: ${PAST}`)
     .addOption(output(["text", "json", "yaml"]))
     .action((names: readonly string[], options: ExplainOptions & ScopeOptions) => {
+      for (const name of names) refuseField(name);
       const resource = oneResource("explain", names, filterOf(options));
       return run(options, showsOf(options.output), async (session, printer) => (await code.describe()).explain(session, printer, resource, options));
     });

@@ -18,12 +18,21 @@ export interface Selection {
 
 /** The words of kubectl for each kind; the group can follow, as in "podautoscalers.tidemark.dev". */
 const KINDS = [
-  { kind: "PodAutoscaler", words: /^(pa|podautoscalers?)(\.(v\w+\.)?tidemark\.dev)?$/i },
-  { kind: "HorizontalPodAutoscaler", words: /^(hpa|horizontalpodautoscalers?)(\.(v\w+\.)?autoscaling)?$/i },
-  { kind: "WatermarkPodAutoscaler", words: /^(wpa|watermarkpodautoscalers?)(\.(v\w+\.)?datadoghq\.com)?$/i },
+  { kind: "PodAutoscaler", words: /^(pas?|podautoscalers?)(\.(v\w+\.)?tidemark\.dev)?$/i },
+  { kind: "HorizontalPodAutoscaler", words: /^(hpas?|horizontalpodautoscalers?)(\.(v\w+\.)?autoscaling)?$/i },
+  { kind: "WatermarkPodAutoscaler", words: /^(wpas?|watermarkpodautoscalers?)(\.(v\w+\.)?datadoghq\.com)?$/i },
 ] as const;
 
 const kindNamed = (word: string): string | undefined => KINDS.find(({ words }) => words.test(word))?.kind;
+
+/** "hpa.spec.maxReplicas" names a field, as `kubectl explain` reads it. Throws a usage error for it. */
+export const refuseField = (word: string): void => {
+  const [kind = "", part = ""] = word.split(".");
+  if (kindNamed(kind) === undefined || !["spec", "status", "metadata"].includes(part)) return;
+  const field = word.slice(kind.length + 1);
+  const call = kindNamed(kind) === "PodAutoscaler" ? `tidemark explain-schema ${field}` : `kubectl explain ${word}`;
+  throw usage(`Cannot explain the field "${word}" as an autoscaler: call ${call}`);
+};
 
 /** The kinds of "hpa" and of "hpa,wpa"; undefined for every other word. */
 const kindsNamed = (word: string): readonly string[] | undefined => {

@@ -11,10 +11,22 @@ const ALONE: ReadonlyMap<string, string> = new Map([["--dry-run", "--dry-run=ser
  */
 export const inOrder = (root: Command, args: readonly string[]): readonly string[] => {
   const words = beforeDashes(args).flatMap((word) => {
+    const flag = flagWithValue(root, word);
+    if (flag !== undefined) return flag;
     const short = SHORT_WITH_VALUE.exec(word);
     return short ? [short[1] ?? "", short[2] ?? ""] : [ALONE.get(word) ?? word];
   });
   return [...reordered(root, words), ...args.slice(beforeDashes(args).length)];
+};
+
+const FLAG_WITH_VALUE = /^(-[A-Za-z]|--[\w-]+)=(true|false)$/;
+
+/** The words for "--watch=true" and "-w=false", which kubectl takes of an option without a value: the option, or none. */
+const flagWithValue = (root: Command, word: string): readonly string[] | undefined => {
+  const [, flag = "", value] = FLAG_WITH_VALUE.exec(word) ?? [];
+  const known = withSubcommands(root).flatMap((command) => optionIn(command, flag) ?? []);
+  if (known.length === 0 || known.some(({ required, optional }) => required || optional)) return undefined;
+  return value === "true" ? [flag] : [];
 };
 
 /** What follows "--" is never an option. */

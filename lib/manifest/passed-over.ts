@@ -4,9 +4,10 @@ export interface KindCount {
   readonly count: number;
 }
 
-/** For example "passed over 12 objects of other kinds: 5 Deployment, 7 Service". */
+/** For example "passed over 12 objects of other kinds: 5 Deployment, 7 Service". A kind that another command takes names that command. */
 export const passedOverText = (counts: readonly KindCount[]): string => {
   const all = counts.reduce((sum, { count }) => sum + count, 0);
   const listed = counts.map(({ kind, count }) => `${count} ${kind}`).join(", ");
-  return `passed over ${all} object${all === 1 ? "" : "s"} of ${all === 1 ? "another kind" : "other kinds"}: ${listed}`;
+  const hint = counts.some(({ kind }) => kind === "ScaledObject") ? "; tidemark import carries the ScaledObjects of a cluster over" : "";
+  return `passed over ${all} object${all === 1 ? "" : "s"} of ${all === 1 ? "another kind" : "other kinds"}: ${listed}${hint}`;
 };

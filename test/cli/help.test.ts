@@ -34,4 +34,37 @@ describe("the help of a command", () => {
     const used = own.flatMap((words) => [...words.replaceAll(/'[^']*'/g, "").matchAll(/ (--?[a-z][\w-]*)/gi)].map(([, flag]) => flag));
     expect(used.filter((flag) => !known.includes(flag))).toEqual([]);
   });
+
+  it("lists every command in a group, what one looks at first", async () => {
+    const { out } = await inside(["--help"]);
+    const [, listed = ""] = out.split(/\n(?=Look:\n)/);
+    const headings = [...listed.matchAll(/^(\S.*:)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(["Look:", "Edit:", "Migrate:", "Clusters and fleet:", "Deploy and run here:", "Reference:"]);
+    const named = [...listed.matchAll(/^ {2}([a-z][\w-]*)/gm)].map(([, name]) => name);
+    expect(named.toSorted()).toEqual(
+      root.commands
+        .map((command) => command.name())
+        .filter((name) => name !== "__complete")
+        .toSorted(),
+    );
+  });
+});
+
+describe("words of kubectl", () => {
+  it.each([
+    [["create", "-f", "x.yaml"], 'Unknown command "create"', "tidemark apply -f FILE"],
+    [["scale", "web", "--replicas", "3"], 'Unknown command "scale"', "tidemark override set NAME --pin COUNT"],
+    [["get", "-o", "custom-columns=NAME:.metadata.name"], "Cannot use --output", "-o jsonpath='{range .items[*]}"],
+    [["explain", "pa.spec.scaleUp"], "Cannot explain the field", "tidemark explain-schema spec.scaleUp"],
+    [["explain", "hpa.spec.behavior"], "Cannot explain the field", "kubectl explain hpa.spec.behavior"],
+  ])("that are none here name what to call: %j", async (args, error, hint) => {
+    const { code, err } = await inside(args);
+    expect(code).toBe(1);
+    expect(err).toContain(error);
+    expect(err).toContain(hint);
+  });
+
+  it("take a field of the schema as explain-schema knows it", async () => {
+    expect((await inside(["explain-schema", "spec.scaleUp"])).code).toBe(0);
+  });
 });

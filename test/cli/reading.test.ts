@@ -33,6 +33,14 @@ describe("tidemark get", () => {
     );
   });
 
+  it("says where a kind is found that is none of its own", async () => {
+    expect((await run("get", "pods")).err).toBe(
+      'error: Cannot find autoscaler "pods": no object has that name\nnote: Tidemark keeps autoscalers only: kubectl get pods\n',
+    );
+    expect((await run("get", "scaledobjects")).err).toContain("note: tidemark import --kubeconfig FILE");
+    expect((await run("get", "hpas")).code).toBe(0);
+  });
+
   it("prints one autoscaler, and a namespace without any", async () => {
     expect((await printed("get", "shop/web")).split("\n")).toHaveLength(3);
     expect(await run("get", "-n", "nowhere")).toEqual({ code: 0, out: "", err: 'No autoscalers in namespace "nowhere"\n' });

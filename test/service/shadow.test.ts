@@ -170,7 +170,7 @@ describe("shadowSheet()", () => {
       "Name:               eu-1/shop/web",
       "Beside:             HorizontalPodAutoscaler/web",
       "From:               2026-03-01T12:00:00.000Z to 2026-03-01T12:01:00.000Z",
-      "Syncs that agree:   3 of 4 (75%), and 4 within one sync",
+      "Syncs that agree:   3 of 4 (75%), 4 within one sync",
       "Verdict:            too early: less than an hour was compared",
       "Replica hours:      Tidemark 0.117, the other 0.1",
       "Wanted replicas, 0 to 8:",

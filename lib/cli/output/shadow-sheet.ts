@@ -54,7 +54,7 @@ export const shadowSheet = (view: ShadowView): Printed => {
     ["From:", `${since} to ${until}`],
     [
       "Syncs that agree:",
-      `${agreed} of ${syncs} (${shareText(agreed, syncs)}), and ${agreedWithinPeriod} within one sync${undecided === 0 ? "" : `, and ${undecided} in which one of them did not decide`}`,
+      `${agreed} of ${syncs} (${shareText(agreed, syncs)}), ${agreedWithinPeriod} within one sync${undecided === 0 ? "" : `; in ${undecided} one of them did not decide`}`,
     ],
     ["Verdict:", verdictText(view)],
     ["Replica hours:", `Tidemark ${replicaHours.own}, the other ${replicaHours.rival}`],
