@@ -42,18 +42,21 @@ const threadCpuMs = (): number => {
   return (user + system) / 1000;
 };
 
-export const newBudget = (cpuMs: () => number = threadCpuMs): Budget => {
+/** What to do about a step that is too large. */
+const DIVIDE = "apply it in several steps";
+
+/** `divide`: what to do about a step that is too large, where it is not an apply. */
+export const newBudget = (cpuMs: () => number = threadCpuMs, divide: string = DIVIDE): Budget => {
   const spent: Record<Counted, number> = { bytes: 0, manifests: 0, documents: 0, lexemes: 0, nodes: 0 };
   const untilMs = cpuMs() + MAX_CPU_MS;
   return {
     spend: (what, amount, at) => {
       spent[what] += amount;
       const { most, words } = LIMITS[what];
-      if (spent[what] > most) throw manifestUnreadable(at, `${words}; apply it in several steps`);
+      if (spent[what] > most) throw manifestUnreadable(at, `${words}; ${divide}`);
     },
     checkTime: (at) => {
-      if (cpuMs() > untilMs)
-        throw manifestUnreadable(at, `reading it takes more than ${MAX_CPU_MS / 1000} s of processor time; apply it in several steps`);
+      if (cpuMs() > untilMs) throw manifestUnreadable(at, `reading it takes more than ${MAX_CPU_MS / 1000} s of processor time; ${divide}`);
     },
   };
 };

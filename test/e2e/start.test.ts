@@ -127,6 +127,16 @@ describe("npm start", { timeout: 120_000 }, () => {
       /^error: Option "--trace <file>" argument "b\.csv" is invalid\. It was given twice$/m,
     ],
     ["a context without a kubeconfig", ["--context", "dev"], /^error: Cannot use --context without --kubeconfig: /m],
+    [
+      "manifests beside made clusters",
+      ["--clusters", "2", "--manifest", "web.yaml"],
+      /^error: Cannot use --manifest with --clusters or --autoscalers: /m,
+    ],
+    [
+      "more clusters than autoscalers",
+      ["--clusters", "5", "--autoscalers", "4"],
+      /^error: Cannot make 4 autoscalers in 5 clusters: each cluster has one at least$/m,
+    ],
     ["a trace that is not there", ["--trace", "/none.csv"], /^error: Cannot read trace ".*none\.csv": /m],
     ["a manifest that is not there", ["--manifest", "none.yaml"], /^error: Cannot read "none\.yaml": there is no such file$/m],
     ["a kubeconfig that is not there", ["--kubeconfig", "/none"], /^error: Cannot read "\/none": there is no such file$/m],
@@ -142,6 +152,46 @@ describe("npm start", { timeout: 120_000 }, () => {
     const { code, err } = await startRun(["--data", folder("refused"), "--manifest", folder("wrong.yaml"), "--for", "1m"]).ended;
     expect(code).toBe(1);
     expect(err).toMatch(/^error: Cannot accept ".*wrong\.yaml.*spec\.minReplicas/m);
+  });
+
+  it("makes clusters, workloads and autoscalers of its own, the same at every start, and goes on with them", async () => {
+    const made = ["--clusters", "2", "--autoscalers", "150", ...FAST];
+    const [one, other] = [folder("made"), folder("made-again")];
+    const { code, err, out } = await startRun(["--data", one, ...made, "--for", "3m"]).ended;
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("Making 150 autoscalers and their workloads in 2 simulated clusters\n");
+    expect(out).toMatch(/^\S+ {2}150 autoscalers: .*; \d+ pods; /m);
+    expect(out).toMatch(/^workloads +150, \d/m);
+    const listed = (await tidemark(["get", "-A", "--clusters", "*", "-o", "name", "--data", one])).out.trimEnd().split("\n");
+    expect(listed).toHaveLength(150);
+    expect(new Set(listed.map((line) => line.split("/")[0]))).toEqual(new Set(["local-1", "local-2"]));
+    await startRun(["--data", other, ...made, "--for", "3m"]).ended;
+    const [first = "", second] = await Promise.all(
+      [one, other].map(async (data) => (await tidemark(["events", "--all", "-o", "jsonl", "--data", data])).out),
+    );
+    expect(first.split("\n").length).toBeGreaterThan(20);
+    expect(second).toBe(first);
+    const refused = await startRun(["--data", one, "--clusters", "3", "--autoscalers", "150"]).ended;
+    expect(refused.err).toContain("it simulates 150 autoscalers in 2 clusters, not 150 autoscalers in 3 clusters; for a run of its own: ");
+    const resumed = await startRun(["--data", one, "--for", "1m", "--speed", "100000"]).ended;
+    expect([resumed.code, resumed.err]).toEqual([0, ""]);
+    rmSync(join(one, "cluster", "local-2", "cluster-writes.jsonl"));
+    expect((await startRun(["--data", one, "--for", "1m"]).ended).err).toContain("cluster/local-2/cluster-writes.jsonl is missing");
+  });
+
+  it("applies more manifests than one step has from several files, and says of a file with more how to divide it", async () => {
+    const many = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => manifest(`web-${from + at}`)).join("---\n");
+    writeFileSync(folder("a.yaml"), many(0, 600));
+    writeFileSync(folder("b.yaml"), many(600, 1_001));
+    writeFileSync(folder("all.yaml"), many(0, 1_001));
+    const files = ["--manifest", folder("a.yaml"), "--manifest", folder("b.yaml")];
+    const { code, err, out } = await startRun(["--data", folder("many"), ...files, "--for", "1s", ...FAST]).ended;
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("1001 autoscalers: 1001 created\n");
+    const refused = await startRun(["--data", folder("refused"), "--manifest", folder("all.yaml")]).ended;
+    expect(refused.err).toMatch(
+      /^error: Cannot read ".*all\.yaml.*": one step has more than 1000 manifests; divide it into several files, each with a --manifest of its own$/m,
+    );
   });
 
   it("logs one structured line and one set of embedded metrics per sync, as CloudWatch would receive them", () => {

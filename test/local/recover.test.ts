@@ -93,7 +93,7 @@ const dyingHolder = async (name: string, sent: boolean) => {
   if (sent) expect((await client.putScale(write, 5_000)).kind).toBe("applied");
   return intent;
 };
-const recovered = () => endDeadLeases({ tables, cluster, connect: async () => client, nowMs: NOW_MS });
+const recovered = () => endDeadLeases({ tables, clusters: [cluster], connect: async () => client, nowMs: NOW_MS });
 
 describe("endDeadLeases()", () => {
   it("lets the interrupted sync begin again at once", async () => {

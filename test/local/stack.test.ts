@@ -70,7 +70,15 @@ it("a stack uses the kubeconfig of its start alone, whatever the tables name, an
     line: (line: LogLine) => void lines.push(line),
   };
   const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;
-  const stack = startStack({ clock: Date.now, comparesClock: false, syncClient: client, scheduleClient: client, queues, connection, reporter });
+  const stack = startStack({
+    clock: Date.now,
+    comparesClock: false,
+    syncClient: client,
+    scheduleClient: client,
+    queues,
+    connections: [connection],
+    reporter,
+  });
   closing.push(stack.close);
   const record = { name: clusterName("local"), version: 1 } as Parameters<typeof stack.connect>[0];
   await expect(stack.connect(record)).rejects.toMatchObject({ code: "cluster.access.none" });
@@ -125,7 +133,7 @@ it("a run on a real cluster compares its clock with the API server: a clock that
     syncClient: client,
     scheduleClient: client,
     queues,
-    connection,
+    connections: [connection],
     reporter,
   });
   closing.push(stack.close);

@@ -30,6 +30,8 @@ const simulatedSchema = z.object({
   /** Time from the creation of a pod to Ready. */
   podStartMs: z.number().positive().optional(),
   deployments: z.array(deploymentSchema),
+  /** Clusters, workloads and autoscalers that the run made by itself; there are no other deployments then. */
+  fleet: z.object({ clusters: z.int().positive(), autoscalers: z.int().positive() }).optional(),
 });
 
 const realSchema = z.object({
@@ -49,6 +51,7 @@ const identitySchema = z.discriminatedUnion("kind", [simulatedSchema, realSchema
 
 /** What a data folder is for, fixed by its first run: with another seed, trace or set of deployments its past would have been another. */
 export type SimulatedIdentity = z.infer<typeof simulatedSchema>;
+export type MadeFleet = NonNullable<SimulatedIdentity["fleet"]>;
 export type RealIdentity = z.infer<typeof realSchema>;
 export type FolderIdentity = SimulatedIdentity | RealIdentity;
 export type Deployment = z.infer<typeof deploymentSchema>;

@@ -1,3 +1,4 @@
+import { lstatSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /** The paths of all files of an embedded run. Deleting the folder deletes the run. */
@@ -34,6 +35,26 @@ export const CLUSTER_WRITES = "cluster-writes.jsonl";
 export const CLUSTER_OBJECTS = "cluster-objects.json";
 export const CLUSTER_CREDENTIALS = "cluster-credentials.json";
 export const CLUSTER_KUBECONFIG = "kubeconfig";
+
+/** The names of the clusters that a run makes by itself: `local-01`, `local-02`. */
+export const fleetNames = (clusters: number): readonly string[] => {
+  const { length } = String(clusters);
+  return Array.from({ length: clusters }, (_, at) => `local-${String(at + 1).padStart(length, "0")}`);
+};
+
+/** Each of them has a folder inside `cluster`. */
+const FLEET_FOLDER = /^local-\d+$/;
+
+/** The folders of simulated clusters that are there: `cluster`, and those in it of a fleet. */
+export const clusterFolders = ({ cluster }: FolderLayout): readonly string[] => {
+  if (lstatSync(cluster, { throwIfNoEntry: false })?.isDirectory() !== true) return [cluster];
+  return [
+    cluster,
+    ...readdirSync(cluster)
+      .filter((name) => FLEET_FOLDER.test(name))
+      .map((name) => join(cluster, name)),
+  ];
+};
 
 export const folderLayout = (folder: string): FolderLayout => {
   const dir = resolve(folder);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { CLUSTER_CREDENTIALS, CLUSTER_KUBECONFIG, CLUSTER_OBJECTS, CLUSTER_WRITES, type FolderLayout } from "./layout.ts";
+import type { FolderIdentity } from "./identity.ts";
+import { CLUSTER_CREDENTIALS, CLUSTER_KUBECONFIG, CLUSTER_OBJECTS, CLUSTER_WRITES, clusterFolders, type FolderLayout, fleetNames } from "./layout.ts";
 
 /** Files of LevelDB (its doc/impl.md), and nothing else, lie in `tables`. */
 const LEVELDB_FILE = /^(?:CURRENT|LOCK|LOG|LOG\.old|MANIFEST-\d+|\d+\.(?:log|ldb|sst|dbtmp))$/;
@@ -18,17 +19,25 @@ export const isLevelDbNote = (name: string): boolean => name === "LOCK" || name 
 /** Every folder inside the data folder that a run makes; `locks` looks after itself (lock.ts). */
 export const ownFolders = (layout: FolderLayout): readonly OwnFolder[] => [
   { path: layout.tables, owns: (name) => LEVELDB_FILE.test(name) },
-  { path: layout.cluster, owns: (name) => CLUSTER_FILES.has(name.replace(DRAFT, "")) },
+  // The folders inside come before the one that holds them, in which they are removed first.
+  ...clusterFolders(layout)
+    .toReversed()
+    .map((path) => ({ path, owns: (name: string) => CLUSTER_FILES.has(name.replace(DRAFT, "")) })),
 ];
 
 /** Every file in the data folder itself that a run makes, without about.json. */
 export const ownFiles = ({ clock, queue, schedule, log, seal }: FolderLayout): readonly string[] => [clock, queue, schedule, log, seal];
 
 /** What must be there when a run goes on, or a command opens the folder: these files cannot be made again. */
-export const neededFiles = (layout: FolderLayout, use: "command" | "simulated" | "kubeconfig"): readonly string[] => {
+export const neededFiles = (layout: FolderLayout, use: "command" | FolderIdentity): readonly string[] => {
   if (use === "command") return [layout.clock];
-  const cluster = use === "simulated" ? [CLUSTER_WRITES, CLUSTER_CREDENTIALS].map((name) => join(layout.cluster, name)) : [];
+  const cluster = folderOfClusters(layout, use).flatMap((folder) => [CLUSTER_WRITES, CLUSTER_CREDENTIALS].map((name) => join(folder, name)));
   return [layout.clock, layout.queue, layout.schedule, ...cluster];
+};
+
+const folderOfClusters = (layout: FolderLayout, identity: FolderIdentity): readonly string[] => {
+  if (identity.kind === "kubeconfig") return [];
+  return identity.fleet ? fleetNames(identity.fleet.clusters).map((name) => join(layout.cluster, name)) : [layout.cluster];
 };
 
 export const isDraftOf = (path: string, name: string): boolean => DRAFT.test(name) && path.endsWith(`/${name.replace(DRAFT, "")}`);

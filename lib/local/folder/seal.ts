@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import { join, relative } from "node:path";
 import { crc32 } from "node:zlib";
 import * as z from "zod";
-import { CLUSTER_WRITES, type FolderLayout } from "./layout.ts";
+import { CLUSTER_WRITES, clusterFolders, type FolderLayout } from "./layout.ts";
 import { isLevelDbNote } from "./own-files.ts";
 import { isMissing, readJsonIfThere, writeWhole } from "./whole-file.ts";
 
@@ -60,7 +60,7 @@ const without = (files: Files, sealed: Sealed): Files => Object.fromEntries(Obje
 
 const sealedFiles = (layout: FolderLayout, sealed: Sealed): readonly string[] => {
   const tables = readdirSync(layout.tables).filter((name) => !isLevelDbNote(name));
-  const others = [layout.queue, layout.schedule, join(layout.cluster, CLUSTER_WRITES)];
+  const others = [layout.queue, layout.schedule, ...clusterFolders(layout).map((folder) => join(folder, CLUSTER_WRITES))];
   return [
     ...tables.map((name) => `${TABLES}${name}`),
     ...[layout.clock, ...(sealed === "run" ? others : [])].map((path) => relative(layout.dir, path)),

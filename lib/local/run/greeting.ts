@@ -23,8 +23,18 @@ export interface GreetingInput {
 export const greetingLines = (input: GreetingInput): readonly string[] => [
   input.setup.resumed ? resumed(input) : begun(input),
   `Series for Prometheus at ${input.seriesUrl}`,
-  ...input.applied.flatMap(({ namespace, name, outcome, warnings }) => [`${namespace}/${name} ${outcome}`, ...warnings]),
+  ...appliedLines(input.applied),
 ];
+
+/** More are counted, so that the lines of the run itself stay in sight. Warnings are all printed. */
+const APPLIED_NAMED_MAX = 100;
+
+const appliedLines = (applied: readonly Applied[]): readonly string[] => {
+  if (applied.length <= APPLIED_NAMED_MAX)
+    return applied.flatMap(({ namespace, name, outcome, warnings }) => [`${namespace}/${name} ${outcome}`, ...warnings]);
+  const counted = [...Map.groupBy(applied, ({ outcome }) => outcome)].map(([outcome, { length }]) => `${length} ${outcome}`).join(", ");
+  return [`${applied.length} autoscalers: ${counted}`, ...applied.flatMap(({ warnings }) => warnings)];
+};
 
 const begun = ({ layout, setup: { identity, manifests }, nowMs, speed, cluster }: GreetingInput): string => {
   if (identity.kind === "simulated") {

@@ -27,8 +27,9 @@ export const manifestFiles = (paths: readonly string[], ownTrace: boolean): read
 /** The workloads that the manifests scale, each once. Throws as applying them would. */
 export const deploymentsOf = (files: readonly ManifestFile[], validation: Validation = "strict"): readonly Deployment[] => {
   const deployments = new Map<string, Deployment>();
-  const budget = newBudget();
   for (const { file, text } of files) {
+    // Each file is applied as a step of its own.
+    const budget = newBudget(undefined, "divide it into several files, each with a --manifest of its own");
     for (const manifest of readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" })) {
       const { metadata, spec } = admitOrThrow(manifest, { validation });
       // The statistics compare the CPU of a workload with this.

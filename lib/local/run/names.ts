@@ -6,6 +6,12 @@ export const DEAD_LETTERS = "sync-dead";
 
 export const FUNCTION_NAMES = { schedule: "schedule", sync: "sync" } as const;
 
+/** Of the clusters that a run makes by itself, each has a server of its own in the process of the run. */
+export const CLUSTERS_MAX = 200;
+export const AUTOSCALERS_MAX = 10_000;
+/** Autoscalers of a cluster where only the number of clusters is given. */
+export const AUTOSCALERS_EACH = 100;
+
 const MAX_LENGTH = 63;
 
 /** A valid name of a cluster, made of any text: small letters, digits and dashes. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../model/ids.ts";
 import { ANY_HOST, type ClusterRecord, type ConnectionRecord } from "../../model/records.ts";
@@ -8,6 +9,7 @@ import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
 import { openMetricsText } from "../../report/open-metrics.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
+import type { Applied } from "../../service/views/autoscaler-view.ts";
 import { recordChange } from "../../service/partitions/record-change.ts";
 import { insertByStatement } from "../../store/history/insert.ts";
 import { connectionFor, connectionRecord, getCluster, getConnection, lastVersion, putCluster, putConnection } from "../../store/records/clusters.ts";
@@ -25,6 +27,7 @@ import type { Closing } from "./closing.ts";
 import { greetingLines } from "./greeting.ts";
 import { hpaStandIn } from "./hpa-stand-in.ts";
 import { openLogFile } from "./log-file.ts";
+import { applyMade } from "./made-fleet.ts";
 import type { RunOptions, Specs } from "./options.ts";
 import { applyFiles, applyFirst, putObjects } from "./put-objects.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
@@ -34,7 +37,7 @@ import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
 import { type Counter, runCounter } from "./tally.ts";
 import { userName } from "./terminal.ts";
-import { type World, worldOf } from "./world.ts";
+import { type World, worldsOf } from "./world.ts";
 
 /** The open parts of a run. */
 export interface Run {
@@ -42,7 +45,7 @@ export interface Run {
   readonly clock: RunClock;
   readonly tables: Tables;
   readonly queues: Queues;
-  readonly world: World;
+  readonly worlds: readonly World[];
   readonly stack: Stack;
   readonly counter: Counter;
   readonly reader: StackReader;
@@ -53,16 +56,22 @@ export interface Run {
   readonly greeting: readonly string[];
 }
 
-/** Opens tables, queues, cluster and functions of a folder, in the state of the last run. Nothing in the folder changes before the cluster is open. */
-export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOptions, closer: Closing): Promise<Run> => {
+interface OpeningOf {
+  readonly closer: Closing;
+  /** Prints a line, where a start takes long. */
+  readonly say: (line: string) => void;
+}
+
+/** Opens tables, queues, clusters and functions of a folder, in the state of the last run. Nothing in the folder changes before the cluster is open. */
+export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOptions, { closer, say }: OpeningOf): Promise<Run> => {
   // The port comes first, so that a port in use is reported before anything is changed.
   let readSeries: SeriesReader = () => Promise.reject(new Error("the run is starting"));
   const series = await startSeriesServer((labels) => readSeries(labels), options.metricsPort);
   closer.add(series.close);
   const { clock, beginSaving } = runClock(layout, setup.identity, options.speed);
   const seal = sealAtEnd(layout, closer);
-  const world = await worldOf(layout, setup.identity, options, clock.now);
-  closer.add(world.close);
+  const worlds = await worldsOf(layout, setup.identity, options, { clock: clock.now, closer });
+  const [world] = worlds;
   seal.break();
   beginSaving();
   const tables = await openTables(layout, { usedBefore: setup.resumed, durable: setup.identity.kind !== "simulated" });
@@ -85,7 +94,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     syncClient,
     scheduleClient,
     queues,
-    connection: world.connection,
+    connections: worlds.map(({ connection }) => connection),
     reporter: counter.hear(log.reporter),
   });
   closer.add(stack.close);
@@ -94,24 +103,17 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const context: ServiceContext = { tables: store, insert: insertByStatement(store), clock: clock.now, by: userName(), newUid: randomUUID };
   const service = openService(context);
   readSeries = async (labels) => openMetricsText(await service.series({ labels }));
-  const cluster = await ensureCluster(context, {
-    name: clusterName(world.name),
-    connection: world.connection,
-    ...(options.specs !== undefined && { specs: options.specs }),
-  });
+  const [cluster, ...others] = await ensureClusters(context, worlds, options);
   // An unusable kubeconfig is reported now, and the large library that reads it is loaded before the first sync.
   await stack.connect(cluster);
-  const first = !setup.resumed && setup.identity.kind === "simulated" ? setup.identity.seed : undefined;
   const manifests = putObjects(cluster, setup.manifests, world.putObject);
-  const applied = await (first === undefined
-    ? applyFiles(context, world.name, manifests, options.validate)
-    : applyFirst(context, world.name, manifests, { seed: first, validation: options.validate }));
+  const applied = await applySetup(context, { ...setup, manifests }, { cluster: world.name, validation: options.validate, say });
   if (!setup.resumed) {
     beginSchedule(layout.schedule, clock.now());
     writeIdentity(layout, setup.identity);
   }
   // On a real cluster a write of a run that died may still be under way, so its lease and its intents expire by themselves.
-  const dead = { tables: store, cluster, connect: stack.connect, nowMs: clock.now() };
+  const dead = { tables: store, clusters: [cluster, ...others], connect: stack.connect, nowMs: clock.now() };
   const unfinished = setup.identity.kind === "simulated" ? await endDeadLeases(dead) : NOTHING_UNFINISHED;
   const standIn =
     options.besideHpa && world.hpas
@@ -124,7 +126,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     clock,
     tables,
     queues,
-    world,
+    worlds,
     stack,
     counter,
     reader: stackReader(service, clock.now(), { writes: tables.writes, syncing: () => counter.underWay() > 0, total: counter.autoscalers }),
@@ -141,6 +143,26 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
       seriesUrl: series.url,
     }),
   };
+};
+
+const ensureClusters = async (context: ServiceContext, [first, ...others]: readonly [World, ...World[]], { specs }: RunOptions) => {
+  const ensure = ({ name, connection }: World): Promise<ClusterRecord> =>
+    ensureCluster(context, { name: clusterName(name), connection, ...(specs !== undefined && { specs }) });
+  const clusters: [ClusterRecord, ...ClusterRecord[]] = [await ensure(first)];
+  for (const world of others) clusters.push(await ensure(world));
+  return clusters;
+};
+
+/** Applies what a start applies: of a new simulated folder with uids that follow from its seed. */
+const applySetup = async (
+  context: ServiceContext,
+  { identity, resumed, manifests }: Setup,
+  { cluster, validation, say }: { readonly cluster: string; readonly validation: Validation; readonly say: (line: string) => void },
+): Promise<readonly Applied[]> => {
+  if (resumed || identity.kind !== "simulated") return applyFiles(context, cluster, manifests, validation);
+  const { seed, fleet } = identity;
+  if (fleet) await applyMade(context, fleet, { seed, say });
+  return applyFirst(context, cluster, manifests, { seed, validation });
 };
 
 /** The tables compact themselves while they are written to; what an earlier run left is given free beside the start. A failure is reported when the run closes. */

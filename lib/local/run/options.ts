@@ -4,7 +4,7 @@ import { readDuration } from "../../model/duration.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { readInstant } from "../../model/instant.ts";
 import { inUtc } from "../../report/instant-text.ts";
-import { START_WORDS } from "./names.ts";
+import { AUTOSCALERS_EACH, AUTOSCALERS_MAX, CLUSTERS_MAX, START_WORDS } from "./names.ts";
 
 /** The options of `npm start`. */
 export interface RunOptions {
@@ -15,6 +15,9 @@ export interface RunOptions {
   readonly trace?: string;
   /** What one simulated pod serves at most, in the unit of the load. Absent: pods are measured so that twelve of them serve an ordinary high. */
   readonly capacity?: number;
+  /** Simulated clusters and autoscalers that the run makes by itself. */
+  readonly clusters?: number;
+  readonly autoscalers?: number;
   /** Time from the creation of a simulated pod to Ready. */
   readonly podStart?: number;
   readonly manifest: readonly string[];
@@ -55,6 +58,16 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
       once(text),
     )
     .option("--manifest <file>", "apply these autoscalers instead of the demonstration's (repeatable)", collect)
+    .option(
+      "--clusters <n>",
+      `simulate this many clusters, whose workloads and autoscalers the run makes (at most ${CLUSTERS_MAX})`,
+      once(count(CLUSTERS_MAX)),
+    )
+    .option(
+      "--autoscalers <n>",
+      `make this many autoscalers in them (default: ${AUTOSCALERS_EACH} in each cluster, at most ${AUTOSCALERS_MAX})`,
+      once(count(AUTOSCALERS_MAX)),
+    )
     .addOption(validateOption())
     .option(
       "--trace <file>",
@@ -94,6 +107,7 @@ const usage = (message: string): TidemarkError => new TidemarkError("local.usage
 const refuseIdle = (options: WrittenOptions): void => {
   if (options.context !== undefined && options.kubeconfig === undefined)
     throw usage("Cannot use --context without --kubeconfig: a simulated cluster has no contexts");
+  refuseBesideFleet(options);
   if (options.kubeconfig === undefined) return;
   if (options.capacity !== undefined) throw usage("Cannot use --capacity with --kubeconfig: it decides about simulated pods only");
   if (options.podStart !== undefined) throw usage("Cannot use --pod-start with --kubeconfig: it decides about simulated pods only");
@@ -104,6 +118,22 @@ const refuseIdle = (options: WrittenOptions): void => {
   if (options.speed !== undefined) throw usage("Cannot use --speed with --kubeconfig: a real cluster runs in real time");
   if (options.begin !== undefined) throw usage("Cannot use --begin with --kubeconfig: a real cluster runs in real time");
   if (options.seed !== undefined) throw usage("Cannot use --seed with --kubeconfig: it decides about simulated pods only");
+};
+
+/** The clusters that a run makes have workloads, loads and autoscalers of their own. */
+const refuseBesideFleet = ({ clusters: wanted, autoscalers, ...options }: WrittenOptions): void => {
+  if (wanted === undefined && autoscalers === undefined) return;
+  const clusters = wanted ?? 1;
+  const others = { "--kubeconfig": options.kubeconfig, "--manifest": options.manifest, "--trace": options.trace, "--capacity": options.capacity };
+  const beside = Object.entries({ ...others, "--beside-hpa": options.besideHpa, "--specs": options.specs }).find(([, value]) => value !== undefined);
+  if (beside)
+    throw usage(`Cannot use ${beside[0]} with --clusters or --autoscalers: the run makes the clusters, their workloads and autoscalers by itself`);
+  if (autoscalers !== undefined && autoscalers < clusters)
+    throw usage(`Cannot make ${autoscalers} autoscalers in ${clusters} clusters: each cluster has one at least`);
+  if (clusters * AUTOSCALERS_EACH > AUTOSCALERS_MAX && autoscalers === undefined)
+    throw usage(
+      `Cannot make ${AUTOSCALERS_EACH} autoscalers in each of ${clusters} clusters: they are ${AUTOSCALERS_MAX} at most; give --autoscalers`,
+    );
 };
 
 /** Reads an option and refuses a second one, of which one would have no effect. */
@@ -141,6 +171,14 @@ const portNumber = (text: string): number => {
   if (port > MAX_PORT) throw new InvalidArgumentError(`Wanted a port, at most ${MAX_PORT}.`);
   return port;
 };
+
+const count =
+  (most: number) =>
+  (text: string): number => {
+    const value = wholeNumber(text);
+    if (value < 1 || value > most) throw new InvalidArgumentError(`Wanted a number from 1 to ${most}.`);
+    return value;
+  };
 
 const positive = (text: string): number => {
   const value = Number(text);

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { admitOrThrow } from "../../manifest/admit.ts";
 import { readManifests } from "../../manifest/documents.ts";
 import type { Validation } from "../../manifest/validation.ts";
@@ -9,6 +8,7 @@ import { SPEC_KINDS, type SpecKind } from "../../model/spec-kinds.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
 import type { Applied } from "../../service/views/autoscaler-view.ts";
+import { seededUid } from "./made-fleet.ts";
 import type { ManifestFile } from "./manifest-files.ts";
 
 /** Puts an object into the simulated cluster, as `kubectl apply` would. */
@@ -35,17 +35,21 @@ export const putObjects = (cluster: ClusterRecord, files: readonly ManifestFile[
 const kindOf = (document: unknown): SpecKind | undefined =>
   SPEC_KINDS.find(({ kind, apiVersion }) => isObject(document) && document["kind"] === kind && document["apiVersion"] === apiVersion);
 
-/** Applies every document of the files to a cluster. All are checked before any is stored. */
-export const applyFiles = (
+/** Applies every document of the files to a cluster, each file as one step. All documents of a file are checked before one is stored. */
+export const applyFiles = async (
   context: ServiceContext,
   cluster: string,
   files: readonly ManifestFile[],
   validation: Validation,
-): Promise<readonly Applied[]> => openService(context).apply(files, { cluster, dryRun: false, validation });
+): Promise<readonly Applied[]> => {
+  const applied: Applied[] = [];
+  for (const file of files) applied.push(...(await openService(context).apply([file], { cluster, dryRun: false, validation })));
+  return applied;
+};
 
 /**
- * Applies the first manifests of a new folder, one document after the other, with uids that follow from the seed: ids of scale events contain the uid, and the same run must
- * give the same events. Every later autoscaler gets a new random uid.
+ * Applies the first manifests of a new folder, each file as one step, with uids that follow from the seed: ids of scale events contain the uid, and the same run must
+ * give the same events. The documents of a step get their uids in their order. Every later autoscaler gets a new random uid.
  */
 export const applyFirst = async (
   context: ServiceContext,
@@ -54,20 +58,14 @@ export const applyFirst = async (
   { seed, validation }: { readonly seed: number; readonly validation: Validation },
 ): Promise<readonly Applied[]> => {
   const applied: Applied[] = [];
-  for (const { file, text } of files) {
-    for (const manifest of readManifests(text, file, { repeatedKeys: "keep" })) {
-      const { namespace, name } = admitOrThrow(manifest).metadata;
-      const service = openService({ ...context, newUid: () => seededUid(`${seed}/${cluster}/${namespace}/${name}`) });
-      applied.push(
-        ...(await service.apply([{ file: manifest.where, text: JSON.stringify(manifest.document) }], { cluster, dryRun: false, validation })),
-      );
-    }
+  for (const file of files) {
+    const names = readManifests(file.text, file.file, { repeatedKeys: "keep" }).map((manifest) => admitOrThrow(manifest, { validation }).metadata);
+    let next = 0;
+    const newUid = (): string => {
+      const { namespace, name } = names[next++] ?? { namespace: "", name: String(next) };
+      return seededUid(`${seed}/${cluster}/${namespace}/${name}`);
+    };
+    applied.push(...(await openService({ ...context, newUid }).apply([file], { cluster, dryRun: false, validation })));
   }
   return applied;
-};
-
-/** A UUID of version 8 (RFC 9562 5.8: contents of one's own) made of a text. */
-const seededUid = (text: string): string => {
-  const hex = createHash("sha256").update(text).digest("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };

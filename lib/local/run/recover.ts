@@ -12,7 +12,7 @@ import { isUntouched } from "../../sync/open-intents.ts";
 
 export interface Dead {
   readonly tables: Tables;
-  readonly cluster: ClusterRecord;
+  readonly clusters: readonly ClusterRecord[];
   readonly connect: (cluster: ClusterRecord) => Promise<ClusterClient>;
   readonly nowMs: number;
 }
@@ -37,14 +37,18 @@ const READ_TIMEOUT_MS = 10_000;
  */
 export const endDeadLeases = async (dead: Dead): Promise<Unfinished> => {
   let all = NOTHING_UNFINISHED;
-  for (const { name: partition } of dead.cluster.partitions) {
-    const recovered = await endDeadLease(dead, { cluster: dead.cluster.name, partition });
-    all = { leases: all.leases + recovered.leases, reached: all.reached + recovered.reached, withdrawn: all.withdrawn + recovered.withdrawn };
+  for (const cluster of dead.clusters) {
+    for (const { name: partition } of cluster.partitions) {
+      const recovered = await endDeadLease({ ...dead, cluster }, { cluster: cluster.name, partition });
+      all = { leases: all.leases + recovered.leases, reached: all.reached + recovered.reached, withdrawn: all.withdrawn + recovered.withdrawn };
+    }
   }
   return all;
 };
 
-const endDeadLease = async (dead: Dead, partition: PartitionRef): Promise<Unfinished> => {
+type DeadOne = Omit<Dead, "clusters"> & { readonly cluster: ClusterRecord };
+
+const endDeadLease = async (dead: DeadOne, partition: PartitionRef): Promise<Unfinished> => {
   const head = await readHead(dead.tables, partition);
   if (!head || head.leaseUntilMs === 0) return NOTHING_UNFINISHED;
   const never = await neverExecuted(dead, head.intents);
@@ -64,7 +68,7 @@ const leaseOf = ({ epoch, writeNumber }: Head, partition: PartitionRef): Lease =
 /** Moves the deadline of executed attempts into the past, so that the next sync settles them. */
 const dueAt = (intent: Intent, nowMs: number): Intent => ({ ...intent, deadlineMs: Math.min(intent.deadlineMs, nowMs - 1) });
 
-const neverExecuted = async ({ connect, cluster }: Dead, intents: readonly Intent[]): Promise<readonly Intent[]> => {
+const neverExecuted = async ({ connect, cluster }: DeadOne, intents: readonly Intent[]): Promise<readonly Intent[]> => {
   if (intents.length === 0) return [];
   const client = await connect(cluster);
   const never: Intent[] = [];

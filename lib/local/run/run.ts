@@ -36,7 +36,8 @@ export const run = async (options: RunOptions, terminal: Terminal, stop: AbortCo
   refuseFolder(layout);
   await refuseKubeconfig(setupOf(layout, options));
   try {
-    await opened(layout, options, closer, (run) => play(run, { layout, options, terminal, stop }));
+    const say = (line: string): void => terminal.write(lines([line]));
+    await opened(layout, options, { closer, say }, (run) => play(run, { layout, options, terminal, stop }));
   } catch (error) {
     // What failed first says why; what cannot be closed after it is mostly the same again.
     await closer.closeAll().catch(() => undefined);
@@ -45,12 +46,17 @@ export const run = async (options: RunOptions, terminal: Terminal, stop: AbortCo
   await closer.closeAll();
 };
 
-const opened = async (layout: FolderLayout, options: RunOptions, closer: Closing, work: (run: Run) => Promise<void>): Promise<void> => {
+const opened = async (
+  layout: FolderLayout,
+  options: RunOptions,
+  { closer, say }: { readonly closer: Closing; readonly say: (line: string) => void },
+  work: (run: Run) => Promise<void>,
+): Promise<void> => {
   const taken = await takeFolder(layout, closer);
   const setup = setupOf(layout, options);
   if (setup.resumed) refuseDamaged(layout, setup.identity, "run");
   else beginFolder(layout);
-  const run = await openRun(layout, setup, options, closer);
+  const run = await openRun(layout, setup, options, { closer, say });
   taken.keep();
   taken.publish({ tablesEndpoint: run.tables.endpoint, queueEndpoint: run.queues.endpoint, seriesUrl: run.series.url });
   closer.add(() => taken.publish({}));
@@ -133,9 +139,12 @@ const bytesIn = (dir: string): number =>
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Statistics of the workloads that have an autoscaler. */
-const scaledStatistics = ({ world }: Run, autoscalers: readonly AutoscalerView[]) => {
+const scaledStatistics = ({ worlds }: Run, autoscalers: readonly AutoscalerView[]) => {
   const targets = new Set(autoscalers.map(({ namespace, target }) => `${namespace}/${target?.name}`));
-  return world.statistics()?.filter(({ namespace, name }) => targets.has(`${namespace}/${name}`));
+  const all = worlds.map(({ statistics }) => statistics());
+  return all.every((of) => of === undefined)
+    ? undefined
+    : all.flatMap((of) => of ?? []).filter(({ namespace, name }) => targets.has(`${namespace}/${name}`));
 };
 
 /** Refreshes the view until what is driven has ended; if either fails, the other stops. */

@@ -1,13 +1,14 @@
 import { basename, extname, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
 import { instantText } from "../../report/instant-text.ts";
-import { type Deployment, type FolderIdentity, type RealIdentity, readIdentity, type SimulatedIdentity } from "../folder/identity.ts";
+import { type Deployment, type FolderIdentity, type MadeFleet, type RealIdentity, readIdentity, type SimulatedIdentity } from "../folder/identity.ts";
 import { DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
 import { newFolderBeside } from "../folder/refused-folder.ts";
 import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
-import { labelOf, START_WORDS, shellWord } from "./names.ts";
+import { AUTOSCALERS_EACH, labelOf, START_WORDS, shellWord } from "./names.ts";
 import type { RunOptions } from "./options.ts";
 import { textOfFile } from "./text-file.ts";
 
@@ -41,16 +42,15 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
     return { identity: identity, resumed: true, manifests: named };
   }
   if (real) return { identity: real, resumed: false, manifests: named };
+  const fleet = fleetOf(options);
+  if (fleet) {
+    const identity = { kind: "simulated" as const, ...begunOf(options), fleet, deployments: [] } satisfies FolderIdentity;
+    return { identity, resumed: false, manifests: [] };
+  }
   const manifests = named.length > 0 ? named : manifestFiles([], trace !== undefined);
   const demonstration = named.length === 0 && trace === undefined;
   const deployments = sorted([...deploymentsOf(manifests, options.validate), ...(demonstration ? [UNSCALED] : [])]);
-  const fresh = {
-    kind: "simulated",
-    seed: options.seed ?? DEFAULT_SEED,
-    startMs: options.begin ?? VIRTUAL_START_MS,
-    ...podsOf(options),
-    deployments,
-  } as const;
+  const fresh = { kind: "simulated", ...begunOf(options), deployments } as const;
   return { identity: trace === undefined ? fresh : { ...fresh, trace }, resumed: false, manifests };
 };
 
@@ -59,6 +59,18 @@ const realIdentity = (file: string, named: string | undefined) => {
   const context = contextOf(file, named);
   const cluster = labelOf(context ?? basename(file));
   return { kind: "kubeconfig", startMs: Date.now(), cluster, kubeconfig: resolve(file), ...(context !== undefined && { context }) } as const;
+};
+
+const begunOf = (options: RunOptions) => ({
+  seed: options.seed ?? DEFAULT_SEED,
+  startMs: options.begin ?? VIRTUAL_START_MS,
+  ...podsOf(options),
+});
+
+/** The clusters and autoscalers that the run makes by itself; undefined where it makes none. */
+const fleetOf = ({ clusters, autoscalers }: RunOptions): MadeFleet | undefined => {
+  if (clusters === undefined && autoscalers === undefined) return undefined;
+  return { clusters: clusters ?? 1, autoscalers: autoscalers ?? (clusters ?? 1) * AUTOSCALERS_EACH };
 };
 
 const podsOf = ({ capacity, podStart }: RunOptions): Pick<RequestedRun, "capacity" | "podStartMs"> => ({
@@ -78,6 +90,7 @@ const askedOf = (
   ...podsOf(options),
   ...(options.seed !== undefined && { seed: options.seed }),
   ...(options.begin !== undefined && { begin: options.begin }),
+  ...(fleetOf(options) && { fleet: fleetOf(options) }),
   ...(trace !== undefined && { trace }),
   ...(real && { kubeconfig: real.kubeconfig }),
   ...(real?.context !== undefined && { context: real.context }),
@@ -91,6 +104,7 @@ interface RequestedRun {
   readonly kind: FolderIdentity["kind"];
   readonly seed?: number;
   readonly begin?: number;
+  readonly fleet?: MadeFleet | undefined;
   readonly trace?: string;
   readonly capacity?: number;
   readonly podStartMs?: number;
@@ -127,12 +141,16 @@ const otherCluster = (identity: RealIdentity, { kubeconfig, context }: Requested
 };
 
 const otherSimulation = (identity: SimulatedIdentity, asked: RequestedRun): string | undefined => {
-  const { seed, begin, trace, targets } = asked;
+  const { seed, begin, trace, targets, fleet } = asked;
+  if (fleet && !isDeepStrictEqual(fleet, identity.fleet)) return `it simulates ${fleetText(identity.fleet)}, not ${fleetText(fleet)}`;
   if (begin !== undefined && begin !== identity.startMs) return `it began at ${instantText(identity.startMs)}, not at ${instantText(begin)}`;
   if (seed !== undefined && seed !== identity.seed) return `its seed is ${identity.seed}, not ${seed}`;
   if (trace !== undefined && trace !== identity.trace) return `it plays ${identity.trace ?? "the recorded workloads of the demonstration"}`;
   return otherPods(identity, asked) ?? targets.map((target) => otherTarget(identity, target)).find((differs) => differs !== undefined);
 };
+
+const fleetText = (fleet: MadeFleet | undefined): string =>
+  fleet ? `${fleet.autoscalers} autoscalers in ${fleet.clusters} clusters` : "the workloads of its manifests";
 
 const otherPods = (known: SimulatedIdentity, { capacity, podStartMs }: RequestedRun): string | undefined => {
   if (capacity !== undefined && capacity !== known.capacity) return `its pods serve ${known.capacity ?? "what the load asks of twelve of them"}`;
@@ -179,9 +197,10 @@ const MAX_NAME = 63;
  */
 export const folderNameFor = (options: RunOptions): string => {
   const { kubeconfig, context, manifest, trace, seed } = options;
+  const fleet = fleetOf(options);
   if (kubeconfig !== undefined) return named([contextOf(kubeconfig, context) ?? basename(kubeconfig)]);
   const files = [...(trace === undefined ? [] : [trace]), ...manifest].map((file) => basename(file, extname(file)));
-  return named([...files, ...(seed === undefined ? [] : [`seed-${seed}`])]);
+  return named([...files, ...(fleet ? [`${fleet.clusters}-clusters-${fleet.autoscalers}`] : []), ...(seed === undefined ? [] : [`seed-${seed}`])]);
 };
 
 export const named = (parts: readonly string[]): string =>

@@ -35,8 +35,8 @@ export interface StackOptions {
   readonly queues: Queues;
   /** True on a real cluster: its API server then says whether the clock of this machine is right. */
   readonly comparesClock: boolean;
-  /** The cluster of the start. No other kubeconfig is used, whatever the tables say: a kubeconfig names programs that are run. */
-  readonly connection: Connection;
+  /** The clusters of the start. No other kubeconfig is used, whatever the tables say: a kubeconfig names programs that are run. */
+  readonly connections: readonly Connection[];
   readonly reporter: Reporter;
 }
 
@@ -49,7 +49,7 @@ export interface Stack {
   readonly close: () => Promise<void>;
 }
 
-export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, queues, connection, reporter }: StackOptions): Stack => {
+export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, queues, connections, reporter }: StackOptions): Stack => {
   const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
   // Tokens and connections age in real time, which is that of a run on a real cluster.
   const wallClock = comparesClock ? clock : Date.now;
@@ -60,7 +60,7 @@ export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, q
     : {};
   const tables = { ...localTables(syncClient, clock), ...compared };
   const notice = (message: string): void => reporter.line(noticeLine(message));
-  const clients = clusterClients({ clock: wallClock, trusted: trustedOf(connection), notice, onDated: serverClock.onAnswer }, openStored(tables));
+  const clients = clusterClients({ clock: wallClock, trusted: trustedOf(connections), notice, onDated: serverClock.onAnswer }, openStored(tables));
   const connect: SyncPorts["connect"] = async (cluster) => (newest = await clients.clientFor(cluster));
   const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
   const ports = {
@@ -84,11 +84,12 @@ export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, q
   };
 };
 
-const trustedOf = (connection: Connection): Trusted => ({
+const trustedOf = (connections: readonly Connection[]): Trusted => ({
   ...ON_THIS_MACHINE,
   kubeconfigFile: async (file) => {
-    const isOfStart = connection.kind === "kubeconfig" && connection.path === file.path && connection.context === file.context;
-    if (isOfStart) return kubeconfigFileAccess(file);
+    const isOfStart = (connection: Connection): boolean =>
+      connection.kind === "kubeconfig" && connection.path === file.path && connection.context === file.context;
+    if (connections.some(isOfStart)) return kubeconfigFileAccess(file);
     throw new TidemarkError(
       "cluster.access.kubeconfig",
       `Cannot use kubeconfig "${foreignWords(file.path)}" for cluster "${file.cluster}": this run was started with another one; start a run of its own for that cluster, with --kubeconfig and a folder of its own (--data)`,

@@ -1,13 +1,15 @@
-import { basename, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import type { Connection } from "../../model/records.ts";
 import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
 import type { Rival } from "../cluster/kube-objects.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
-import type { FolderLayout } from "../folder/layout.ts";
+import { type FolderLayout, fleetNames } from "../folder/layout.ts";
 import { readShippedTrace, readTrace } from "../traces/read-trace.ts";
-import type { Trace } from "../traces/trace.ts";
+import { ordinaryHigh, type Trace } from "../traces/trace.ts";
+import type { Closing } from "./closing.ts";
+import { madeDefinitions } from "./made-fleet.ts";
 import { labelOf } from "./names.ts";
 import type { RunOptions } from "./options.ts";
 import type { PutObject } from "./put-objects.ts";
@@ -29,25 +31,55 @@ const SIMULATED_NAME = "local";
 /** Amplitude of the noise on CPU readings, because readings of real pods vary. */
 const NOISE = 0.02;
 
-/** The cluster of a folder. Folders of earlier versions follow the arguments. */
-export const worldOf = async (
+/** The clusters of a folder, at least one. What was opened is closed by `closer`, also where another one cannot be opened. Folders of earlier versions follow the arguments. */
+export const worldsOf = async (
   layout: FolderLayout,
   identity: FolderIdentity,
   { kubeconfig = "", context }: RunOptions,
-  clock: () => number,
-): Promise<World> => {
-  if (identity.kind === "simulated") return simulatedWorld(layout, identity, clock);
-  return identity.cluster === undefined || identity.kubeconfig === undefined
-    ? realWorld(labelOf(context ?? basename(kubeconfig)), resolve(kubeconfig), context)
-    : realWorld(identity.cluster, identity.kubeconfig, identity.context);
+  { clock, closer }: { readonly clock: () => number; readonly closer: Closing },
+): Promise<readonly [World, ...World[]]> => {
+  if (identity.kind === "kubeconfig")
+    return [
+      identity.cluster === undefined || identity.kubeconfig === undefined
+        ? realWorld(labelOf(context ?? basename(kubeconfig)), resolve(kubeconfig), context)
+        : realWorld(identity.cluster, identity.kubeconfig, identity.context),
+    ];
+  const open = async (cluster: SimulatedOne): Promise<World> => {
+    const world = await simulatedWorld(cluster, identity.seed, clock);
+    closer.add(world.close);
+    return world;
+  };
+  const [first, ...others] = await simulatedClusters(layout, identity);
+  const worlds: [World, ...World[]] = [await open(first)];
+  for (const cluster of others) worlds.push(await open(cluster));
+  return worlds;
 };
 
-const simulatedWorld = async (layout: FolderLayout, identity: SimulatedIdentity, clock: () => number): Promise<World> => {
-  const workloads = await workloadsOf(identity);
+interface SimulatedOne {
+  readonly name: string;
+  readonly dataDir: string;
+  readonly workloads: readonly WorkloadDefinition[];
+}
+
+const simulatedClusters = async (layout: FolderLayout, identity: SimulatedIdentity): Promise<readonly [SimulatedOne, ...SimulatedOne[]]> => {
+  const { fleet } = identity;
+  if (!fleet) return [{ name: SIMULATED_NAME, dataDir: layout.cluster, workloads: await workloadsOf(identity) }];
+  const names = fleetNames(fleet.clusters);
+  const definitions = await madeDefinitions(fleet);
+  const pods = { ...(identity.podStartMs !== undefined && { podStartMs: identity.podStartMs }) };
+  const [first, ...others] = definitions.map((workloads, at) => {
+    const name = names[at] ?? SIMULATED_NAME;
+    return { name, dataDir: join(layout.cluster, name), workloads: workloads.map((workload) => measured(pods, workload)) };
+  });
+  if (!first) throw new RangeError("a fleet has one cluster at least");
+  return [first, ...others];
+};
+
+const simulatedWorld = async ({ name, dataDir, workloads }: SimulatedOne, seed: number, clock: () => number): Promise<World> => {
   const hpas: Rival[] = [];
-  const cluster = await startSimulatedCluster({ dataDir: layout.cluster, clock, seed: identity.seed, workloads, noise: NOISE, rivals: hpas });
+  const cluster = await startSimulatedCluster({ dataDir, clock, seed, workloads, noise: NOISE, rivals: hpas });
   return {
-    name: SIMULATED_NAME,
+    name,
     connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },
     statistics: cluster.statistics,
     hpas,
@@ -73,7 +105,6 @@ const POD = {
 const TARGET_MILLICORES = 300;
 /** Pods that an ordinary peak of an unknown trace needs at that use: enough to show scaling, few enough to read. */
 const PODS_AT_HIGH = 12;
-const HIGH_QUANTILE = 0.95;
 const INITIAL_REPLICAS = 2;
 
 /** The deployments of a simulated cluster: those of the demonstration, or others, under a trace of the command line or a shipped one. */
@@ -95,7 +126,10 @@ export const workloadsOf = async (identity: SimulatedIdentity): Promise<readonly
 };
 
 /** With `--capacity` a pod is at 100 % of its request when it serves so much, and serves no more: a target of 60 % is 60 % of the capacity. With `--pod-start` each pod takes as long. */
-const measured = ({ capacity, podStartMs }: SimulatedIdentity, definition: WorkloadDefinition): WorkloadDefinition => {
+const measured = (
+  { capacity, podStartMs }: Pick<SimulatedIdentity, "capacity" | "podStartMs">,
+  definition: WorkloadDefinition,
+): WorkloadDefinition => {
   const { requests, limits } = definition;
   return {
     ...definition,
@@ -121,12 +155,6 @@ const playing = (trace: Trace, { namespace, name, replicas = INITIAL_REPLICAS }:
   initialReplicas: replicas,
   cpuMillicoresPerUnit: (TARGET_MILLICORES * PODS_AT_HIGH) / ordinaryHigh(trace),
 });
-
-/** The value that the trace exceeds in one sample of twenty; of a trace that is nearly all zeros its highest. */
-const ordinaryHigh = ({ points }: Trace): number => {
-  const values = points.map(({ value }) => value).sort((a, b) => a - b);
-  return values[Math.floor(values.length * HIGH_QUANTILE)] || values.at(-1) || 1;
-};
 
 const withTarget = (definition: WorkloadDefinition, { targetCpuPercent }: Deployment): WorkloadDefinition =>
   targetCpuPercent === undefined ? definition : { ...definition, targetCpuPercent };

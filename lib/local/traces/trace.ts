@@ -13,6 +13,14 @@ export interface TracePoint {
   readonly value: number;
 }
 
+const HIGH_QUANTILE = 0.95;
+
+/** The value that the trace exceeds in one sample of twenty; of a trace that is nearly all zeros its highest. */
+export const ordinaryHigh = ({ points }: Trace): number => {
+  const values = points.map(({ value }) => value).sort((a, b) => a - b);
+  return values[Math.floor(values.length * HIGH_QUANTILE)] || values.at(-1) || 1;
+};
+
 /** What a trace says at one instant. `missing`: a gap lies there; the value is the last one recorded, and no metric of it exists. */
 export interface Demand {
   readonly value: number;

@@ -20,6 +20,9 @@ const LOOK_EVERY_MS = 10_000;
 /** Wall time between two summary lines, which show that the run is alive when no state changes. */
 const SUMMARY_EVERY_MS = 60_000;
 
+/** Of more autoscalers nobody reads a line for each change: the summary line comes more often instead. */
+const EACH_MAX = 100;
+
 /** Plain lines for pipes, files, logs of a build and terminals without colours: what changes when it changes, and one line a minute that sums it up. */
 export const plainView = ({ write, reader, clock, wall = () => performance.now() }: PlainOptions): View => {
   const printed = new Map<string, string>();
@@ -30,7 +33,7 @@ export const plainView = ({ write, reader, clock, wall = () => performance.now()
   const tellEvents = async () => {
     for (const event of await reader.newEvents()) {
       events++;
-      say(`${instantText(Date.parse(event.at))}  ${eventText(event)}`);
+      if (reader.total() <= EACH_MAX) say(`${instantText(Date.parse(event.at))}  ${eventText(event)}`);
     }
   };
   const tellPace = () => {
@@ -55,10 +58,11 @@ export const plainView = ({ write, reader, clock, wall = () => performance.now()
       // There is no state before the first sync, so the next refresh looks again.
       if (autoscalers.every(({ decision }) => decision === undefined)) return;
       lookAt = wall() + LOOK_EVERY_MS;
-      tellChanges(autoscalers);
+      const many = autoscalers.length > EACH_MAX;
+      if (!many) tellChanges(autoscalers);
       if (wall() < summaryAt) return;
       // Lines printed just now need no summary.
-      if (summaryAt > 0) sayNow(summaryText(autoscalers, events));
+      if (summaryAt > 0 || many) sayNow(summaryText(autoscalers, events));
       [summaryAt, events] = [wall() + SUMMARY_EVERY_MS, 0];
     },
     end: tellEvents,

@@ -89,15 +89,13 @@ const workloadRows = (input: SummaryInput): readonly SummaryLine[] => {
   const { statistics = [] } = input;
   if (statistics.length <= WORKLOADS_MAX) return statistics.map((one) => workloadRow(one, input));
   const share = ({ unserved, demand }: Statistics): number => (demand > 0 ? unserved / demand : 0);
-  const worst = statistics.toSorted((a, b) => share(b) - share(a)).slice(0, WORKLOADS_MAX);
+  const short = statistics.filter(({ unserved }) => unserved > 0).toSorted((a, b) => share(b) - share(a));
   const hours = statistics.reduce((sum, { replicaMs }) => sum + replicaMs, 0) / HOUR_MS;
-  const short = statistics.filter(({ unserved }) => unserved > 0).length;
+  const named = short.slice(0, WORKLOADS_MAX);
+  const first = named.length === 0 ? "" : `; the ${named.length} with the largest share of it:`;
   return [
-    [
-      "workloads",
-      `${statistics.length}, ${hours.toFixed(1)} replica-hours, ${short} with demand not served; the ${WORKLOADS_MAX} with the largest share of it:`,
-    ],
-    ...worst.map((one) => workloadRow(one, input)),
+    ["workloads", `${statistics.length}, ${hours.toFixed(1)} replica-hours, ${short.length} with demand not served${first}`],
+    ...named.map((one) => workloadRow(one, input)),
   ];
 };
 

@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { openService } from "../../service/open.ts";
+import type { ServiceContext } from "../../service/context.ts";
+import { MAX_MANIFESTS } from "../../manifest/budget.ts";
+import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
+import type { MadeFleet } from "../folder/identity.ts";
+import { fleetNames } from "../folder/layout.ts";
+import { readShippedTrace, SHIPPED_TRACES } from "../traces/read-trace.ts";
+import { ordinaryHigh, spanMs, type Trace } from "../traces/trace.ts";
+
+interface MadeWorkload {
+  readonly namespace: string;
+  readonly name: string;
+  /** Its place among the workloads of all clusters. */
+  readonly at: number;
+}
+
+const NAMESPACES = 20;
+
+/** The workloads of one cluster. Those of all clusters have different names. */
+const workloadsIn = ({ clusters, autoscalers }: MadeFleet, cluster: number): readonly MadeWorkload[] => {
+  const made: MadeWorkload[] = [];
+  for (let at = cluster; at < autoscalers; at += clusters)
+    made.push({ at, namespace: `team-${padded((made.length % NAMESPACES) + 1, NAMESPACES)}`, name: `web-${padded(at + 1, autoscalers)}` });
+  return made;
+};
+
+const padded = (number: number, most: number): string => String(number).padStart(String(most).length, "0");
+
+const MEBIBYTE = 2 ** 20;
+const TARGET_PERCENT = 60;
+const POD = {
+  requests: { cpuMillicores: 500, memoryBytes: 256 * MEBIBYTE },
+  limits: { cpuMillicores: 600, memoryBytes: 512 * MEBIBYTE },
+  targetCpuPercent: TARGET_PERCENT,
+  initialReplicas: 2,
+} as const;
+/** Pods that an ordinary high needs: few, because the memory and the time of a sync go with the pods. */
+const PODS_AT_HIGH = 4;
+/** So many minutes are two workloads in a row apart in their trace. It has no common factor with the minutes of a day. */
+const APART_MS = 137 * 60_000;
+
+/** What each cluster plays: the recorded workloads in turn, each from another minute on. */
+export const madeDefinitions = async (fleet: MadeFleet): Promise<readonly (readonly WorkloadDefinition[])[]> => {
+  const traces = await Promise.all(SHIPPED_TRACES.map(readShippedTrace));
+  return Array.from({ length: fleet.clusters }, (_, cluster) => workloadsIn(fleet, cluster).map((workload) => definitionOf(workload, traces)));
+};
+
+const definitionOf = ({ namespace, name, at }: MadeWorkload, traces: readonly Trace[]): WorkloadDefinition => {
+  const trace = traces[at % traces.length];
+  if (!trace) throw new RangeError("there are no recorded workloads to play");
+  const millicores = (POD.requests.cpuMillicores * TARGET_PERCENT) / 100 - IDLE.cpuMillicores;
+  return {
+    ...POD,
+    namespace,
+    name,
+    trace,
+    traceOffsetMs: (at * APART_MS) % spanMs(trace),
+    cpuMillicoresPerUnit: (millicores * PODS_AT_HIGH) / ordinaryHigh(trace),
+  };
+};
+
+const manifestOf = ({ namespace, name }: MadeWorkload) => ({
+  apiVersion: "autoscaling/v2",
+  kind: "HorizontalPodAutoscaler",
+  metadata: { name, namespace, labels: { app: name } },
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+    minReplicas: 1,
+    maxReplicas: 3 * PODS_AT_HIGH,
+    metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: TARGET_PERCENT } } }],
+  },
+});
+
+const SAY_EVERY_MS = 5_000;
+
+/**
+ * Applies the manifests of a new fleet, in steps of as many as one step may have. Uids follow from the seed and the order, so that the same run gives the same events: the documents of a step
+ * are stored in their order. `say` prints how far it is.
+ */
+export const applyMade = async (
+  context: ServiceContext,
+  fleet: MadeFleet,
+  { seed, say }: { readonly seed: number; readonly say: (line: string) => void },
+): Promise<void> => {
+  say(`Making ${fleet.autoscalers} autoscalers and their workloads in ${fleet.clusters} simulated ${fleet.clusters === 1 ? "cluster" : "clusters"}`);
+  let done = 0;
+  let saidMs = performance.now();
+  for (const [at, cluster] of fleetNames(fleet.clusters).entries()) {
+    let next = 0;
+    const service = openService({ ...context, newUid: () => seededUid(`${seed}/${cluster}/${next++}`) });
+    const workloads = workloadsIn(fleet, at);
+    for (let from = 0; from < workloads.length; from += MAX_MANIFESTS) {
+      const items = workloads.slice(from, from + MAX_MANIFESTS).map(manifestOf);
+      const text = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+      await service.apply([{ file: cluster, text }], { cluster, dryRun: false, validation: "strict" });
+    }
+    done += workloads.length;
+    if (performance.now() - saidMs < SAY_EVERY_MS) continue;
+    saidMs = performance.now();
+    say(`${done} of ${fleet.autoscalers} autoscalers are made`);
+  }
+};
+
+/** A UUID of version 8 (RFC 9562 5.8: contents of one's own) made of a text. */
+export const seededUid = (text: string): string => {
+  const hex = createHash("sha256").update(text).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+};
