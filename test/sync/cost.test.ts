@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
+import { getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
 import { journalPages } from "../../lib/store/pages/plan.ts";
 import { type Engine, startDynalite } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { type Consumed, metered, nothingConsumed } from "../contracts/metered.ts";
+import { override } from "../policy/bounds/schedules.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
 let engine: Engine;
@@ -62,6 +65,23 @@ describe("the cost of a sync in steady state", () => {
       expect(fiveMinutes.filter(({ readUnits }) => readUnits > 2)).toHaveLength(1);
     },
   );
+
+  it("has the same reads and writes with overrides of the fleet, the cluster, a namespace and single autoscalers", async () => {
+    const { world, next } = await costed(20);
+    const { scope: _of, ...one } = override("fleet", { max: 50 }, { untilMs: Number.MAX_SAFE_INTEGER });
+    const several = [1, 2, 3, 4, 5].map((at) => ({ ...one, id: `o-${at}` }));
+    const { version } = await getFleet(world.tables);
+    await putFleet(world.tables, { overrides: several }, version);
+    await putCluster(world.tables, { ...world.record, version: 2, overrides: [...several, { ...one, id: "o-6", namespace: "shop" }] }, 1);
+    for (const name of ["app-1", "app-2"]) await putAutoscaler(world.tables, { ...world.autoscaler(name, 2), overrides: several }, 1);
+    await raiseSpecVersion(world.tables, world.partition);
+    await syncs(next, 5);
+    const measured = await syncs(next, 8);
+    expect(measured.filter((consumed) => inState(world, consumed).writes === 2)).toHaveLength(6);
+    expect(new Set(measured.map((consumed) => inState(world, consumed).writes))).toEqual(new Set([2, 3]));
+    expect(Math.min(...measured.map(({ readUnits }) => readUnits))).toBe(2);
+    await putFleet(world.tables, {}, version + 1);
+  });
 
   it("is two queries of nothing more where an environment does not know the pages, and no write", async () => {
     const { world, next } = await costed(150);
