@@ -176,6 +176,7 @@ const source = z.looseObject({
       roleArn: text,
       externalId: text,
       workspace: text.exactOptional(),
+      maxSamples: z.int().exactOptional(),
       queues: z.array(text).exactOptional(),
       metricNamespaces: z.array(text).exactOptional(),
       search: z.boolean().exactOptional(),

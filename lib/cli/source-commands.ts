@@ -21,6 +21,7 @@ interface PutOptions extends ScopeOptions {
   readonly role?: string;
   readonly externalId?: string;
   readonly workspace?: string;
+  readonly maxSamples?: string;
   readonly queue?: readonly string[];
   readonly metricNamespace?: readonly string[];
   readonly search?: true;
@@ -49,6 +50,7 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .option("--role <arn>", "the role that is assumed, named STACK-source-NAME, for sqs, amp and cloudwatch")
     .option("--external-id <id>", "the ExternalId that the trust of the role asks for")
     .option("--workspace <id>", "the workspace of amp: ws-1a2b3c")
+    .option("--max-samples <count>", "samples that one question to amp may process (default: 1000000)")
     .option("--queue <pattern>", "queues that may be counted: orders, 'orders-*' or ACCOUNT/PATTERN; repeatable", repeatable)
     .option("--metric-namespace <pattern>", "namespaces of CloudWatch that may be asked: AWS/SQS or 'AWS/*'; repeatable", repeatable)
     .option("--search", "expressions of CloudWatch may find their own series (SEARCH, SELECT), in any namespace and at any cost")
@@ -111,8 +113,8 @@ const serviceIn = (text: string, scheme: SourceService["scheme"]): SourceService
 };
 
 const awsOf = (options: PutOptions): Pick<NewSource, "aws"> => {
-  const { awsRegion: region, role, externalId, workspace, queue, metricNamespace, search } = options;
-  if (![region, role, externalId, workspace, queue, metricNamespace, search].some((given) => given !== undefined)) return {};
+  const { awsRegion: region, role, externalId, workspace, maxSamples, queue, metricNamespace, search } = options;
+  if (![region, role, externalId, workspace, maxSamples, queue, metricNamespace, search].some((given) => given !== undefined)) return {};
   if (region === undefined || role === undefined || externalId === undefined)
     throw usage("Cannot reach AWS: --aws-region, --role and --external-id need each other");
   return {
@@ -121,6 +123,7 @@ const awsOf = (options: PutOptions): Pick<NewSource, "aws"> => {
       roleArn: role,
       externalId,
       ...(workspace !== undefined && { workspace }),
+      ...(maxSamples !== undefined && { maxSamples: Number(maxSamples) }),
       ...(queue && { queues: queue }),
       ...(metricNamespace && { metricNamespaces: metricNamespace }),
       ...(search && { search }),

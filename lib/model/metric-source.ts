@@ -36,6 +36,8 @@ export interface AwsPlace {
   readonly externalId: string;
   /** `amp`: the workspace, "ws-…". */
   readonly workspace?: string;
+  /** `amp`: samples that one question may process. The service refuses a dearer one, and does not charge for it. */
+  readonly maxSamples?: number;
   /** `sqs`: patterns of queues, "orders-*" in the account of the role or "123456789012/orders-*". */
   readonly queues?: readonly string[];
   /** `cloudwatch`: patterns of the namespaces of CloudWatch whose metrics may be asked: "AWS/*". */
@@ -98,6 +100,8 @@ export interface MetricSourceRecord extends RegisteredSource {
 export const SOURCE_LIMITS = {
   timeoutSeconds: { least: 1, most: 10, default: 3 },
   maxMetrics: { least: 1, most: 10_000, default: 1_000 },
+  /** Of one question to Amazon Managed Prometheus: $0.0001, or $17.50 a month at 15 s. */
+  maxSamples: { least: 1, most: 50_000_000, default: 1_000_000 },
   patterns: 100,
   /** They become a part of the policy of a session, which has 2,048 characters. */
   queues: 20,

@@ -2,6 +2,7 @@ import { amount, group, type ReadOf, words } from "../fields/field-types.ts";
 import type { Problem } from "../fields/problem.ts";
 import { foreignWords } from "../model/foreign-words.ts";
 import { isObject } from "../model/is-object.ts";
+import { type AwsPlace, SOURCE_LIMITS } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
 import {
@@ -107,6 +108,9 @@ const refused = (answer: ForeignAnswer, { errorType, error }: Readonly<Record<st
   return unusable(answer, "QueryRefused", `the server refused the query: ${foreignWords(`${errorType}: ${error}`.slice(0, ERROR_CHARACTERS_MAX))}`);
 };
 
+/** Only Amazon Managed Prometheus charges for samples, and knows the parameter. */
+const samplesOf = ({ maxSamples = SOURCE_LIMITS.maxSamples.default }: AwsPlace): number => maxSamples;
+
 const questionOf = (source: string, query: string): PrometheusQuery => ({ for: "prometheus", source, query });
 
 /** An instant query of a Prometheus, Thanos, Mimir or VictoriaMetrics that an administrator registered. */
@@ -129,7 +133,10 @@ export const PROMETHEUS: MetricSource<ReadOf<typeof FIELDS>, PrometheusSpec, Pro
     way: "registered",
     kinds: ["prometheus", "amp"],
     // Without `time` the server evaluates at its own now: its clock may differ from ours, and data of the last seconds would be missed.
-    request: ({ query }, { timeoutMs }) => ({ path: "/api/v1/query", parameters: { query, timeout: `${Math.floor(timeoutMs)}ms` } }),
+    request: ({ query }, { timeoutMs, aws }) => ({
+      path: "/api/v1/query",
+      parameters: { query, timeout: `${Math.floor(timeoutMs)}ms`, ...(aws && { max_samples_processed_error_threshold: String(samplesOf(aws)) }) },
+    }),
     read,
   },
   samples: ({ source, query, whenEmptyMilli }, { answers }) =>

@@ -105,6 +105,8 @@ describe("tidemark source", () => {
     [["--kind", "amp", ...ROLE, "--workspace", "../x"], "aws.workspace must be the id of a workspace"],
     [["--kind", "amp", ...ROLE.with(1, "nowhere"), "--workspace", "ws-1"], 'aws.region "nowhere" is no region of AWS'],
     [["--kind", "amp", ...ROLE.with(3, "arn:aws:iam::123456789012:role/admin"), "--workspace", "ws-1"], "aws.roleArn must be the ARN of a role"],
+    [["--kind", "amp", ...ROLE, "--workspace", "ws-1", "--max-samples", "0"], "maxSamples must be a whole number from 1 to 50000000"],
+    [["--kind", "sqs", ...ROLE, "--queue", "a", "--max-samples", "5"], "aws.maxSamples is for amp, and this is sqs"],
     [["--kind", "cloudwatch", ...ROLE], "aws.metricNamespaces is empty"],
     [["--kind", "cloudwatch", ...ROLE, "--metric-namespace", "AWS SQS"], 'aws.metricNamespaces: "AWS SQS" must be a namespace'],
     [["--kind", "sqs", ...ROLE, "--queue", "a", "--search"], "aws.search is for cloudwatch, and this is sqs"],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { takeOverOne } from "../../lib/cli/takeover/take-over-one.ts";
+import { takeOverOne, waitsFor } from "../../lib/cli/takeover/take-over-one.ts";
 import type { KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
@@ -105,4 +105,20 @@ it("keeps the other controller before it is deleted, and pauses the autoscaler b
     ["deleted", [["takeover", true]]],
     ["made again", { namespace: "shop", name: "jobs" }, true],
   ]);
+});
+
+it("a workload that KEDA has scaled to zero is taken over where the autoscaler starts it again, and only there", () => {
+  const at = (dialect: string, spec: object) =>
+    waitsFor({
+      state: "shadow",
+      dialect,
+      manifest: { spec },
+      metrics: [],
+      rivals: [{ kind: "ScaledObject", name: "web" }],
+      currentReplicas: 0,
+      desiredReplicas: 0,
+    } as unknown as AutoscalerView);
+  expect(at("native", { idle: { replicas: 0 } })).toBeUndefined();
+  expect(at("native", {})).toContain("KEDA alone starts it again");
+  expect(at("hpa", { idle: {} })).toContain("KEDA alone starts it again");
 });

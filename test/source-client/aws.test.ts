@@ -87,9 +87,19 @@ describe("a source of AWS", () => {
     const url = new URL(server.calls[0]?.url ?? "", server.url);
     expect(url.pathname).toBe("/workspaces/ws-1a2b/api/v1/query");
     expect(url.searchParams.get("query")).toBe(query);
+    expect(url.searchParams.get("max_samples_processed_error_threshold")).toBe("1000000");
     expect(JSON.parse(server.assumed[0]?.get("Policy") ?? "").Statement).toEqual([
       { Effect: "Allow", Action: "aps:QueryMetrics", Resource: "arn:aws:aps:eu-central-1:123456789012:workspace/ws-1a2b" },
     ]);
+  });
+
+  it("sends the limit of samples of its source, which no fixed parameter of a manifest changes", async () => {
+    server.answer = () => [400, { status: "error", errorType: "bad_data", error: "query samples processed limit exceeded" }];
+    const workspace = { ...WORKSPACE, aws: { ...AWS, workspace: "ws-1a2b", maxSamples: 500 } };
+    expect((await client.ask(workspace, [ask("dear")], LEFT)).get(keyOf("dear"))).toMatchObject({
+      failure: { reason: "QueryRefused", message: expect.stringContaining("limit exceeded") },
+    });
+    expect(new URL(server.calls[0]?.url ?? "", server.url).searchParams.get("max_samples_processed_error_threshold")).toBe("500");
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import type { KubeconfigApi } from "../../cluster/kubeconfig-api.ts";
 import { valueOrThrow } from "../../cluster/kubeconfig-api.ts";
 import type { Json } from "../../fields/json.ts";
+import { isObject } from "../../model/is-object.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView, RivalView } from "../../service/views/autoscaler-view.ts";
@@ -88,14 +89,21 @@ const rivalOf = (view: AutoscalerView, force: boolean): RivalView & { readonly u
 };
 
 /** Why it cannot be taken over yet, though it will be as its load moves; undefined where it can. Only for one in the state `shadow`. */
-export const waitsFor = ({ state, metrics, rivals = [], currentReplicas, desiredReplicas }: AutoscalerView): string | undefined => {
+export const waitsFor = (view: AutoscalerView): string | undefined => {
+  const { state, metrics, rivals = [], currentReplicas, desiredReplicas } = view;
   if (state !== "shadow") return undefined;
   const missing = metrics.find((metric) => metric.kind === "failed");
   if (missing) return `its metric "${missing.name}" cannot be read`;
-  if (currentReplicas === 0 && rivals.some(({ kind }) => kind === "ScaledObject"))
+  if (currentReplicas === 0 && !wakesItself(view) && rivals.some(({ kind }) => kind === "ScaledObject"))
     return "its workload has 0 replicas, and KEDA alone starts it again";
   if (desiredReplicas === currentReplicas) return undefined;
   return `Tidemark wants ${desiredReplicas} replicas, and there are ${currentReplicas}: the count would move at the switch`;
+};
+
+/** Only the native rules start a workload that has no pods, and only with `idle`. */
+const wakesItself = ({ dialect, manifest }: Pick<AutoscalerView, "dialect" | "manifest">): boolean => {
+  const spec = isObject(manifest) ? manifest["spec"] : undefined;
+  return dialect === "native" && isObject(spec) && isObject(spec["idle"]);
 };
 
 /** What the switch needs is read before the other controller is touched: a failure there changes nothing. */

@@ -64,7 +64,7 @@ const QUEUE_PATTERN = /^(?:\d{12}\/)?[\w*-]{1,80}(?:\.fifo)?$/;
 const METRIC_NAMESPACE = /^[\w.\-/#:*]{1,255}$/;
 
 const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly string[] => {
-  const { region, roleArn, externalId, workspace, queues = [], metricNamespaces = [], search } = place;
+  const { region, roleArn, externalId, workspace, queues = [], metricNamespaces = [], search, maxSamples } = place;
   const faults: readonly (readonly [boolean, string])[] = [
     [awsDomain(region) === undefined, `aws.region "${region}" is no region of AWS`],
     [
@@ -74,6 +74,7 @@ const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly st
     [!EXTERNAL_ID.test(externalId), "aws.externalId must have 2 to 1224 letters, digits and +=,.@:/-"],
     [kind === "amp" && !WORKSPACE.test(workspace ?? ""), 'aws.workspace must be the id of a workspace, such as "ws-1a2b3c"'],
     [kind !== "amp" && workspace !== undefined, `aws.workspace is for amp, and this is ${kind}`],
+    [kind !== "amp" && maxSamples !== undefined, `aws.maxSamples is for amp, and this is ${kind}`],
     [kind === "sqs" && queues.length === 0, "aws.queues is empty, so that no queue may be counted; give names or patterns such as orders-*"],
     [kind !== "sqs" && queues.length > 0, `aws.queues is for sqs, and this is ${kind}`],
     [
@@ -86,6 +87,7 @@ const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly st
   ];
   return [
     ...faults.flatMap(([isFault, words]) => (isFault ? [words] : [])),
+    ...(maxSamples === undefined ? [] : rangeFaults("maxSamples", maxSamples)),
     ...queues.flatMap((queue) =>
       QUEUE_PATTERN.test(queue) ? [] : [`aws.queues: "${queue}" must be a name or a pattern of queues, or ACCOUNT/PATTERN`],
     ),
@@ -150,7 +152,7 @@ const patternFaults = (field: string, patterns: readonly string[]): readonly str
   });
 };
 
-const rangeFaults = (field: "timeoutSeconds" | "maxMetrics", value: number): readonly string[] => {
+const rangeFaults = (field: "timeoutSeconds" | "maxMetrics" | "maxSamples", value: number): readonly string[] => {
   const { least, most } = SOURCE_LIMITS[field];
   return Number.isInteger(value) && value >= least && value <= most
     ? []

@@ -21,6 +21,7 @@ export const sourceFields = {
       roleArn: z.string(),
       externalId: z.string(),
       workspace: z.string().exactOptional(),
+      maxSamples: z.number().int().min(SOURCE_LIMITS.maxSamples.least).max(SOURCE_LIMITS.maxSamples.most).exactOptional(),
       queues: z.array(z.string()).max(SOURCE_LIMITS.queues).exactOptional(),
       metricNamespaces: z.array(z.string()).max(SOURCE_LIMITS.patterns).exactOptional(),
       search: z.boolean().exactOptional(),
