@@ -108,17 +108,15 @@ it("keeps the other controller before it is deleted, and pauses the autoscaler b
 });
 
 it("a workload that KEDA has scaled to zero is taken over where the autoscaler starts it again, and only there", () => {
-  const at = (dialect: string, spec: object) =>
+  const at = (spec: object) =>
     waitsFor({
       state: "shadow",
-      dialect,
       manifest: { spec },
       metrics: [],
       rivals: [{ kind: "ScaledObject", name: "web" }],
       currentReplicas: 0,
       desiredReplicas: 0,
     } as unknown as AutoscalerView);
-  expect(at("native", { idle: { replicas: 0 } })).toBeUndefined();
-  expect(at("native", {})).toContain("KEDA alone starts it again");
-  expect(at("hpa", { idle: {} })).toContain("KEDA alone starts it again");
+  expect(at({ idle: { replicas: 0 } })).toBeUndefined();
+  expect(at({})).toContain("KEDA alone starts it again");
 });

@@ -100,10 +100,10 @@ export const waitsFor = (view: AutoscalerView): string | undefined => {
   return `Tidemark wants ${desiredReplicas} replicas, and there are ${currentReplicas}: the count would move at the switch`;
 };
 
-/** Only the native rules start a workload that has no pods, and only with `idle`. */
-const wakesItself = ({ dialect, manifest }: Pick<AutoscalerView, "dialect" | "manifest">): boolean => {
+/** Only an autoscaler with `idle` starts a workload that has no pods. No form but a PodAutoscaler with native rules may have it. */
+const wakesItself = ({ manifest }: Pick<AutoscalerView, "manifest">): boolean => {
   const spec = isObject(manifest) ? manifest["spec"] : undefined;
-  return dialect === "native" && isObject(spec) && isObject(spec["idle"]);
+  return isObject(spec) && isObject(spec["idle"]);
 };
 
 /** What the switch needs is read before the other controller is touched: a failure there changes nothing. */
