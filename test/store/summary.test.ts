@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import { TROUBLE_STATES } from "../../lib/model/partition-trouble.ts";
 import { LASTING_MS, PROBLEM_KINDS, problemCounts, type SummaryRow } from "../../lib/model/summary.ts";
 import { decodeHeadSummary, encodeHeadSummary, type HeadSummary } from "../../lib/store/summary/head-summary.ts";
 import { decodeIndex, encodeIndex } from "../../lib/store/summary/index-codec.ts";
 import { decodeSummary, encodeSummary, summaryKeyOf } from "../../lib/store/summary/summary-codec.ts";
+import { compress, decompress } from "../../lib/store/table/compressed.ts";
 import { NOON } from "../noon.ts";
 
 const count = fc.nat({ max: 100_000 });
@@ -83,6 +85,35 @@ describe("a summary", () => {
       undefined,
     ]);
     expect([decodeIndex(Buffer.of(9, 9)), decodeHeadSummary(body)]).toEqual([undefined, undefined]);
+  });
+
+  it("of which a row, a column, a key or a word is cut off is none, and never shows the number of another autoscaler", () => {
+    const kept = z.tuple([z.number(), z.tuple([z.string(), z.array(z.string()), z.record(z.string(), z.array(z.unknown()))])]);
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 20 }), fc.nat(), (rows, choice) => {
+        const body = encodeSummary(rows, NOON) ?? new Uint8Array();
+        const [atMs, [keys, words, columns]] = kept.parse(decompress(body).value);
+        const [name = "", column = []] = Object.entries(columns)[choice % Object.keys(columns).length] ?? [];
+        const damaged: readonly unknown[] = [
+          [keys, words, { ...columns, [name]: column.toSpliced(choice % column.length, 1) }],
+          [keys, words, { ...columns, [name]: [...column, column[0]] }],
+          [keys.slice(1), words, columns],
+          [keys.slice(0, -8), words, columns],
+          [keys, words.slice(0, -1), columns],
+        ];
+        for (const value of damaged) expect(decodeSummary(compress(1, [atMs, value]))).toBeUndefined();
+        expect(decodeSummary(compress(2, [atMs, [keys, words, columns]]))).toBeUndefined();
+        expect(decodeSummary(compress(1, [atMs, [keys, words, columns]]))).toEqual({ atMs: NOON, rows });
+      }),
+    );
+  });
+
+  it("of foreign bytes is none", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        expect([decodeSummary(bytes), decodeHeadSummary(bytes), decodeIndex(bytes)]).toEqual([undefined, undefined, undefined]);
+      }),
+    );
   });
 
   it("of 100 autoscalers with every number random takes at most three write units, and some sixty bytes of a head at rest", () => {

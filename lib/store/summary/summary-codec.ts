@@ -106,11 +106,13 @@ export const rowsValue = (rows: readonly SummaryRow[], atMs: number): unknown =>
   return [rows.map(({ key }) => key).join(""), words, Object.fromEntries(kept)];
 };
 
-/** The rows of such a value. Throws for damage. */
+/** The rows of such a value. On doubt, none: it throws for a column, a key or a word that is cut off, because each row below it would show the numbers of another autoscaler, or none. */
 export const rowsIn = (value: unknown, atMs: number): readonly SummaryRow[] => {
   const [keyText, words, kept] = body.parse(value);
   const read = columns.parse({ state: [], reason: [], ...kept });
   const count = keyText.length / KEY_CHARACTERS;
+  const cut = Object.entries(read).find(([, column]) => column !== undefined && column.length !== count);
+  if (cut) throw new RangeError(`Cannot read a summary of ${count} rows: its column "${cut[0]}" has ${cut[1]?.length}`);
   return Array.from({ length: count }, (_, at) => {
     const key = keyText.slice(at * KEY_CHARACTERS, (at + 1) * KEY_CHARACTERS);
     return rowAt(read, { key, at, words, atMs });
@@ -127,7 +129,12 @@ const rowAt = (
   read: Columns,
   { key, at, words, atMs }: { readonly key: string; readonly at: number; readonly words: readonly string[]; readonly atMs: number },
 ): SummaryRow => {
-  const wordIn = (column: readonly (number | null)[] | undefined): string | undefined => words[column?.[at] ?? -1];
+  const wordIn = (column: readonly (number | null)[] | undefined): string | undefined => {
+    const index = column?.[at] ?? undefined;
+    const word = index === undefined ? undefined : words[index];
+    if (index !== undefined && word === undefined) throw new RangeError(`Cannot read a summary: it has no word ${index}`);
+    return word;
+  };
   const current = read.current?.[at] ?? undefined;
   const desired = read.desired?.[at] ?? undefined;
   const unread = read.unread?.[at] ?? undefined;
