@@ -142,9 +142,9 @@ describe("the functions", () => {
     // The functions that answer people hold the rules of every dialect, and the edits of overrides and metric sources: they explain with the functions that decide.
     // The sync holds the code that stores an edit, for specs that are read from clusters, and writes the summaries that readers read.
     // It tells what others did to counts, keeps what it has decoded, and compares who a cluster is.
-    // All of them read formulas and the fields of metric sources: some 9 KiB.
+    // All of them read formulas and the fields of metric sources: some 9 KiB, and 12 KiB for the fields, the metric math and the answers of CloudWatch.
     // The schedule counts the problems of the fleet beside planning it.
-    const budgetKib = { schedule: 380, sync: 832, api: 975, connect: 980, view: 860 };
+    const budgetKib = { schedule: 380, sync: 850, api: 985, connect: 992, view: 876 };
     for (const name of FUNCTIONS) expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
   });
 
