@@ -93,7 +93,7 @@ describe("a source of AWS", () => {
     ]);
   });
 
-  it("sends the limit of samples of its source, which no fixed parameter of a manifest changes", async () => {
+  it("sends the limit of samples of its source with each question", async () => {
     server.answer = () => [400, { status: "error", errorType: "bad_data", error: "query samples processed limit exceeded" }];
     const workspace = { ...WORKSPACE, aws: { ...AWS, workspace: "ws-1a2b", maxSamples: 500 } };
     expect((await client.ask(workspace, [ask("dear")], LEFT)).get(keyOf("dear"))).toMatchObject({
