@@ -19,7 +19,10 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   model: { about: "the models of the protocol, asked by spin", file: "test/protocol/run.ts" },
   mutation: { about: "small changes of the rules, and whether a test notices", file: "test/mutation/run.ts", packages: "test/mutation/tools" },
   packages: { about: "licences and signatures of what is installed", file: "build/check-packages.ts" },
-  stack: { about: "the runbooks and the tools of examples/deploy, on an emulator of AWS", file: "test/infra/emulator/run.ts" },
+  stack: {
+    about: "the walk of an operator: the runbooks, a day of failures and the tools of examples/deploy, on an emulator of AWS",
+    file: "test/infra/emulator/run.ts",
+  },
   "wall-times": { about: "every wall time of 17 months in 17 zones, against a look at every minute", file: "test/model/wall-sweep.ts" },
 };
 

@@ -64,7 +64,7 @@ let queueAheadMs = 0;
 const driven = new Set<string>();
 
 const startCluster = async (): Promise<void> => {
-  const reached = await startReachedCluster(clusterFolder(stack, "eu-1"), Date.now);
+  const reached = await startReachedCluster(clusterFolder(stack.folder, "eu-1"), Date.now);
   closing.push(reached.close);
   const { cluster } = reached;
   ({ balancer } = reached);

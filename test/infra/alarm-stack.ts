@@ -7,6 +7,7 @@ import type { Queues } from "../../lib/local/run/run-queues.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { withIds } from "../../lib/store/table/table-ids.ts";
 import { type OpenAccount, openAccount, type Statement } from "./lambda/account.ts";
 import { keyOf, type Sample, samplesIn } from "./lambda/emitted.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
@@ -16,7 +17,15 @@ import type { ParameterValues } from "./settle-conditions.ts";
 
 /** The packaged functions `schedule` and `sync` behind the rights of their roles, with real tables, a queue and clusters, and what their alarms look at. */
 export const TABLES = { stateTable: "tidemark-prod-state", historyTable: "tidemark-prod-history" };
-const NAMES = { StateTable: TABLES.stateTable, HistoryTable: TABLES.historyTable, SyncQueue: SYNC_QUEUE };
+export interface TableNames {
+  readonly stateTable: string;
+  readonly historyTable: string;
+}
+/** What lies in a folder, and the template that it was deployed by. */
+export interface StackOf {
+  readonly folder: string;
+  readonly packaged: Pick<Stack["packaged"], "resources" | "text">;
+}
 const MINUTE_MS = 60_000;
 
 export const hpaOf = (maxReplicas: number, labels: Readonly<Record<string, string>> = {}): string =>
@@ -64,12 +73,12 @@ export const startReachedCluster = async (folder: string, clock: () => number): 
 };
 
 /** People's side of the same tables. */
-export const serviceOn = (client: DynamoDBClient, clock: () => number = Date.now): Service => {
-  const tables = { client, ...TABLES, clock, wait: async () => undefined, random: Math.random, token: randomUUID };
+export const serviceOn = (client: DynamoDBClient, clock: () => number = Date.now, names: TableNames = TABLES): Service => {
+  const tables = withIds({ client, ...names, clock, wait: async () => undefined, random: Math.random, token: randomUUID });
   return openService({ tables, insert: insertByStatement(tables), clock, by: "test", newUid: randomUUID });
 };
 
-export const propertiesIn = (stack: Stack, name: string): Resource["Properties"] => stack.packaged.resources[name]?.Properties ?? {};
+export const propertiesIn = (stack: StackOf, name: string): Resource["Properties"] => stack.packaged.resources[name]?.Properties ?? {};
 
 type Resources = Stack["packaged"]["resources"];
 const propertiesOf = (resources: Resources, name: string): Resource["Properties"] => resources[name]?.Properties ?? {};
@@ -85,7 +94,8 @@ const statementsOf = (resources: Resources, role: string): readonly Statement[] 
 };
 
 export interface FunctionsOf {
-  readonly stack: Stack;
+  readonly stack: StackOf;
+  readonly tables?: TableNames;
   readonly dynamodb: string;
   readonly queues: Queues;
   readonly secrets: Readonly<Record<string, string>>;
@@ -105,6 +115,7 @@ export interface Functions {
 /** An account with the roles of the stack; `start` begins an execution environment of a function in it. `close` ends them all. */
 export const openFunctions = async ({
   stack,
+  tables = TABLES,
   dynamodb,
   queues,
   secrets,
@@ -120,14 +131,20 @@ export const openFunctions = async ({
     secrets,
     invoke: async () => undefined,
     roles: { schedule: statementsOf(resources, "ScheduleRole"), sync: statementsOf(resources, "SyncRole") },
-    names: NAMES,
+    names: {
+      StateTable: tables.stateTable,
+      HistoryTable: tables.historyTable,
+      ExistingStateTable: tables.stateTable,
+      ExistingHistoryTable: tables.historyTable,
+      SyncQueue: SYNC_QUEUE,
+    },
     ...(deafTopic !== undefined && { deafTopic }),
     clock: () => Date.now() + aheadMs(),
   });
   const started: Environment[] = [];
   const own = {
     schedule: { TIDEMARK_SYNC_QUEUE_URL: queues.syncUrl.replace(queues.endpoint, account.endpoint) },
-    sync: { TIDEMARK_HISTORY_TABLE: TABLES.historyTable },
+    sync: { TIDEMARK_HISTORY_TABLE: tables.historyTable },
   };
   const start = async (name: "schedule" | "sync"): Promise<Environment> => {
     const environment = await startEnvironment({
@@ -138,7 +155,7 @@ export const openFunctions = async ({
       environment: {
         ...textVariablesOf(resources, name === "sync" ? "SyncLambdaFunction" : "ScheduleLambdaFunction"),
         TIDEMARK_CLUSTER_METRICS: "none",
-        TIDEMARK_STATE_TABLE: TABLES.stateTable,
+        TIDEMARK_STATE_TABLE: tables.stateTable,
         STAND_IN_ROUTE: `${CLUSTER_ADDRESS}=127.0.0.1`,
         AWS_ENDPOINT_URL: account.endpoint,
         AWS_ACCESS_KEY_ID: name,
@@ -155,7 +172,7 @@ export const openFunctions = async ({
   return { start, published: account.published, close };
 };
 
-export const clusterFolder = (stack: Stack, name: string): string => join(stack.folder, `cluster-${name}`);
+export const clusterFolder = (folder: string, name: string): string => join(folder, `cluster-${name}`);
 
 const counted = (namespace: string, name: string, dimensions: Json, value: number): Sample => ({
   key: keyOf({ namespace, name, dimensions }),
@@ -179,7 +196,7 @@ export const eventOfMessage = (body: string) => ({
 });
 
 /** Every alarm of the template, by its logical id. */
-export const alarmsIn = (stack: Stack): readonly (readonly [name: string, properties: Resource["Properties"]])[] =>
+export const alarmsIn = (stack: StackOf): readonly (readonly [name: string, properties: Resource["Properties"]])[] =>
   Object.entries(stack.packaged.resources)
     .filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm")
     .map(([name, { Properties }]) => [name, Properties]);

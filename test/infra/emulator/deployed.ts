@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import {
   DescribeContinuousBackupsCommand,
   DescribeTableCommand,
@@ -7,14 +9,10 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import { QUERY_PATHS } from "../../../lib/api/paths.ts";
-import { clusterName, WHOLE_CLUSTER } from "../../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
-import { rememberTables } from "../../../lib/service/clusters/adopt.ts";
-import { putCluster } from "../../../lib/store/records/clusters.ts";
-import { withIds } from "../../../lib/store/table/table-ids.ts";
 import { eventOf } from "../../api/world.ts";
-import { testTables } from "../../sync/world.ts";
+import type { DeployedFleet } from "../day.ts";
 import { startEnvironment } from "../lambda/runtime-api.ts";
+import { resourcesOf } from "../packaged.ts";
 import { runBlock, type Shell } from "./runbooks.ts";
 
 /** What is deployed, as the account itself tells it. */
@@ -45,25 +43,20 @@ export const deployed = async (shell: Shell): Promise<Deployed> => {
   return { outputs: Object.fromEntries(listed.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue])), tables: await tablesThere(shell) };
 };
 
-/** Stores a cluster in the state table that the stack names, as `cluster add` does. The emulator knows no insert into the history, so it is stored without its change. */
-export const storeCluster = async (
-  shell: Shell,
-  { stateTable, historyTable }: { readonly stateTable: string; readonly historyTable: string },
-  name: string,
-): Promise<void> => {
-  const client = tableClient(shell);
-  const record = {
-    name: clusterName(name),
-    connection: { kind: "secret", secretId: `tidemark-prod/${name}` },
-    partitions: [{ name: WHOLE_CLUSTER }],
-    syncPeriodMs: 15_000,
-    settings: DEFAULT_SETTINGS,
-    version: 1,
-  } as const;
-  const tables = withIds(testTables(client, { stateTable, historyTable }, Date.now));
-  await rememberTables(tables);
-  await putCluster(tables, record, undefined);
-  client.destroy();
+const PARAMETERS = `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].Parameters" --output json`;
+const parameterList = z.array(z.object({ ParameterKey: z.string(), ParameterValue: z.string() }));
+
+/** What minutes of a fleet are played on: the functions in the folder of the deployment, the tables of its outputs, and the template with its parameters. */
+export const deployedFleet = async (shell: Shell): Promise<DeployedFleet> => {
+  const { outputs } = await deployed(shell);
+  const listed = parameterList.parse(JSON.parse(await runBlock(shell, PARAMETERS)));
+  const parameters = Object.fromEntries(listed.map(({ ParameterKey, ParameterValue }) => [ParameterKey, ParameterValue]));
+  const text = await readFile(join(shell.folder, ".serverless/cloudformation-template-update-stack.json"), "utf8");
+  return {
+    stack: { folder: shell.folder, packaged: { text, resources: resourcesOf(text, parameters) } },
+    tables: { stateTable: outputs["StateTableName"] ?? "", historyTable: outputs["HistoryTableName"] ?? "" },
+    parameters,
+  };
 };
 
 const VIEW = `aws lambda get-function-configuration --function-name "tidemark-$stage-view" --query Environment.Variables --output json`;

@@ -1,18 +1,21 @@
-"""Starts the emulator. Nine things of it are changed, because a deployment of this stack needs them.
+"""Starts the emulator. Ten things of it are changed, because a deployment of this stack needs them.
 
 It refuses a template in which cfn-lint finds anything at all, warnings that osls cannot avoid included; `npm run prove -- infra` looks at the template instead. And it does not know function URLs and
 groups of schedules in a template, though outputs and roles name them. The outputs of a stack stay those of its first template, which for osls
 has a bucket alone. The managed policies of a removed stack stay. It restores no table of another region. Its
-tables have no ids. It shows a parameter that is a list as Python writes it.
+tables have no ids. It shows a parameter that is a list as Python writes it. It reads no INSERT of PartiQL with
+places for values.
 And it forgets a resource that it cannot change, such as a group of logs.
 """
 
+import re
 from uuid import uuid4
 
 import moto.cloudformation.models as stacks
 import moto.cloudformation.parsing as templates
 from moto.awslambda.models import lambda_backends
 from moto.core.common_models import CloudFormationModel
+from moto.dynamodb.exceptions import ConditionalCheckFailed
 from moto.dynamodb.models import DynamoDBBackend, RestoredPITTable, dynamodb_backends
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
@@ -132,6 +135,27 @@ def described_with_id(table, base_key="TableDescription"):
     return description
 
 
+INSERT = re.compile(r"""^INSERT INTO "([^"]+)" VALUE \{(.+)\}$""")
+
+
+def inserted(backend, statement):
+    parts = INSERT.match(statement["Statement"])
+    if parts is None:
+        return executed_once(backend, [statement])[0]
+    table, members = parts.groups()
+    names = [member.split(":")[0].strip().strip("'") for member in members.split(",")]
+    item = dict(zip(names, statement["Parameters"]))
+    try:
+        backend.put_item(table, item, condition_expression="attribute_not_exists(pk)")
+        return {"TableName": table}
+    except ConditionalCheckFailed:
+        return {"TableName": table, "Error": {"Code": "DuplicateItem", "Message": "Duplicate primary key exists in table"}}
+
+
+def executed_with_inserts(backend, statements):
+    return [inserted(backend, statement) for statement in statements]
+
+
 def parameters_as_sent(stack):
     shown = parameters_once(stack)
     resolved = stack.resource_map.resolved_parameters
@@ -152,6 +176,8 @@ restored_by_name = DynamoHandler.restore_table_to_point_in_time
 restored_here = DynamoDBBackend.restore_table_to_point_in_time
 DynamoHandler.restore_table_to_point_in_time = restored_by_arn
 DynamoDBBackend.restore_table_to_point_in_time = restored_from_region
+executed_once = DynamoDBBackend.batch_execute_statement
+DynamoDBBackend.batch_execute_statement = executed_with_inserts
 outputs_once = stacks.Stack.outputs.fget
 stacks.Stack.outputs = property(outputs_of_now)
 parameters_once = stacks.Stack.parameter_list.fget

@@ -1,40 +1,103 @@
-import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
-import { symlink, writeFile } from "node:fs/promises";
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readSettings } from "../../../lib/cli/deploy/settings.ts";
-import { ROOT } from "../../architecture/source.ts";
-import { packageStack } from "../packaged.ts";
-import { clustersInView, type Deployed, deployed, mustBeAdopted, protectionOf, secretThere, storeCluster, tablesThere } from "./deployed.ts";
+import { alarmsIn } from "../alarm-stack.ts";
+import { CLUSTERS, type Day, OWNERS, openDay, SCENES } from "../day.ts";
+import { type Checkout, cloneAsOperator } from "./checkout.ts";
+import {
+  clustersInView,
+  type Deployed,
+  deployed,
+  deployedFleet,
+  mustBeAdopted,
+  protectionOf,
+  secretThere,
+  tableClient,
+  tablesThere,
+} from "./deployed.ts";
 import { startEmulator } from "./emulator.ts";
 import { asked, BOUNDARY, deployWithOtherTools, isBounded } from "./other-tools.ts";
 import { runBlock, runbookBlocks, type Shell } from "./runbooks.ts";
-import { PRESENT, twoVersions } from "./two-versions.ts";
 
 /**
- * `npm run prove -- stack`: runs the blocks of the runbooks in docs/operations.md against an emulator of AWS, in their order, and looks at the account after each. Ends with 1 where a block fails or does not do what
- * the page says, where a runbook has a block without a check, and where the emulator cannot run.
+ * `npm run prove -- stack`: the walk of an operator, from an empty account to an empty one. It runs the blocks of the runbooks in docs/operations.md against an emulator of AWS, in their order, in a clone of this repository with a
+ * tag. After each it looks at the account, and plays minutes of a fleet on what was deployed: after the installation a day of failures, each with its alarm. Ends with 1 where a block fails or does not do what the page says, where an
+ * alarm is missing or one too many, where a runbook has a block without a check, and where the emulator cannot run.
  */
-const CLUSTER = "eu-1";
 const NAMED = ["StateTableName", "HistoryTableName"] as const;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const namedTables = ({ outputs }: Deployed): readonly string[] => NAMED.map((output) => outputs[output] ?? "");
 
+/** Of infra/alarms.yml. */
+const ALARMS_COUNT = 15;
 const ROTATED = "the second kubeconfig";
 const ELSEWHERE = "eu-west-1";
+/** The file of a company whose roles are bounded, with owners of autoscalers. */
+const PARAMETERS = `stage: prod
+region: eu-central-1
+parameters:
+  alarmAddress: ops@example.com
+  alarmOwners: ${OWNERS.AlarmOwners}
+  ownerTopics: ${OWNERS.OwnerTopics}
+  tags: team=platform,cost-centre=42
+  permissionsBoundary: ${BOUNDARY}
+  rolePath: /platform/
+`;
 
-type Check = (shell: Shell, before: Deployed | undefined) => Promise<Deployed | undefined>;
+interface Walk {
+  readonly shell: Shell;
+  readonly checkout: Checkout;
+  /** Begins with the installation. */
+  day?: Day;
+}
+type Check = (walk: Walk, before: Deployed | undefined) => Promise<Deployed | undefined>;
 
-const installed: Check = async (shell) => {
+/** Plays minutes on what is deployed now. */
+const dayOf = ({ day }: Walk): Day => {
+  if (!day) throw new TypeError("the day begins with the installation");
+  return day;
+};
+const goOn = async (walk: Walk, alarms: readonly string[] = [], minutes = 6): Promise<void> => {
+  await dayOf(walk).deploy(await deployedFleet(walk.shell));
+  await fire(walk, alarms, minutes);
+};
+const fire = async (walk: Walk, alarms: readonly string[], minutes: number): Promise<void> => {
+  const fired = await dayOf(walk).play(minutes);
+  say(`  ${minutes} minutes on what is deployed: ${fired.join("; ") || "no alarm"}`);
+  deepEqual(fired, alarms);
+};
+
+const installed: Check = async (walk) => {
+  const { shell } = walk;
   const now = await deployed(shell);
   const urls = ["ApiLambdaFunctionUrl", "ConnectLambdaFunctionUrl", "ViewLambdaFunctionUrl"];
   for (const output of [...urls, ...NAMED, "SyncRoleArn", "SyncQueueUrl", "Version"]) ok(now.outputs[output], `the output ${output} is there`);
   deepEqual([...namedTables(now)].toSorted(), [...now.tables].toSorted(), "the stack has made its two tables");
-  const [stateTable = "", historyTable = ""] = namedTables(now);
-  await storeCluster(shell, { stateTable, historyTable }, CLUSTER);
+  const tags = await asked(shell, `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].Tags[?Key!='STAGE']"`);
+  deepEqual(tags, [
+    { Key: "team", Value: "platform" },
+    { Key: "cost-centre", Value: "42" },
+  ]);
+  await isBounded(shell, "tidemark-prod-sync");
+  await keepsAlarms(shell);
   await runBlock(shell, 'aws secretsmanager create-secret --name "tidemark-$stage/eu-1" --secret-string "the first kubeconfig"');
   await writeFile(join(shell.folder, "kubeconfig"), ROTATED);
-  await refusals(shell);
+  const dynamodb = shell.environment["AWS_ENDPOINT_URL"] ?? "";
+  walk.day = await openDay({ folder: join(shell.folder, "home"), dynamodb, client: tableClient(shell), ...(await deployedFleet(shell)) });
+  for (const [what, scene] of Object.entries(SCENES)) {
+    const from = walk.day.fired.length;
+    await scene(walk.day);
+    say(`  the fleet ${what}`);
+    for (const alarm of walk.day.fired.slice(from)) say(`    ${alarm}`);
+  }
+  return now;
+};
+
+const upgraded: Check = async (walk, before) => {
+  const now = await sameData(walk, before);
+  await refusals(walk.shell);
   return now;
 };
 
@@ -58,36 +121,56 @@ const refusals = async (shell: Shell): Promise<void> => {
   );
 };
 
-const ADDRESS = `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].Parameters[?ParameterKey=='AlarmAddress'].ParameterValue"`;
-/** No deployment of a runbook takes the address of the alarms away. */
-const keepsAlarms = async (shell: Shell): Promise<void> => deepEqual(await asked(shell, ADDRESS), ["ops@example.com"]);
+const RECEIVERS = 'aws sns list-subscriptions --query "Subscriptions[].Endpoint"';
+/** No deployment of a runbook takes an alarm away, or the address that it goes to. The emulator makes the topic, and no alarms: those of the deployed template go to the topic. */
+const keepsAlarms = async (shell: Shell): Promise<void> => {
+  deepEqual(await asked(shell, RECEIVERS), ["ops@example.com"]);
+  const alarms = alarmsIn((await deployedFleet(shell)).stack);
+  equal(alarms.length, ALARMS_COUNT);
+  for (const [name, { AlarmActions }] of alarms) deepEqual([name, AlarmActions], [name, [{ Ref: "AlarmTopic" }]]);
+};
 
-/** The deployment uses the tables of the one before, and people see what they saw. */
-const sameData: Check = async (shell, before) => {
+/** The deployment uses the tables of the one before, people see what they saw, and syncs go on. */
+const sameData: Check = async (walk, before) => {
+  const now = await sameTables(walk.shell, before);
+  await goOn(walk);
+  return now;
+};
+const sameTables = async (shell: Shell, before: Deployed | undefined): Promise<Deployed> => {
   const now = await deployed(shell);
   if (before) deepEqual(namedTables(now), namedTables(before), "the stack uses the tables that it used before");
-  deepEqual(await clustersInView(shell), [CLUSTER], "the function view lists the cluster");
+  deepEqual(await clustersInView(shell), CLUSTERS, "the function view lists the clusters");
   await keepsAlarms(shell);
   return now;
 };
 
-/** The earlier version works on the data of the later one. Then the later one is deployed again. */
-const rolledBack: Check = async (shell, before) => {
-  const earlier = await sameData(shell, before);
-  const upgrade = runbookBlocks().get("Upgrade") ?? "";
-  await runBlock(shell, `git checkout ${PRESENT}\n${upgrade}`);
-  return sameData(shell, earlier);
+/** The version that the deployed stack names is the one of the checkout. */
+const isVersionOfCheckout = async (shell: Shell): Promise<void> => {
+  const { version }: { readonly version: string } = JSON.parse(await readFile(join(shell.folder, "package.json"), "utf8"));
+  const printed = await runBlock(shell, 'npx tidemark version --stack "tidemark-$stage"');
+  ok(printed.includes(version), `the version ${version} is deployed: ${printed}`);
+  say(`  the version ${version} is deployed`);
 };
 
-const rotated: Check = async (shell, before) => {
+/** The earlier version works on the data of the later one. Then the later one is deployed again. */
+const rolledBack: Check = async (walk, before) => {
+  const { shell, checkout } = walk;
+  await isVersionOfCheckout(shell);
+  const earlier = await sameData(walk, before);
+  await runBlock(shell, `git checkout --quiet ${checkout.present}\n${runbookBlocks().get("Upgrade") ?? ""}`);
+  await isVersionOfCheckout(shell);
+  return sameData(walk, earlier);
+};
+
+const rotated: Check = async ({ shell }, before) => {
   equal(await secretThere(shell), ROTATED);
   return before;
 };
 
 /** The other region has the same tables and secrets. It is emptied then, so that the account is as it was before. */
-const moved: Check = async (shell, before) => {
+const moved: Check = async ({ shell }, before) => {
   const there = { ...shell, region: ELSEWHERE };
-  const now = await sameData(there, before);
+  const now = await sameTables(there, before);
   ok(await mustBeAdopted(there), "nothing is scaled before the tables are adopted");
   for (const table of now ? namedTables(now) : [])
     deepEqual(await protectionOf(there, table), { protected: true, timeToLive: "ttl ENABLED", recovery: "ENABLED" });
@@ -97,20 +180,40 @@ const moved: Check = async (shell, before) => {
   return before;
 };
 
-const restored: Check = async (shell, before) => {
+/** Ten minutes in which one alarm names each of these clusters once, some of them together, and no other alarm fires. */
+const fireOnce = async (day: Day, alarm: string, clusters: readonly string[]): Promise<void> => {
+  const fired = await day.play(10);
+  say(`  10 minutes: ${fired.join("; ")}`);
+  deepEqual([...new Set(fired.map((words) => words.split(":")[0]))], [alarm]);
+  deepEqual(fired.flatMap((words) => words.match(/\b(?:dev|slow|eu-[12])\b/g) ?? []).toSorted(), clusters);
+};
+
+/** Nothing is scaled on the restored tables before they are adopted, which is alarmed. Then every alarm is what it was: a cluster that goes down has one. */
+const restored: Check = async (walk, before) => {
+  const { shell } = walk;
   const now = await deployed(shell);
   for (const [at, table] of namedTables(now).entries()) {
     const former = before && namedTables(before)[at];
     ok(former && table.startsWith(`${former}-`), `"${table}" is named after "${former}"`);
     deepEqual(await protectionOf(shell, table), { protected: true, timeToLive: "ttl ENABLED", recovery: "ENABLED" });
   }
-  deepEqual(await clustersInView(shell), [CLUSTER], "the function view lists the cluster");
+  deepEqual(await clustersInView(shell), CLUSTERS, "the function view lists the clusters");
   await keepsAlarms(shell);
   ok(await mustBeAdopted(shell), "nothing is scaled before the tables are adopted");
+  const day = dayOf(walk);
+  await day.deploy(await deployedFleet(shell));
+  await fireOnce(day, "SyncsStopped", ["dev", "eu-1", "eu-2"]);
+  await day.service().adopt();
+  await fire(walk, [], 4);
+  await day.service().thaw();
+  day.down("eu-1");
+  // The cluster `dev` has been down since the first day.
+  await fireOnce(day, "ClusterProblems", ["dev", "eu-1"]);
+  day.heal("eu-1");
   return now;
 };
 
-const removed: Check = async (shell, before) => {
+const removed: Check = async ({ shell }, before) => {
   const left = await tablesThere(shell);
   for (const table of before ? namedTables(before) : []) ok(!left.includes(table), `"${table}" is gone`);
   equal(left.length, 2, "the tables of before the restore stay, because they are retained");
@@ -125,42 +228,13 @@ const removed: Check = async (shell, before) => {
 /** By the heading of the runbook. */
 const CHECKS: Readonly<Record<string, Check>> = {
   "Install in a new account": installed,
-  Upgrade: sameData,
+  Upgrade: upgraded,
   "Roll back": rolledBack,
   "Remove the stack and keep the data": sameData,
   "Restore both tables": restored,
   "Rotate credentials": rotated,
   "Move to another region": moved,
   "Remove everything": removed,
-};
-
-const ANEW = `stage: prod
-region: eu-central-1
-parameters:
-  tags: team=platform,cost-centre=42
-  permissionsBoundary: ${BOUNDARY}
-  rolePath: /platform/
-`;
-
-/** A deployment from a file with tags and a boundary, where tables of earlier ones are left: it makes its own, and reads nothing of them. */
-const deployAnew = async (shell: Shell): Promise<void> => {
-  const left = await tablesThere(shell);
-  notEqual(left.length, 0);
-  await writeFile(join(shell.folder, "anew.yaml"), ANEW);
-  await runBlock(shell, "npx tidemark stack deploy --params anew.yaml");
-  const now = await deployed(shell);
-  ok(
-    namedTables(now).every((table) => !left.includes(table)),
-    "the tables are new",
-  );
-  deepEqual(await clustersInView(shell), []);
-  const tags = await asked(shell, `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].Tags[?Key!='STAGE']"`);
-  deepEqual(tags, [
-    { Key: "team", Value: "platform" },
-    { Key: "cost-centre", Value: "42" },
-  ]);
-  await isBounded(shell, "tidemark-prod-sync");
-  await runBlock(shell, "npx tidemark stack remove --params anew.yaml --yes");
 };
 
 const step = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
@@ -177,28 +251,33 @@ deepEqual(
   "each runbook with a block has a check, in the order of the page",
 );
 const emulator = await startEmulator(say);
-const stack = await step("Package", packageStack);
-const versions = await step("Package an earlier version", () => twoVersions(stack.folder, say));
+const checkout = await cloneAsOperator();
+say(`The earlier version is the tag ${checkout.earlier}`);
+const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(":");
+const quiet = { SLS_TELEMETRY_DISABLED: "1", SLS_NOTIFICATIONS_MODE: "off", npm_config_update_notifier: "false" };
+const home = join(checkout.folder, "home");
+const shell: Shell = {
+  folder: checkout.folder,
+  environment: { ...emulator.environment, ...quiet, HOME: home, PATH: path, PROGRAMS: emulator.programs, earlier: checkout.earlier },
+};
+const walk: Walk = { shell, checkout };
 try {
-  await symlink(join(ROOT, "node_modules"), join(stack.folder, "node_modules"));
-  const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(":");
-  const quiet = { SLS_TELEMETRY_DISABLED: "1", SLS_NOTIFICATIONS_MODE: "off", HOME: join(stack.folder, "home") };
-  const shell: Shell = {
-    folder: stack.folder,
-    environment: { ...emulator.environment, ...quiet, PATH: path, PROGRAMS: emulator.programs, ...versions.environment },
-  };
+  await mkdir(home);
+  await writeFile(join(checkout.folder, "prod.yaml"), PARAMETERS);
   let state: Deployed | undefined;
   for (const [title, block] of blocks) {
     state = await step(title, async () => {
       await runBlock(shell, block);
-      return CHECKS[title]?.(shell, state);
+      return CHECKS[title]?.(walk, state);
     });
   }
-  await step("Deploy beside the tables of earlier deployments", () => deployAnew(shell));
-  await step("Deploy with other tools", () => deployWithOtherTools(shell));
+  await step("Deploy with other tools", async () => {
+    await runBlock(shell, "npm run --silent package");
+    await deployWithOtherTools(shell);
+  });
   say("Every runbook did what docs/operations.md says");
 } finally {
-  await versions.done();
-  await stack.done();
+  await walk.day?.close();
+  await checkout.done();
   await emulator.stop();
 }

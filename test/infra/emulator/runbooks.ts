@@ -19,16 +19,14 @@ export const runbookBlocks = (): ReadonlyMap<string, string> => {
   return new Map(parts.filter(([, block]) => block !== ""));
 };
 
-/** What npm would do is done before, also for the version that git brings. The AWS command line is run by its interpreter, because its first line names the folder in which it was installed, which was renamed since. */
+/** The packages are there before. The AWS command line is run by its interpreter, because its first line names the folder in which it was installed, which was renamed since. */
 const STAND_INS = [
-  'npm() { echo "npm $* was done before"; }',
+  'npm() { if [ "$1" = ci ]; then echo "npm ci was done before"; else command npm "$@"; fi; }',
   'aws() { "$PROGRAMS/python3" "$PROGRAMS/aws" "$@"; }',
-  // "git checkout" brings the bundles and the template of that version.
-  'git() { rm -rf dist infra serverless.yml; cp -r "$VERSIONS/$2/." .; }',
 ];
 
 export interface Shell {
-  /** A folder with serverless.yml, infra, the bundles and node_modules. */
+  /** A clone of the repository, with its packages. */
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Another region than that of the page. */

@@ -220,6 +220,11 @@ const covers = (pattern: Json, resource: string, names: Account["names"]): boole
     readonly "Fn::Sub"?: string;
   };
   if (attribute !== undefined) return names[attribute[0]] === resource;
-  const last = substituted?.split(":").at(-1) ?? "";
+  const filled = substituted?.replaceAll(/\$\{(\w+)\}/g, (text, name: string) => names[name] ?? text);
+  const last =
+    filled
+      ?.split(":")
+      .at(-1)
+      ?.replace(/^table\//, "") ?? "";
   return last.endsWith("*") ? resource.startsWith(last.slice(0, -1)) : last === resource;
 };
