@@ -157,10 +157,11 @@ describe("npm start", { timeout: 120_000 }, () => {
   it("makes clusters, workloads and autoscalers of its own, the same at every start, and goes on with them", async () => {
     const made = ["--clusters", "2", "--autoscalers", "150", ...FAST];
     const [one, other] = [folder("made"), folder("made-again")];
+    // A second attempt begins anew.
+    for (const data of [one, other]) rmSync(data, { recursive: true, force: true });
     const { code, err, out } = await startRun(["--data", one, ...made, "--for", "3m"]).ended;
     expect([code, err]).toEqual([0, ""]);
     expect(out).toContain("Making 150 autoscalers and their workloads in 2 simulated clusters\n");
-    expect(out).toMatch(/^\S+ {2}150 autoscalers: .*; \d+ pods; /m);
     expect(out).toMatch(/^workloads +150, \d/m);
     const listed = (await tidemark(["get", "-A", "--clusters", "*", "-o", "name", "--data", one])).out.trimEnd().split("\n");
     expect(listed).toHaveLength(150);
