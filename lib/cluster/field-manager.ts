@@ -12,6 +12,9 @@ const SCALE = "scale";
 export const fieldManagerOf = ({ uid, restoredAs }: Pick<ClusterRecord, "uid" | "restoredAs">): string =>
   [WITHOUT_UID, uid, restoredAs].filter((part) => part !== undefined).join("-");
 
+/** True of the name of any Tidemark, of this stack or another one. */
+export const isOfTidemark = (manager: string): boolean => manager.startsWith(`${WITHOUT_UID}-`);
+
 /**
  * The Tidemark that made the last change of the count, by the metadata of a workload; undefined where another program or a person made it, or the answer does not say so. The API server
  * removes the entry of a scale as soon as another writer changes the count. The entry of a scale has no time.
@@ -20,7 +23,7 @@ export const lastScaledBy = (metadata: Json): string | undefined => {
   for (const raw of asList(metadata["managedFields"])) {
     const { manager, subresource } = asObject(raw);
     const name = asText(manager);
-    if (subresource === SCALE && name.startsWith(`${WITHOUT_UID}-`)) return name;
+    if (subresource === SCALE && isOfTidemark(name)) return name;
   }
   return undefined;
 };

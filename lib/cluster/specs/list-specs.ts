@@ -5,7 +5,7 @@ import { readTime } from "../../model/read/time.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import type { SpecKind } from "../../model/spec-kinds.ts";
 import type { KindPath } from "../discovery.ts";
-import { fieldManagerOf } from "../field-manager.ts";
+import { fieldManagerOf, isOfTidemark } from "../field-manager.ts";
 import { passedOverFailure } from "../list.ts";
 import { listScope } from "../observe/heavy-namespaces.ts";
 import type { Memory } from "../observe/memory.ts";
@@ -77,6 +77,8 @@ const listKind = async (
 
 const STATUS = "status";
 
+const OWN_KIND = "PodAutoscaler";
+
 interface ReadAs extends Pick<SpecKind, "annotations"> {
   readonly apiVersion: string;
   readonly kind: string;
@@ -101,13 +103,19 @@ export const specObject = (raw: Json, as: ReadAs): SpecObject | undefined => {
     deleting: asText(metadata["deletionTimestamp"]) !== "",
     ...(isObject(raw[STATUS]) && { status: raw[STATUS] }),
     ...(changedBy !== undefined && { changedBy }),
-    ...statusWriter(writers, fieldManagerOf(as.cluster)),
+    ...statusWriter(writers, as),
     ...(as.knownVersion(uid) === resourceVersion ? {} : { manifest: manifestOf(raw, as) }),
   };
 };
 
-const statusWriter = (writers: readonly Json[], own: string): Pick<SeenObject, "statusBy"> => {
-  const writer = newest(writers.filter((entry) => entry["subresource"] === STATUS && asText(entry["manager"]) !== own));
+/**
+ * Who wrote the status beside us. A WatermarkPodAutoscaler has a controller of its own, which may be at work; of our own kind only another Tidemark scales: a person, a backup or a restore that
+ * writes its status does not.
+ */
+const statusWriter = (writers: readonly Json[], { kind, cluster }: Pick<ReadAs, "kind" | "cluster">): Pick<SeenObject, "statusBy"> => {
+  const own = fieldManagerOf(cluster);
+  const isFollower = (manager: string): boolean => manager !== own && (kind !== OWN_KIND || isOfTidemark(manager));
+  const writer = newest(writers.filter((entry) => entry["subresource"] === STATUS && isFollower(asText(entry["manager"]))));
   const [manager, atMs] = [managerOf(writer), writer && readTime(writer["time"])];
   return manager === undefined || atMs === undefined ? {} : { statusBy: { manager, atMs } };
 };

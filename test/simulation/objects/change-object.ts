@@ -24,7 +24,7 @@ export const changeObject = ({ objects }: SimulatedCluster, change: ObjectChange
       objects.apply(change.manifest);
       break;
     case "follow":
-      objects.touch(change.ref, { statusBy: { manager: "another-controller", atMs: nowMs - change.agoMs } });
+      objects.touch(change.ref, { statusBy: { manager: "tidemark-another", atMs: nowMs - change.agoMs } });
       break;
   }
 };

@@ -340,6 +340,25 @@ describe("another controller that writes the status of an object", () => {
   });
 });
 
+describe("a write of the status of a PodAutoscaler", () => {
+  const wrote = (manager: string, atMs: number) => [{ manager, subresource: "status", time: new Date(atMs).toISOString() }];
+
+  it.each(["kubectl", "kubectl-edit", "velero-server"])("by %s holds nothing: only another Tidemark scales by it", async (manager) => {
+    const world = await specsWorld(engine, ["web"]);
+    world.apply("web", { metadata: { managedFields: wrote(manager, world.nowMs) } });
+    await world.next();
+    expect(world.replicas("web")).toBe(5);
+  });
+
+  it("by another Tidemark is a rival, and is named", async () => {
+    const world = await specsWorld(engine, ["web"]);
+    world.apply("web", { metadata: { managedFields: wrote("tidemark-another", world.nowMs) } });
+    await world.next();
+    expect(world.replicas("web")).toBe(2);
+    expect((await told(world, "web"))?.because).toMatchObject({ reason: "RivalController", message: expect.stringContaining('"tidemark-another"') });
+  });
+});
+
 describe("an answer that is older than one before", () => {
   it("holds the autoscaler, and counts when it has stayed for five minutes", async () => {
     const world = await specsWorld(engine, ["web", "api"]);

@@ -125,4 +125,12 @@ describe("what a sync writes back to the objects that it has read", () => {
     await world.next();
     expect(updates).toEqual([]);
   });
+
+  it("writes the status of a PodAutoscaler again after a person or a backup has written it", async () => {
+    const { world, updates } = await withTelling(["web"]);
+    const backup = [{ manager: "velero-server", operation: "Update", subresource: "status", time: new Date(world.nowMs).toISOString() }];
+    world.apply("web", { metadata: { managedFields: backup } });
+    await world.next();
+    expect(updates.flat()).toContainEqual(expect.objectContaining({ kind: "status", about: expect.objectContaining({ name: "web" }) }));
+  });
 });
