@@ -1,7 +1,7 @@
 import type { Exchange } from "../lib/cluster/transport/exchange.ts";
 import { decodeDocument } from "../lib/cluster/wire/decode-json.ts";
 import { TidemarkError } from "../lib/model/errors.ts";
-import { foreignWords } from "../lib/model/foreign-words.ts";
+import { foreignText } from "../lib/model/foreign-text.ts";
 import type { ServiceContext } from "../lib/service/context.ts";
 import { checkEvent, reportIn } from "./check-event.ts";
 import { INVOKE_RIGHT, type Invoker, invokeFunction } from "./invoke-function.ts";
@@ -26,11 +26,11 @@ export const checkBySync =
 
 /** What the platform said. A failure inside the function is only named: its log has the rest, and a message could quote a secret. */
 const whyNot = (outcome: Exchange): string => {
-  if (outcome.kind === "broken") return `gave no answer within ${INVOKE_MS / 1000} s (${foreignWords(outcome.error.code ?? outcome.error.message)})`;
+  if (outcome.kind === "broken") return `gave no answer within ${INVOKE_MS / 1000} s (${foreignText(outcome.error.code ?? outcome.error.message)})`;
   const { status, headers, bytes } = outcome;
   if (headers["x-amz-function-error"] !== undefined) return "failed or ran out of time; its log says why";
   const { Message, message } = decodeDocument(bytes) ?? {};
-  const words = foreignWords(String(Message ?? message ?? ""));
+  const words = foreignText(String(Message ?? message ?? ""));
   if (status === 403) return `may not be called: ${words} (${INVOKE_RIGHT} is needed)`;
   return status === 429 ? "is busy with syncs (429)" : `was answered ${status}: ${words}`;
 };

@@ -1,6 +1,6 @@
 import { exchange } from "../lib/cluster/transport/exchange.ts";
 import { TidemarkError } from "../lib/model/errors.ts";
-import { foreignWords } from "../lib/model/foreign-words.ts";
+import { foreignText } from "../lib/model/foreign-text.ts";
 import { type Problem, problemSentences } from "../lib/report/problems.ts";
 import { type Signer, signedPost } from "./signed-post.ts";
 
@@ -36,7 +36,7 @@ export const tellOwner = async (signer: Signer, stack: string, owner: string, to
             .replaceAll(/(?:<[^>]*>|\s)+/g, " ")
             .trim()}`;
   }
-  throw new TidemarkError("schedule.owner", `Cannot tell the owner "${owner}": ${foreignWords(why)} (${PUBLISH_RIGHT} on ${topic} is needed)`, {
+  throw new TidemarkError("schedule.owner", `Cannot tell the owner "${owner}": ${foreignText(why)} (${PUBLISH_RIGHT} on ${topic} is needed)`, {
     owner,
     topic,
   });

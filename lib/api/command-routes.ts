@@ -1,5 +1,5 @@
 import type { ApplyOptions, CommandService, EditResult } from "../service/service.ts";
-import type { Applied } from "../service/views/autoscaler-view.ts";
+import type { Applied } from "../service/views/view-types.ts";
 import {
   APPLY,
   AUTOSCALER,

@@ -36,7 +36,7 @@ const text = (most: number) =>
   z
     .string()
     .max(most, atMost(most))
-    .refine((text) => text.isWellFormed(), "must be well-formed Unicode");
+    .refine((value) => value.isWellFormed(), "must be well-formed Unicode");
 const words = text(TEXT_CHARACTERS_MAX).min(1, "must not be empty");
 
 /** An RFC 3339 time, read as milliseconds. */

@@ -52,10 +52,10 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
       const { region: _ofCluster, ...target } = options;
       if (options.replace) {
         const change = clusterChange(name, options);
-        return run(target, "edit", async (session, printer) => (await import("./commands/cluster-commands.ts")).replace(session, printer, change));
+        return run(target, "edit", async (session, out) => (await import("./commands/cluster-commands.ts")).replace(session, out, change));
       }
       const added = newCluster(name, options);
-      return run(target, "edit", async (session, printer) => (await import("./commands/cluster-commands.ts")).add(session, printer, added));
+      return run(target, "edit", async (session, out) => (await import("./commands/cluster-commands.ts")).add(session, out, added));
     });
   withTarget(parent.command("check"))
     .description("look at a cluster from where the syncs connect to it: credentials, TLS, rights, metrics, clock; it changes nothing")
@@ -64,7 +64,7 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
     .addOption(output(["table", "json", "yaml"]))
     .addHelpText("after", CHECK_EXAMPLES)
     .action((name: string, options: CheckOptions & TargetOptions) =>
-      run(options, showsOf(options.output), async (session, printer) => (await import("./commands/check.ts")).check(session, printer, name, options)),
+      run(options, showsOf(options.output), async (session, out) => (await import("./commands/check.ts")).check(session, out, name, options)),
     );
   withPlace(parent.command("rbac"))
     .description("print the smallest roles that Tidemark needs in a cluster, and the access entry of an EKS cluster")
@@ -83,11 +83,11 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
       // Here --region is that of the EKS cluster, and none of the target.
       const { region: _ofCluster, ...target } = options;
       const { source } = options;
-      if (source !== undefined) return run(target, "document", (session, printer) => sourceRbac(session, printer, source));
+      if (source !== undefined) return run(target, "document", (session, out) => sourceRbac(session, out, source));
       const request = rbacRequest(options);
       // The roles depend on no cluster, so that no data folder and no stack is needed without a name.
       if (name === undefined) return rbac(printer, request);
-      return run(target, "document", (session, printer) => rbac(printer, request, { session, name }));
+      return run(target, "document", (session, out) => rbac(out, request, { session, name }));
     });
 };
 

@@ -19,21 +19,21 @@ export const manifestCommands = (root: Command, io: CommandIo, printer: Printer)
     .command("crd")
     .description("print the CustomResourceDefinition of a PodAutoscaler, for clusters that hold autoscalers themselves")
     .addOption(output(["yaml", "json"]))
-    .action(async ({ output }: { readonly output: DocumentFormat }) => (await import("./commands/schema.ts")).crd(printer, output));
+    .action(async ({ output: format }: { readonly output: DocumentFormat }) => (await import("./commands/schema.ts")).crd(printer, format));
   root
     .command("explain-schema")
     .description("show the meaning, default and bounds of a field of a PodAutoscaler")
     .argument("[field]", "path of the field, such as spec.scaleUp.sustainSeconds (default: the fields of the spec)")
     .addOption(output(["text", "json", "yaml"]))
-    .action(async (field: string | undefined, { output }: { readonly output: "text" | DocumentFormat }) =>
-      (await import("./commands/schema.ts")).explainSchema(printer, field, output),
+    .action(async (field: string | undefined, { output: format }: { readonly output: "text" | DocumentFormat }) =>
+      (await import("./commands/schema.ts")).explainSchema(printer, field, format),
     );
   root
     .command("explain-reason")
     .description("show what a reason of an event, decision or condition means, and what to do")
     .argument("[reason]", "a reason such as ScaleDownStabilized (default: all of them)")
     .addOption(output(["text", "json", "yaml"]))
-    .action(async (reason: string | undefined, { output }: { readonly output: "text" | DocumentFormat }) =>
-      (await import("./commands/explain-reason.ts")).explainReason(printer, reason, output),
+    .action(async (reason: string | undefined, { output: format }: { readonly output: "text" | DocumentFormat }) =>
+      (await import("./commands/explain-reason.ts")).explainReason(printer, reason, format),
     );
 };

@@ -19,7 +19,7 @@ export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: P
     .action(async (options: DiffOptions & ScopeOptions) => {
       const { readSources } = await import("./read-sources.ts");
       const sources = await readSources(options, io.stdin);
-      await run(options, "table", async (session, printer) => (await import("./commands/diff.ts")).diff(session, printer, sources, options));
+      await run(options, "table", async (session, out) => (await import("./commands/diff.ts")).diff(session, out, sources, options));
     });
   withScope(root.command("edit"))
     .description("edit the manifest of an autoscaler in the editor of KUBE_EDITOR or EDITOR")
@@ -27,8 +27,8 @@ export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: P
     .addHelpText("after", example("tidemark edit hpa/web -n shop", 'KUBE_EDITOR="code --wait" tidemark edit shop/web'))
     .action((names: readonly string[], options: ScopeOptions) => {
       const resource = oneResource("edit", names, filterOf(options));
-      return run(options, "edit", async (session, printer) =>
-        (await import("./commands/edit-in-editor.ts")).editInEditor(session, { printer, io }, resource),
+      return run(options, "edit", async (session, out) =>
+        (await import("./commands/edit-in-editor.ts")).editInEditor(session, { printer: out, io }, resource),
       );
     });
   withScope(root.command("autoscale"))
@@ -57,7 +57,6 @@ export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: P
       const manifest = autoscaleManifest(words, options);
       // A manifest that is only printed is checked when it is applied, so that no data folder and no stack is needed.
       if (options.dryRun && options.output !== undefined) await printer.print(documentText(manifest, options.output));
-      else
-        await run(options, options.output === undefined ? "edit" : "document", (session, printer) => autoscale(session, printer, manifest, options));
+      else await run(options, options.output === undefined ? "edit" : "document", (session, out) => autoscale(session, out, manifest, options));
     });
 };

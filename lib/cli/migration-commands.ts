@@ -41,7 +41,7 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
       const filter = filterOf(options);
       const of = names.length === 0 ? filter : oneResource("compare", names, filter);
       const shows = showsOf(names.length === 0 && options.output === "text" ? "table" : options.output);
-      return run(options, shows, async (session, printer) => (await import("./commands/shadow.ts")).shadow(session, printer, of, options));
+      return run(options, shows, async (session, out) => (await import("./commands/shadow.ts")).shadow(session, out, of, options));
     });
   takeoverCommand(root, place, {
     name: "takeover",

@@ -16,7 +16,7 @@ export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: P
     .option("-w, --watch", "print it again every 5 s, until Ctrl-C")
     .addOption(output(["text", "json", "yaml"]))
     .action((options: StatusOptions & TargetOptions) =>
-      run(options, "document", async (session, printer) => (await import("./commands/status.ts")).status(session, printer, options, io)),
+      run(options, "document", async (session, out) => (await import("./commands/status.ts")).status(session, out, options, io)),
     );
   withTarget(root.command("cost"))
     .description("show what a month on AWS costs: of the clusters and autoscalers there are, or of those given")
@@ -35,7 +35,7 @@ export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: P
       const wanted = givenFleet(options);
       // With both numbers nothing is read, so no folder or stack is opened.
       if (wanted.clusters !== undefined && wanted.autoscalers !== undefined) await cost(printer, wanted, options.output);
-      else await run(options, showsOf(options.output), async (session, printer) => cost(printer, wanted, options.output, session));
+      else await run(options, showsOf(options.output), async (session, out) => cost(out, wanted, options.output, session));
     });
 };
 

@@ -58,8 +58,8 @@ const WHOLE_SECOND = /\d:\d{2}:\d{2}(?:z|[+-]\d{2}:\d{2})?$/i;
  * time that was printed.
  */
 export const pastEndMs = (option: string, text: string, nowMs: number, note?: Note): number => {
-  const atMs = pastMs(option, text, nowMs, note);
-  return WHOLE_SECOND.test(text.trim()) ? Math.min(nowMs, atMs + SECOND_MS - 1) : atMs;
+  const endMs = pastMs(option, text, nowMs, note);
+  return WHOLE_SECOND.test(text.trim()) ? Math.min(nowMs, endMs + SECOND_MS - 1) : endMs;
 };
 
 /** An instant in the future: a duration after now, or a time that has not come. Throws a usage error that names the option. */

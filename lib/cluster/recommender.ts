@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { request as requestPlain } from "node:http";
 import { type RequestOptions, request as requestTls } from "node:https";
 import type { SecureVersion } from "node:tls";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import type { Answer, RecommenderReply } from "../model/observation.ts";
 import { asCount, asList, asObject, asText, type Json } from "../model/read/json.ts";
 import type { Recommender, RecommenderTls } from "../model/spec-watermark.ts";
@@ -35,8 +35,8 @@ export const askRecommender = async (
     const { status, text } = await post(url, JSON.stringify(body), options);
     return readRecommenderAnswer(status, text);
   } catch (error) {
-    const why = foreignWords(error instanceof Error ? error.message : String(error));
-    const message = `Cannot ask the recommender at ${foreignWords(placeOf(recommender.url))}: ${why}`;
+    const why = foreignText(error instanceof Error ? error.message : String(error));
+    const message = `Cannot ask the recommender at ${foreignText(placeOf(recommender.url))}: ${why}`;
     return { kind: "failed", failure: { code: 0, reason: "RecommenderUnreachable", message } };
   }
 };
@@ -122,7 +122,7 @@ export const readRecommenderReply = (body: Json): Answer<RecommenderReply> => {
   const observedValue = typeof observed === "number" && Number.isFinite(observed) ? observed : 0;
   return {
     kind: "answered",
-    items: { replicas, lowerBoundReplicas: lower, upperBoundReplicas: upper, observedValue, reason: foreignWords(asText(body["reason"])) },
+    items: { replicas, lowerBoundReplicas: lower, upperBoundReplicas: upper, observedValue, reason: foreignText(asText(body["reason"])) },
   };
 };
 

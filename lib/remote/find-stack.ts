@@ -1,7 +1,7 @@
 import type { CloudFormationClient, Stack } from "@aws-sdk/client-cloudformation";
 import { boundedRequests } from "../aws/bounded-requests.ts";
 import { TidemarkError } from "../model/errors.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import { type StackUrl, stackUrlIn } from "./stack-url.ts";
 
 /** A deployed stack by the name that CloudFormation has for it. */
@@ -101,7 +101,7 @@ const credentialsOf = async ({ config }: CloudFormationClient, stack: NamedStack
   }
 };
 
-const wordsOf = (cause: unknown): string => foreignWords(cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "");
+const wordsOf = (cause: unknown): string => foreignText(cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "");
 
 const EXPIRED = new Set(["ExpiredToken", "ExpiredTokenException", "RequestExpired"]);
 const UNKNOWN_KEYS = new Set(["InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "InvalidSignatureException"]);
@@ -111,8 +111,8 @@ const refusal = (stack: NamedStack, region: string, cause: unknown): TidemarkErr
   const code = cause instanceof Error ? cause.name : "";
   const words = wordsOf(cause);
   if (code === "ValidationError" && /does not exist/.test(words)) {
-    const words = `there is no such stack in region "${region}" of this account; check --stack, --stage, --region and --profile`;
-    return failed("unknown", stack, words, cause);
+    const absent = `there is no such stack in region "${region}" of this account; check --stack, --stage, --region and --profile`;
+    return failed("unknown", stack, absent, cause);
   }
   if (FORBIDDEN.has(code)) {
     return failed("forbidden", stack, `AWS refuses cloudformation:DescribeStacks (${words}); get that right, or give its URL with --stack`, cause);
@@ -141,7 +141,7 @@ const urlsOf = (name: string, { region, state: present, outputs }: StackFacts): 
     throw failed(
       "outputs",
       { name },
-      `its output "${key}" is "${foreignWords(text)}", which is no function URL; check that it is the stack of Tidemark in region "${region}"`,
+      `its output "${key}" is "${foreignText(text)}", which is no function URL; check that it is the stack of Tidemark in region "${region}"`,
     );
   };
   return { view: url(URL_OUTPUTS.view), api: url(URL_OUTPUTS.api) };

@@ -18,7 +18,7 @@ import type {
   Service,
 } from "../service/service.ts";
 import type { SourceView, UnreadableSource } from "../service/sources/requests.ts";
-import type { Applied, AutoscalerView, ClusterView } from "../service/views/autoscaler-view.ts";
+import type { Applied, AutoscalerView, ClusterView } from "../service/views/view-types.ts";
 import type { ChangeView } from "../service/views/change-view.ts";
 import type { EventView } from "../service/views/event-view.ts";
 import type { OverrideView } from "../service/views/override-view.ts";

@@ -1,5 +1,5 @@
 import type { Because, Refusal } from "../model/decision.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import type { Evaluation } from "../model/records.ts";
 
 /** Codes of an API server that refuses our credentials or rights. */
@@ -20,5 +20,5 @@ export const failureOf = (evaluation: Pick<Evaluation, "failed" | "failedRead" |
 /** The reason of a scale that was decided and not made. */
 export const scaleRefused = ({ from, to }: Pick<Evaluation, "from" | "to">, { code, message }: Refusal): Because => ({
   reason: FORBIDDEN.has(code) ? "ScaleForbidden" : "ScaleRefused",
-  message: `the scale from ${from} to ${to} was refused: ${foreignWords(message)}`,
+  message: `the scale from ${from} to ${to} was refused: ${foreignText(message)}`,
 });

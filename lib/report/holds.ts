@@ -1,5 +1,5 @@
 import type { Because } from "../model/decision.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import type { Intent } from "../model/records.ts";
 
 /** Reasons for which a sync holds an autoscaler before its rules count: one constructor per reason, with its sentence. The rules' own reasons are in lib/policy. */
@@ -30,7 +30,7 @@ export const specInvalid = (words: string): Because => ({ reason: "InvalidSpec",
 
 export const ruleFailed = ({ name, message }: Error): Because => ({
   reason: "RuleFailed",
-  message: `a rule of Tidemark failed for it (${foreignWords(`${name}: ${message}`)}): this is a mistake in Tidemark, please report it with the error in the log of the sync; it scales nothing until then, and the others go on`,
+  message: `a rule of Tidemark failed for it (${foreignText(`${name}: ${message}`)}): this is a mistake in Tidemark, please report it with the error in the log of the sync; it scales nothing until then, and the others go on`,
 });
 
 export const recordUnreadable = (words: string): Because => ({

@@ -1,5 +1,5 @@
 import type { EventRecord } from "../model/event-record.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import type { CompletedSync, DroppedSync, DropReason, SyncReport } from "./sync-report.ts";
 
 /** One structured log line: a message for people, and fields for machines. */
@@ -116,7 +116,7 @@ const isIncomplete = (writtenBack: CompletedSync["writtenBack"]): boolean => wri
 const ruleFailureLines = ({ cluster, partition, ruleFailures }: CompletedSync): readonly LogLine[] =>
   ruleFailures.slice(0, RULE_FAILURES_MAX).map(({ namespace, name, error }) => ({
     level: "error",
-    message: `A rule failed for "${namespace}/${name}" in cluster "${cluster}", which holds: ${foreignWords(`${error.name}: ${error.message}`)}; this is a mistake in Tidemark, please report it`,
+    message: `A rule failed for "${namespace}/${name}" in cluster "${cluster}", which holds: ${foreignText(`${error.name}: ${error.message}`)}; this is a mistake in Tidemark, please report it`,
     fields: {
       cluster,
       partition,

@@ -1,5 +1,5 @@
 import type { Because } from "../model/decision.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import { type PartitionTrouble, TROUBLING, type TroublingHold } from "../model/partition-trouble.ts";
 import type { Evaluation } from "../model/records.ts";
 import { FORBIDDEN, failureOf, refusalOf, scaleRefused } from "./evaluation-failure.ts";
@@ -89,7 +89,7 @@ export const troubleOf = (evaluations: readonly Evaluation[]): PartitionTrouble 
   if (!shown) return { state, silent: kinds.size === 0, holds };
   const unreadable = unreadableIn(evaluations);
   const sinceMs = sinceMsOf(failed);
-  const words = foreignWords(causeOf(shown).message);
+  const words = foreignText(causeOf(shown).message);
   const error = state === "partly failing" || state === "failing" ? `autoscaler "${shown.namespace}/${shown.name}": ${words}` : words;
   return { state, silent: kinds.size === 0, holds, ...(sinceMs !== undefined && { sinceMs }), error, ...(unreadable && { unreadable }) };
 };
@@ -100,7 +100,7 @@ const holdsIn = (evaluations: readonly Evaluation[]): readonly TroublingHold[] =
     const causes = troubling.flatMap(({ namespace, name, because, withoutHold }) => {
       // A freeze or a pause may come before it.
       const cause = [because, withoutHold?.because].find((one) => one?.reason === reason);
-      return cause ? [{ autoscaler: `${namespace}/${name}`, message: foreignWords(cause.message) }] : [];
+      return cause ? [{ autoscaler: `${namespace}/${name}`, message: foreignText(cause.message) }] : [];
     });
     const [first] = causes;
     return first ? [{ reason, ...first, autoscalers: causes.length }] : [];
@@ -118,7 +118,7 @@ const unreadableIn = (evaluations: readonly Evaluation[]): PartitionTrouble["unr
   for (const evaluation of evaluations) {
     const { reason, message } = causeOf(evaluation);
     if (evaluation.failed && UNREADABLE.has(reason))
-      return { autoscaler: `${evaluation.namespace}/${evaluation.name}`, message: foreignWords(message) };
+      return { autoscaler: `${evaluation.namespace}/${evaluation.name}`, message: foreignText(message) };
   }
   return undefined;
 };

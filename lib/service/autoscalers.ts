@@ -10,8 +10,8 @@ import { clustersNamed, type LocatedAutoscaler, mustRead, optionalNamespace, vis
 import { type PartitionData, partitionData } from "./partitions/partition-data.ts";
 import type { AutoscalerCursor, Filter } from "./service.ts";
 import type { AutoscalerSnapshot } from "./snapshot.ts";
-import { autoscalerView } from "./views/autoscaler-of.ts";
-import type { AutoscalerView } from "./views/autoscaler-view.ts";
+import { autoscalerView } from "./views/autoscaler-view.ts";
+import type { AutoscalerView } from "./views/view-types.ts";
 
 /**
  * Loads snapshots of the autoscalers of one cluster. Each partition's head and pages are read once.

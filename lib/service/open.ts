@@ -29,7 +29,7 @@ import type { CommandService, QueryService, Service } from "./service.ts";
 import { shadow } from "./shadow/shadow.ts";
 import { deleteSource, putSource, sources } from "./sources/sources.ts";
 import { status } from "./status/status.ts";
-import { autoscalerView } from "./views/autoscaler-of.ts";
+import { autoscalerView } from "./views/autoscaler-view.ts";
 
 /** Opens the service on a pair of tables. */
 export const openService = (context: ServiceContext): Service => ({ ...openQueries(context), ...openCommands(context) });
@@ -68,7 +68,7 @@ export const openByRights = (context: Omit<QueryContext, "rights">) => ({
 
 /** Opens the commands. Each edit is recorded with `context.by`. */
 export const openCommands = (context: ServiceContext): CommandService => ({
-  apply: (sources, options) => apply(context, sources, options),
+  apply: (manifests, options) => apply(context, manifests, options),
   delete: (query) => remove(context, query),
   pause: (query, untilMs) => pause(context, query, untilMs),
   resume: (query) => resume(context, query),

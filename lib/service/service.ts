@@ -9,16 +9,7 @@ import type { MetricFamily } from "../report/open-metrics.ts";
 import type { CalendarCommands, CalendarQueries } from "./calendars/requests.ts";
 import type { OverrideCommands, OverrideQueries } from "./overrides/requests.ts";
 import type { SourceCommands, SourceQueries } from "./sources/requests.ts";
-import type {
-  Applied,
-  AutoscalerView,
-  ClusterView,
-  Description,
-  Explanation,
-  FleetAdopted,
-  FleetEdited,
-  FleetView,
-} from "./views/autoscaler-view.ts";
+import type { Applied, AutoscalerView, ClusterView, Description, Explanation, FleetAdopted, FleetEdited, FleetView } from "./views/view-types.ts";
 import type { ChangeView } from "./views/change-view.ts";
 import type { EventView } from "./views/event-view.ts";
 import type { HistoryView } from "./views/history-view.ts";

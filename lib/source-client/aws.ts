@@ -9,7 +9,7 @@ import type { ServiceAnswer } from "../cluster/cluster-client.ts";
 import { type Exchange, exchange } from "../cluster/transport/exchange.ts";
 import { diagnosis } from "../cluster/transport/failure.ts";
 import { awsDomain } from "../model/eks.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import { type AwsPlace, accountOf, type MetricSourceRecord } from "../model/metric-source.ts";
 import type { RegisteredRequest } from "../sources/source.ts";
 import { PARALLEL } from "./limits.ts";
@@ -81,7 +81,7 @@ const codeIn = (bytes: Buffer): string => (bytes.length < 4_096 ? bytes.toString
 const answerOf = (outcome: Exchange, timeoutMs: number): ServiceAnswer => {
   if (outcome.kind === "answered") return { kind: "answered", status: outcome.status, bytes: outcome.bytes };
   const { reason } = diagnosis(outcome, timeoutMs);
-  return { kind: "failed", failure: { code: 0, reason, message: `AWS gave no answer (${foreignWords(outcome.error.code ?? reason)})` } };
+  return { kind: "failed", failure: { code: 0, reason, message: `AWS gave no answer (${foreignText(outcome.error.code ?? reason)})` } };
 };
 
 interface Signing {

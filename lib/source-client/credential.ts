@@ -5,7 +5,7 @@ import { isCertificates } from "../cluster/access/checked-access.ts";
 import { AWS_CALLS, SECRET_TTL_MS } from "../cluster/request-limits.ts";
 import { readSecretText } from "../cluster/access/secret-text.ts";
 import { TidemarkError } from "../model/errors.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import type { MetricSourceRecord, SourceAuth } from "../model/metric-source.ts";
 import { isSecretOf, sourceSecretName, sourceSecretWords } from "../model/secret-name.ts";
 
@@ -82,7 +82,7 @@ const secretString = async (source: string, secretId: string, refuse: (why: stri
   } catch (error) {
     if (error instanceof TidemarkError) throw error;
     throw refuse(
-      `Secrets Manager answered ${error instanceof Error ? foreignWords(error.name) : "an error"}; check its name, its Region and the rights of the function sync`,
+      `Secrets Manager answered ${error instanceof Error ? foreignText(error.name) : "an error"}; check its name, its Region and the rights of the function sync`,
     );
   } finally {
     client.destroy();

@@ -1,7 +1,7 @@
 import limited from "p-limit";
 import type { ClusterClient, ServiceAnswer } from "../cluster/cluster-client.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import type { MetricSourceRecord } from "../model/metric-source.ts";
 import type { Answer, ApiFailure, MetricValue, QuestionKey } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
@@ -138,7 +138,7 @@ const inTime = async <Made>(
 
 /** The text of an error of AWS may name a role, so that only its code is shown. */
 const noRole = ({ name }: MetricSourceRecord, error: unknown): string => {
-  const code = error instanceof Error ? foreignWords(error.name) : "an error";
+  const code = error instanceof Error ? foreignText(error.name) : "an error";
   return `the role of source "${name}" cannot be assumed (${code}); its trust must name the role of the function sync, and the ExternalId of the source`;
 };
 
@@ -156,12 +156,9 @@ const senderTo = (
 ): SendToSource | Promise<SendToSource> => {
   const place = source.aws;
   if (place) {
-    return (
-      aws()
-        .then(({ senderTo: toAws }) => toAws(source, place, cluster))
-        // The limits of a question come last: no fixed parameter replaces the samples that it may process.
-        .then((send) => (request, limits) => send({ ...request, parameters: { ...source.parameters, ...request.parameters } }, limits))
-    );
+    return aws()
+      .then(({ senderTo: toAws }) => toAws(source, place, cluster))
+      .then((send) => (request, limits) => send({ ...request, parameters: { ...request.parameters, ...source.parameters } }, limits));
   }
   const headers = { ...source.headers, ...credential.headers };
   const parametersOf = (request: RegisteredRequest) => ({ ...request.parameters, ...source.parameters });
@@ -200,13 +197,11 @@ const askAll = async (
   const allowed: RegisteredQuery[] = [];
   let left = source.maxMetrics;
   for (const [key, query] of distinct) {
-    const refusal = refusalOf(source, query) ?? (weightOf(query) > left ? overLimit(source) : undefined);
-    // A question that does not fit takes nothing of the limit, so that a large one costs the others nothing.
+    const refusal = refusalOf(source, query);
+    left -= refusal === undefined ? weightOf(query) : 0;
     if (refusal !== undefined) refused.push([key, refusal]);
-    else {
-      allowed.push(query);
-      left -= weightOf(query);
-    }
+    else if (left < 0) refused.push([key, overLimit(source)]);
+    else allowed.push(query);
   }
   const answers = [...Map.groupBy(allowed, (query) => askingOf(query))].map(([asking, queries]) => {
     const { batch } = asking;

@@ -1,6 +1,6 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
 import type { Problem } from "../fields/problem.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { readMilli } from "../model/read/amounts.ts";
 import { isObject } from "../model/is-object.ts";
@@ -76,7 +76,7 @@ const OK = 200;
 const read = (answer: ForeignAnswer, { pointer }: HttpQuery): Answer<readonly MetricValue[]> => {
   if (answer.status !== OK || answer.body === undefined) return unusable(answer, "InvalidAnswer", "the source did not answer with a JSON document");
   const milli = readMilli(at(answer.body, pointer));
-  if (milli === undefined) return unusable(answer, "NotANumber", `there is neither a number nor a quantity at ${foreignWords(pointer)}`);
+  if (milli === undefined) return unusable(answer, "NotANumber", `there is neither a number nor a quantity at ${foreignText(pointer)}`);
   return { kind: "answered", items: [{ milli, timestampMs: 0 }] };
 };
 

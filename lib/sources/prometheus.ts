@@ -1,6 +1,6 @@
 import { amount, group, type ReadOf, words } from "../fields/field-types.ts";
 import type { Problem } from "../fields/problem.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import { isObject } from "../model/is-object.ts";
 import { type AwsPlace, SOURCE_LIMITS } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
@@ -94,9 +94,9 @@ const valueIn = (answer: ForeignAnswer, pair: unknown): Answer<readonly MetricVa
   if (typeof seconds !== "number" || typeof text !== "string" || text.trim() === "")
     return unusable(answer, "InvalidAnswer", "a value of the answer cannot be read");
   const value = Number(text);
-  if (!Number.isFinite(value)) return unusable(answer, "NotANumber", `the value is ${foreignWords(text)}, which is no finite number`);
+  if (!Number.isFinite(value)) return unusable(answer, "NotANumber", `the value is ${foreignText(text)}, which is no finite number`);
   const milli = roundedMilli(value);
-  if (milli === undefined) return unusable(answer, "NotANumber", `the value ${foreignWords(text)} is too large`);
+  if (milli === undefined) return unusable(answer, "NotANumber", `the value ${foreignText(text)} is too large`);
   return { kind: "answered", items: [{ milli, timestampMs: Math.round(seconds * SECOND_MS) }] };
 };
 
@@ -105,7 +105,7 @@ const ERROR_CHARACTERS_MAX = 200;
 /** The server's own words where it answers in its format. Any other body may be the page of a proxy, and is not quoted. */
 const refused = (answer: ForeignAnswer, { errorType, error }: Readonly<Record<string, unknown>>): Answer<never> => {
   if (typeof errorType !== "string" || typeof error !== "string") return unusable(answer, "InvalidAnswer", "the answer is not that of a Prometheus");
-  return unusable(answer, "QueryRefused", `the server refused the query: ${foreignWords(`${errorType}: ${error}`.slice(0, ERROR_CHARACTERS_MAX))}`);
+  return unusable(answer, "QueryRefused", `the server refused the query: ${foreignText(`${errorType}: ${error}`.slice(0, ERROR_CHARACTERS_MAX))}`);
 };
 
 /** Only Amazon Managed Prometheus charges for samples, and knows the parameter. */

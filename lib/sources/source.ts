@@ -2,7 +2,7 @@ import type { Field } from "../fields/field-types.ts";
 import type { Problem } from "../fields/problem.ts";
 import type { ServerRule } from "../fields/server-rule.ts";
 import { type Answer, type Answers, type MetricValue, type PodMetrics, valuesIn } from "../model/observation.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import { isObject } from "../model/is-object.ts";
 import type { AwsPlace, MetricSourceRecord, SourceKind } from "../model/metric-source.ts";
 import { type MetricQuery, queryKey } from "../model/query.ts";
@@ -144,7 +144,7 @@ const ERROR_CHARACTERS_MAX = 200;
 /** What a service of AWS says of a question that it refused. A refusal of a right is not quoted so: it names the role and the resource. */
 export const awsWords = ({ body }: ForeignAnswer): string | undefined => {
   const words = isObject(body) ? (body["message"] ?? body["Message"]) : undefined;
-  return typeof words === "string" ? foreignWords(words.slice(0, ERROR_CHARACTERS_MAX)) : undefined;
+  return typeof words === "string" ? foreignText(words.slice(0, ERROR_CHARACTERS_MAX)) : undefined;
 };
 
 /** The failure of a call of AWS, by the code of its error. Its message is left out unless `quoted` is: it can name the role and the resource. */
@@ -250,7 +250,7 @@ export const valuesReader = (read: (value: Json, milli: bigint) => MetricValue):
     take: (raw) => {
       const milli = readMilli(raw["value"]);
       if (milli !== undefined) values.push(read(raw, milli));
-      else failed ??= invalid(`the answer holds ${foreignWords(JSON.stringify(raw["value"]) ?? "nothing")} where a quantity is expected`);
+      else failed ??= invalid(`the answer holds ${foreignText(JSON.stringify(raw["value"]) ?? "nothing")} where a quantity is expected`);
     },
     answer: () => failed ?? { kind: "answered", items: values },
   };

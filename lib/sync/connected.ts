@@ -1,7 +1,7 @@
 import type { ClusterClient } from "../cluster/cluster-client.ts";
 import { type ConnectOptions, connect } from "../cluster/connect.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import { getConnection, reachedBy } from "../store/records/clusters.ts";
 import type { Tables } from "../store/table/tables.ts";
@@ -43,6 +43,6 @@ export const connected = async (ports: SyncPorts, cluster: ClusterRecord): Promi
   } catch (error) {
     // A TidemarkError has a sentence of ours. The text of any other error is foreign: libraries quote the input that they were given.
     const message = error instanceof Error ? error.message : String(error);
-    return { kind: "failed", message: isTidemarkError(error) ? message : foreignWords(message) };
+    return { kind: "failed", message: isTidemarkError(error) ? message : foreignText(message) };
   }
 };

@@ -20,7 +20,7 @@ export type LoadedPage = { readonly index: number; readonly generation: number; 
 export interface LoadedPages {
   readonly pages: readonly LoadedPage[];
   /** True when the sync before stopped halfway: this sync must write every page, so that a late page write of the other is refused. */
-  readonly mustWrite: boolean;
+  readonly rewriteAll: boolean;
 }
 
 /**
@@ -35,7 +35,7 @@ export const loadPages = async (tables: Tables, partition: PartitionRef, head: H
     return counts ? known : readOnePage(tables, partition, head, index);
   });
   // A page with a version that no release named was written after the last release: this means the same as an unclean release.
-  return { pages, mustWrite: !clean || pages.some(({ epoch, index }) => epoch !== head.pages[index]) };
+  return { pages, rewriteAll: !clean || pages.some(({ epoch, index }) => epoch !== head.pages[index]) };
 };
 
 const readOnePage = async (tables: Tables, partition: PartitionRef, head: Head, index: number): Promise<LoadedPage> => {

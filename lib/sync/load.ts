@@ -27,7 +27,7 @@ export interface Loaded extends LoadedPages {
   /** Later than everything that was recorded. It is read before the observation begins. */
   readonly nowMs: number;
   /** True when this environment has released pages of this generation, and the last sync released cleanly. Then no leftover pages can exist. */
-  readonly knowsPages: boolean;
+  readonly noLeftovers: boolean;
   /** What the LISTs of the specs gave, where the cluster holds some. */
   readonly objects?: ReadObjects;
 }
@@ -68,8 +68,8 @@ export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): 
   const [pages, first] = await both(loadPages(ports.tables, message, head, remembered?.pages ?? []), known ?? read());
   const specs = first !== known || hasSameWindows(remembered, pages) ? first : await read();
   mustHaveRightClock(ports.tables, `decide for "${message.cluster}/${message.partition}"`);
-  const knowsPages = followsCleanRelease(head) && remembered?.pageGeneration === head.pageGeneration;
-  return { fleet, tables, cluster, head, specs, ...pages, nowMs: nowOf(ports.tables.clock(), head, pages), knowsPages };
+  const noLeftovers = followsCleanRelease(head) && remembered?.pageGeneration === head.pageGeneration;
+  return { fleet, tables, cluster, head, specs, ...pages, nowMs: nowOf(ports.tables.clock(), head, pages), noLeftovers };
 };
 
 /** What was remembered of other tables counts for nothing here: after a restore the same epochs and versions come again, with other windows and specs. */

@@ -144,7 +144,7 @@ const ownScales = (
 ): ((uid: AutoscalerUid, of: string) => OwnScale | "unknown" | undefined) => {
   const scaled = new Map<AutoscalerUid | WorkloadKey | SeenCount["of"], OwnScale>();
   let isKnown = true;
-  for (const { scale, event } of [...late, ...own.map(({ event }) => ({ scale: event, event }))]) {
+  for (const { scale, event } of [...late, ...own.map(({ event: made }) => ({ scale: made, event: made }))]) {
     if (scale.outcome === "refused") continue;
     const reading = readings.get(scale.uid)?.input.observation.scale;
     const of = (reading && seenCount(reading)?.of) ?? storedOf(loaded, scale.uid)?.seen?.of;

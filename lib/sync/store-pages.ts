@@ -68,14 +68,14 @@ const sameGeneration = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, 
     const { index, epoch: readEpoch } = page;
     if (page.kind === "unreadable") {
       // A missing page holds nothing that a late write could change.
-      if (!loaded.mustWrite || page.body.length === 0) return page;
+      if (!loaded.rewriteAll || page.body.length === 0) return page;
       writes.push({ index, body: page.body, readEpoch });
       return { ...page, epoch: loaded.head.epoch };
     }
     const entries = entriesOf.get(index) ?? [];
     const changedEntries = changedOf(page.entries, entries);
     for (const { uid } of changedEntries) changed.add(uid);
-    if (changedEntries.length === 0 && page.entries.size === entries.length && !loaded.mustWrite) return page;
+    if (changedEntries.length === 0 && page.entries.size === entries.length && !loaded.rewriteAll) return page;
     const next = pageOfEntries(entries, { index, generation: page.generation, epoch: loaded.head.epoch });
     writes.push({ index, body: next.body, readEpoch });
     return next;
@@ -128,12 +128,12 @@ const divided = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredW
 export const removeOldPages = async (
   ports: SyncPorts,
   partition: PartitionRef,
-  { head, pages, knowsPages }: Loaded,
+  { head, pages, noLeftovers }: Loaded,
   stored: StoredPages,
 ): Promise<void> => {
   const { generation } = stored;
   if (generation !== head.pageGeneration) {
     await mapWithLimit(pages, PARALLEL, ({ index }) => deletePage(ports.tables, { partition, generation: head.pageGeneration, index }));
   }
-  if (!knowsPages) await deleteLeftovers(ports.tables, { partition, generation, count: stored.pages.length }, head.epoch);
+  if (!noLeftovers) await deleteLeftovers(ports.tables, { partition, generation, count: stored.pages.length }, head.epoch);
 };

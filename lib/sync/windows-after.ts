@@ -1,6 +1,6 @@
 import { mapYielding } from "../cluster/map-yielding.ts";
 import type { ControllerEvent, GaugeWrite, Refusal } from "../model/decision.ts";
-import { foreignWords } from "../model/foreign-words.ts";
+import { foreignText } from "../model/foreign-text.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import type { ScaleTotals, StoredWindows, UncountedScale } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
@@ -40,18 +40,22 @@ interface Left {
  * The windows of every autoscaler of the partition after this sync. An autoscaler that was not evaluated and has no windows yet gets none. A recommendation counts also while the
  * autoscaler is held, frozen or paused: so its stabilization windows are full when it may scale again. A scale counts only if a PUT was sent for it.
  */
-export const windowsAfter = async (rules: PurePart, loaded: Loaded, { verdicts, settled, outside, failures }: Left): Promise<After> => {
+export const windowsAfter = async (
+  rules: PurePart,
+  loaded: Loaded,
+  { verdicts, settled: settledScales, outside, failures }: Left,
+): Promise<After> => {
   const before = new Map<AutoscalerUid, StoredWindows>();
   for (const page of loaded.pages) {
     if (page.kind === "read") for (const [uid, entry] of page.entries) before.set(uid, entry);
   }
-  const written = writtenNow(rules, verdicts, { settled, failures });
+  const written = writtenNow(rules, verdicts, { settled: settledScales, failures });
   const rivalsOf = new Map(
     verdicts.flatMap((verdict) => (verdict.kind === "unevaluated" ? [] : [[verdict.autoscaler.record.uid, verdict.knownRivals] as const])),
   );
   const specs = new Map(loaded.specs.all.flatMap((spec) => (spec.kind === "ready" ? [[spec.record.uid, spec.spec] as const] : [])));
-  const late = new Map(settled.late.map(({ scale }) => [scale.uid, scale]));
-  const countAfter = countsAfter(loaded, verdicts, { settled, outside });
+  const late = new Map(settledScales.late.map(({ scale }) => [scale.uid, scale]));
+  const countAfter = countsAfter(loaded, verdicts, { settled: settledScales, outside });
   const withCount = ({ seen: _before, ...entry }: StoredWindows): StoredWindows => {
     const seen = countAfter(entry.uid, before.get(entry.uid)?.seen);
     return seen ? { ...entry, seen } : entry;
@@ -69,13 +73,13 @@ export const windowsAfter = async (rules: PurePart, loaded: Loaded, { verdicts, 
         })
       : (evaluated ?? endedEntry(loaded, before.get(uid)));
   });
-  const totals = totalsAfter(before, settled);
+  const totals = totalsAfter(before, settledScales);
   const entries = new Map(stored.flatMap((entry) => (entry ? [[entry.uid, withCount(withTotals(entry, totals.get(entry.uid)))] as const] : [])));
   return {
     entries,
     events: new Map([...written].map(([uid, { events }]) => [uid, events])),
     gauges: new Map([...written].flatMap(([uid, { gauges }]) => (gauges ? [[uid, gauges]] : []))),
-    refused: refusedIn(settled),
+    refused: refusedIn(settledScales),
   };
 };
 
@@ -84,14 +88,14 @@ const refusedIn = ({ own }: Settled): After["refused"] =>
     own.flatMap(({ acted: { outcome }, event }) => {
       if (event.outcome !== "refused") return [];
       const code = outcome.kind === "refused" ? (outcome.code ?? 0) : 0;
-      return [[event.uid, { code, message: foreignWords(event.detail ?? "") }] as const];
+      return [[event.uid, { code, message: foreignText(event.detail ?? "") }] as const];
     }),
   );
 
 /** Late scales were decided before those of this sync. */
 const totalsAfter = (before: ReadonlyMap<AutoscalerUid, StoredWindows>, { late, own }: Settled): ReadonlyMap<AutoscalerUid, ScaleTotals> => {
   const totals = new Map([...before.values()].flatMap((entry) => (entry.totals ? [[entry.uid, entry.totals] as const] : [])));
-  for (const scale of [...late.map(({ scale }) => scale), ...own.map(({ event }) => event)]) {
+  for (const scale of [...late.map(({ scale: lateScale }) => lateScale), ...own.map(({ event }) => event)]) {
     const counted = withCounted(totals.get(scale.uid), scale);
     if (counted) totals.set(scale.uid, counted);
   }
@@ -142,13 +146,13 @@ const ended = (loaded: Loaded, uid: AutoscalerUid, stored: StoredWindows | undef
 const writtenNow = (
   rules: PurePart,
   verdicts: readonly Verdict[],
-  { settled, failures }: { readonly settled: Settled; readonly failures: RuleFailures },
+  { settled: settledScales, failures }: { readonly settled: Settled; readonly failures: RuleFailures },
 ): ReadonlyMap<AutoscalerUid, Written> => {
   const written = new Map<AutoscalerUid, Written>();
   for (const verdict of verdicts) {
     if (verdict.kind !== "unevaluated") written.set(verdict.autoscaler.record.uid, verdict.decision);
   }
-  for (const { acted, event } of settled.own) {
+  for (const { acted, event } of settledScales.own) {
     const { decision, input } = acted.verdict;
     const answer = { outcome: outcomeOfEvent(event), atMs: event.settledMs, earliestMs: event.atMs, eventId: event.id };
     const change = { from: decision.from, to: decision.to, ...answer };

@@ -49,7 +49,7 @@ export const writeJournal = async (
 ): Promise<WrittenJournal> => {
   const { loaded, stored, after } = context;
   // After an unclean release it is not known whether the pages of this minute were written whole.
-  const whole = opensMinute(loaded) || loaded.mustWrite || stored.generation !== loaded.head.pageGeneration;
+  const whole = opensMinute(loaded) || loaded.rewriteAll || stored.generation !== loaded.head.pageGeneration;
   const { nowMs: atMs, head } = loaded;
   const edited = editedLately(context.verdicts, atMs);
   const isWritten = (verdict: Verdict): boolean => {

@@ -305,7 +305,7 @@ const storeOverride = async ({ tables }: ServiceContext, { scope, cluster: at, i
     ...(scope === "namespace" && { namespace: inside }),
     ...{ fromMs: NOON, reason: `drill ${pad}`, by: "ada", atMs: NOON },
   };
-  const withOne = <Item extends { readonly overrides?: readonly Override[] }>(item: Item): Item => ({
+  const withOne = <Listed extends { readonly overrides?: readonly Override[] }>(item: Listed): Listed => ({
     ...item,
     overrides: [...(item.overrides ?? []), one],
   });
@@ -382,7 +382,7 @@ let url: FunctionUrl;
 let current: FunctionUrlHandler;
 beforeAll(async () => {
   url = await startFunctionUrl(
-    (event) => current(event),
+    (each) => current(each),
     IDENTITIES,
     () => NOON,
   );

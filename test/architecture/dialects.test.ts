@@ -7,7 +7,7 @@ import { parsedFiles, ROOT } from "./source.ts";
 /** Rooms that may tell dialects apart: one decides by them, one makes their specs, and one declares them. */
 const KNOWING = ["lib/policy/", "lib/manifest/", "lib/model/"];
 /** Views show the name that is stored in a spec; neither file compares it with anything. */
-const SHOWING = ["lib/service/views/autoscaler-of.ts", "lib/cli/output/describe-sheet.ts"];
+const SHOWING = ["lib/service/views/autoscaler-view.ts", "lib/cli/output/describe-sheet.ts"];
 
 const found = forksIn(["lib", "functions"]);
 const outside = found.filter(({ path }) => !KNOWING.some((room) => path.startsWith(room)));

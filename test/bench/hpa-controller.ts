@@ -103,8 +103,8 @@ const startController = ({ plane, binaries, dir }: Stage, flags: readonly string
 };
 
 const steadyRounds = async ({ plane, adapter, apps }: Stage, controller: Program) => {
-  const longestS = Math.max(PERIOD_S, apps.length / 20) * ROUNDS_MAX;
-  const untilMs = performance.now() + longestS * 1_000;
+  const limitS = Math.max(PERIOD_S, apps.length / 20) * ROUNDS_MAX;
+  const untilMs = performance.now() + limitS * 1_000;
   adapter.asked.clear();
   const [own, server, startedMs] = [controller.cpuSeconds(), plane.apiServer.cpuSeconds(), performance.now()];
   const others = watchOthers();

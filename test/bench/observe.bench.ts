@@ -44,7 +44,7 @@ const observing = async (client: ClusterClient, watched: readonly Watched[]): Pr
   let last: ObservedCluster | undefined;
   let blockedMs = 0;
   let tick = performance.now();
-  const watch = setInterval(() => {
+  const sampler = setInterval(() => {
     blockedMs = Math.max(blockedMs, performance.now() - tick);
     tick = performance.now();
   }, 1);
@@ -53,7 +53,7 @@ const observing = async (client: ClusterClient, watched: readonly Watched[]): Pr
     warm.push(ms);
     last = observed;
   }
-  clearInterval(watch);
+  clearInterval(sampler);
   return { calls: last?.calls ?? 0, kib: (last?.bytes ?? 0) / 1024, coldMs, warmMs: median(warm), blockedMs };
 };
 

@@ -15,7 +15,7 @@ const SERVED_MAX_MS = 20_000;
 
 type Plane = Pick<ControlPlane, "call">;
 
-const pathOf = ({ namespace }: App): string => `${GROUP}/namespaces/${namespace}/podautoscalers`;
+const pathOf = ({ namespace: inside }: App): string => `${GROUP}/namespaces/${inside}/podautoscalers`;
 
 const must = async ({ call }: Plane, method: string, path: string, body: object, type?: string): Promise<void> => {
   const { status, body: answer } = await call(method, path, body, type);

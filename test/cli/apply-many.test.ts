@@ -13,7 +13,7 @@ import { inside } from "./inside.ts";
 const TIDEMARK = join(import.meta.dirname, "../../bin/tidemark.js");
 const MANY = 400;
 const name = (index: number): string => `many-${String(index).padStart(3, "0")}`;
-const many = (inside: string): string => documents(...Array.from({ length: MANY }, (_, index) => hpa(name(index), { namespace: inside })));
+const many = (target: string): string => documents(...Array.from({ length: MANY }, (_, index) => hpa(name(index), { namespace: target })));
 
 let folder: Folder;
 let file = "";

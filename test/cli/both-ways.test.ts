@@ -219,15 +219,15 @@ describe("a command says and does the same on a data folder and on a deployed st
 describe("what a command works on", () => {
   it("is chosen by --data and --stack before the name of the command as well as after it", async () => {
     const opened: unknown[] = [];
-    const open: Io["open"] = async (target) => {
+    const openCounted: Io["open"] = async (target) => {
       opened.push(target);
       throw new Error("opened");
     };
-    await inside(["--data", "there", "get"], { open });
-    await inside(["--data=there", "cluster", "list"], { open });
-    await inside(["cluster", "--data", "there", "list"], { open });
-    await inside(["--stack", "http://127.0.0.1:1", "fleet", "describe"], { open });
-    await inside(["--data", "there", "get", "--data", "here"], { open });
+    await inside(["--data", "there", "get"], { open: openCounted });
+    await inside(["--data=there", "cluster", "list"], { open: openCounted });
+    await inside(["cluster", "--data", "there", "list"], { open: openCounted });
+    await inside(["--stack", "http://127.0.0.1:1", "fleet", "describe"], { open: openCounted });
+    await inside(["--data", "there", "get", "--data", "here"], { open: openCounted });
     const there = { kind: "folder", dir: "there", from: "--data" };
     expect(opened).toEqual([
       there,
@@ -236,7 +236,7 @@ describe("what a command works on", () => {
       { kind: "stack", url: "http://127.0.0.1:1", from: "--stack" },
       { kind: "folder", dir: "here", from: "--data" },
     ]);
-    const both = await inside(["--data", "there", "get", "--stack", "http://127.0.0.1:1"], { open });
+    const both = await inside(["--data", "there", "get", "--stack", "http://127.0.0.1:1"], { open: openCounted });
     expect([both.code, both.err]).toEqual([1, "error: Cannot use --data and --stack together: one names a folder, the other a deployed stack\n"]);
   });
 

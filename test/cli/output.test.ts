@@ -9,7 +9,7 @@ import { painter } from "../../lib/cli/output/paint.ts";
 import { sheet } from "../../lib/cli/output/sheet.ts";
 import { aligned, Table } from "../../lib/cli/output/text-table.ts";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
-import type { MetricView } from "../../lib/service/views/autoscaler-view.ts";
+import type { MetricView } from "../../lib/service/views/view-types.ts";
 import type { Printed } from "../../lib/report/printed.ts";
 
 const written = (text: Printed): string => text.written();

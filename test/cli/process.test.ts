@@ -107,7 +107,7 @@ describe("npx tidemark", () => {
   it("needs no build step and no network, and runs on the pinned Node whatever Node npx runs on", async () => {
     const cache = mkdtempSync(join(tmpdir(), "tidemark-npx-"));
     // As a shell has it: without the folder that npm puts in front for its scripts.
-    const path = (process.env["PATH"] ?? "").split(":").filter((folder) => !folder.includes("node_modules"));
+    const path = (process.env["PATH"] ?? "").split(":").filter((entry) => !entry.includes("node_modules"));
     const env = { ...process.env, PATH: path.join(":"), npm_config_cache: cache, npm_config_offline: "true", NODE_OPTIONS: "--trace-uncaught" };
     const child = spawn("npx", ["tidemark", "get", "--data", folder.data], { cwd: ROOT, env });
     const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);

@@ -115,8 +115,8 @@ describe("tidemark get -w", () => {
     );
     const told = out
       .split(/(?<=^\})\n/m)
-      .filter((text) => text !== "")
-      .map((text) => JSON.parse(text));
+      .filter((row) => row !== "")
+      .map((row) => JSON.parse(row));
     expect(told.map(({ type, object }) => [type, object.kind, object.metadata.name])).toEqual([
       ["MODIFIED", "HorizontalPodAutoscaler", "again"],
       ["DELETED", "HorizontalPodAutoscaler", "again"],

@@ -74,7 +74,7 @@ describe("clientsThatFit()", () => {
   });
 
   it("opens no client again while there is room for all clusters, and each of them in each round where there is not", async () => {
-    const opened = async (clusters: number, most: number): Promise<number> => {
+    const openedOf = async (clusters: number, most: number): Promise<number> => {
       let count = 0;
       const open = async (): Promise<ClusterClient> => {
         count++;
@@ -84,7 +84,7 @@ describe("clientsThatFit()", () => {
       for (let round = 0; round < 3; round++) for (let at = 0; at < clusters; at++) await clientFor(record(`c-${at}`));
       return count;
     };
-    expect(await opened(100, clientsThatFit(512))).toBe(100);
-    expect(await opened(100, CLIENTS_LEAST)).toBe(300);
+    expect(await openedOf(100, clientsThatFit(512))).toBe(100);
+    expect(await openedOf(100, CLIENTS_LEAST)).toBe(300);
   });
 });

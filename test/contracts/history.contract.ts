@@ -131,22 +131,22 @@ export const historyContract = (engine: () => Engine): void => {
 
     it("stores the copy under the cluster of a change whose first insert an earlier attempt has made, and none for that of another editor", async () => {
       const change = { ...REF, cluster, id: "uid-web:2", atMs: NOON, by: "ann", verb: "apply", after: "{}" } as const;
-      const insert = insertByStatement(tables);
+      const insertOnce = insertByStatement(tables);
       const died = new Error("it died between the two");
-      const dying: typeof insert = async (items) => {
+      const dying: typeof insertOnce = async (items) => {
         if (items.some(({ pk }) => pk === clusterChangesPk(cluster))) throw died;
-        return insert(items);
+        return insertOnce(items);
       };
       await expect(insertChange({ tables, insert: dying }, change)).rejects.toThrow(died);
-      await insertChange({ tables, insert }, { ...change, by: "bob" });
+      await insertChange({ tables, insert: insertOnce }, { ...change, by: "bob" });
       expect(await collected(changesOfCluster(tables, cluster, NOON))).toEqual([]);
-      await insertChange({ tables, insert }, change);
+      await insertChange({ tables, insert: insertOnce }, change);
       expect(await collected(changesOfCluster(tables, cluster, NOON))).toEqual([change]);
     });
 
     it("stores changes as differences from a whole one, and gives each of them whole: of one autoscaler, and of a cluster since any instant", async () => {
       const context = { tables, insert: insertByStatement(tables) };
-      const manifest = (max: number) => JSON.stringify({ max, note: Array.from({ length: 500 }, (_, at) => at * at) });
+      const manifest = (max: number) => JSON.stringify({ max, note: Array.from({ length: 500 }, (_, index) => index * index) });
       const change = (generation: number): ChangeRecord => ({
         ...{ ...REF, cluster, id: `uid-web:${generation}`, atMs: NOON + generation, by: "ann", verb: "apply", after: manifest(generation) },
         ...(generation > 1 && { baseGeneration: generation - 1, before: manifest(generation - 1) }),

@@ -226,15 +226,15 @@ describe.skipIf(!HAS_DYNOXIDE)("each alarm on what the packaged functions send, 
   /** What the head has of this partition, as if it had lasted: the functions run by the real clock. */
   const since = async (change: (troubles: Troubles) => Troubles, syncedAgoMs = 0): Promise<void> => {
     const { Item = {} } = await state.send(new GetItemCommand({ TableName: TABLES.stateTable, Key: HEAD }));
-    const text = troublesText(change(troublesOf(Item["troubles"]?.S)));
+    const troubles = troublesText(change(troublesOf(Item["troubles"]?.S)));
     await state.send(
       new UpdateItemCommand({
         TableName: TABLES.stateTable,
         Key: HEAD,
-        UpdateExpression: text === undefined ? "SET nowMs = :now REMOVE troubles" : "SET nowMs = :now, troubles = :troubles",
+        UpdateExpression: troubles === undefined ? "SET nowMs = :now REMOVE troubles" : "SET nowMs = :now, troubles = :troubles",
         ExpressionAttributeValues: {
           ":now": { N: String(Date.now() - syncedAgoMs) },
-          ...(text !== undefined && { ":troubles": { S: text } }),
+          ...(troubles !== undefined && { ":troubles": { S: troubles } }),
         },
       }),
     );

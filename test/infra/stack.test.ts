@@ -543,10 +543,10 @@ describe("a parameter", () => {
   });
 
   it("sourceMaps puts the source maps into the packages, and makes Node use them", async () => {
-    const compiled = await stack.compile({ sourceMaps: "yes" });
+    const withMaps = await stack.compile({ sourceMaps: "yes" });
     expect(await packagedFiles("sync")).toContain("dist/sync/index.js.map");
-    expect(variablesOf(compiled, "sync")).toMatchObject({ NODE_OPTIONS: "--max-semi-space-size=8 --enable-source-maps" });
-    expect(variablesOf(compiled, "api")).toMatchObject({ NODE_OPTIONS: "--enable-source-maps" });
+    expect(variablesOf(withMaps, "sync")).toMatchObject({ NODE_OPTIONS: "--max-semi-space-size=8 --enable-source-maps" });
+    expect(variablesOf(withMaps, "api")).toMatchObject({ NODE_OPTIONS: "--enable-source-maps" });
   });
 
   it("scheduleConcurrency keeps some for the planning, and urlConcurrency bounds each function with a URL", async () => {

@@ -253,10 +253,10 @@ describe("an admitted manifest", () => {
     countingAdmitted((_, { spec, stored }) => {
       const metrics = (stored["spec"] as { metrics: readonly { readonly external?: { readonly target: Readonly<Record<string, unknown>> } }[] })
         .metrics;
-      for (const [index, metric] of spec.metrics.entries()) {
-        if (metric.type !== "External") continue;
-        const target = metrics[index]?.external?.target;
-        expect([metric.target.valueMilli, metric.target.averageValueMilli]).toEqual([milli(target?.["value"]), milli(target?.["averageValue"])]);
+      for (const [index, own] of spec.metrics.entries()) {
+        if (own.type !== "External") continue;
+        const wanted = metrics[index]?.external?.target;
+        expect([own.target.valueMilli, own.target.averageValueMilli]).toEqual([milli(wanted?.["value"]), milli(wanted?.["averageValue"])]);
       }
     });
   });

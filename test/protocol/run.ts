@@ -44,8 +44,8 @@ if (values.write) {
     .map(
       ({ asked, held, states, violated }) => `| ${asked.name} | ${held ? "every promise is kept" : violated} | ${states.toLocaleString("en-US")} |`,
     );
-  const table = ["| asked | answer | states |", "|---|---|---|", ...rows].join("\n");
-  writeFileSync(PAGE, withTable(readFileSync(PAGE, "utf8"), "model", table));
+  const printed = ["| asked | answer | states |", "|---|---|---|", ...rows].join("\n");
+  writeFileSync(PAGE, withTable(readFileSync(PAGE, "utf8"), "model", printed));
 }
 const failed = verdicts.filter((verdict) => !isRight(verdict)).length;
 process.stdout.write(`${table.toString()}\n${verdicts.length - failed} passed, ${failed} failed\n`);

@@ -109,8 +109,8 @@ describe("powertoolsReporter()", () => {
   it("prints two metrics for the cluster where few are asked for", () => {
     const blobs = printedBy("few", (reporter) => reporter.sync(completed({ failed: 2, events: [event()] })));
     expect(blobs.map(dimensionsOf)).toEqual([[[["service"]]], [[["service", "cluster"]]]]);
-    const { _aws, ...values } = blobs[1] ?? {};
-    expect(values).toEqual({ service: "tidemark-prod", cluster: "eu-1", SyncLag: 300, EvaluationsFailed: 2 });
+    const { _aws, ...numbers } = blobs[1] ?? {};
+    expect(numbers).toEqual({ service: "tidemark-prod", cluster: "eu-1", SyncLag: 300, EvaluationsFailed: 2 });
   });
 
   it("prints every metric for the fleet and for the cluster where all are asked for", () => {

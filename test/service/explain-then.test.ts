@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import type { Explanation } from "../../lib/service/views/autoscaler-view.ts";
+import type { Explanation } from "../../lib/service/views/view-types.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
 import { NOON } from "../noon.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld } from "./series-world.ts";
@@ -125,11 +125,11 @@ describe("explain() of an earlier time", () => {
       ],
       ["hpa"],
     );
-    const shown = await Promise.all(seen.map(async ({ atMs }) => (await world.service.explain({ name: "hpa" }, atMs)).windows));
-    const missing = shown.map(({ notStored }) => notStored?.endsWith("rates") === true);
+    const windows = await Promise.all(seen.map(async ({ atMs }) => (await world.service.explain({ name: "hpa" }, atMs)).windows));
+    const missing = windows.map(({ notStored }) => notStored?.endsWith("rates") === true);
     expect(missing).toContain(true);
     expect(missing).toContain(false);
-    for (const [index, { rates }] of shown.entries()) expect(rates).toEqual(missing[index] ? [] : seen[index]?.shownThen.windows.rates);
+    for (const [index, { rates }] of windows.entries()) expect(rates).toEqual(missing[index] ? [] : seen[index]?.shownThen.windows.rates);
   });
 
   it("falls back to the newest scale event where no evaluation is stored any more, and says so", async () => {

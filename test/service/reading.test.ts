@@ -4,7 +4,7 @@ import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import type { AutoscalerView } from "../../lib/service/views/autoscaler-view.ts";
+import type { AutoscalerView } from "../../lib/service/views/view-types.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";

@@ -1,7 +1,7 @@
 import { isTidemarkError } from "../../lib/model/errors.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { EditResult, Service } from "../../lib/service/service.ts";
-import type { Applied } from "../../lib/service/views/autoscaler-view.ts";
+import type { Applied } from "../../lib/service/views/view-types.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import type { Order } from "./orders.ts";

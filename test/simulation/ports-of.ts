@@ -43,7 +43,7 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
     return stage.clustersOverSockets ? { ...client, ...clusterOverSockets(stage, site, asked) } : client;
   };
   const observe = async (site: SimulatedCluster, client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>) => {
-    for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
+    for (const { uid, namespace, name: own } of watched) by.uids.set(`${namespace}/${own}`, uid);
     const asked = { by, site, sinceMs: nowMs() };
     const before = rivalsThere(site, watched);
     const seen = await client.observe(watched, limits);

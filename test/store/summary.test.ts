@@ -149,7 +149,7 @@ describe("a summary", () => {
         key: summaryKeyOf(autoscalerUid(`uid-${at}`)),
         state: "active",
         reason: "",
-        targets: [Array.from({ length: 20 }, (_, part) => target(at * 20 + part)).join("")],
+        targets: [Array.from({ length: 20 }, (_part, part) => target(at * 20 + part)).join("")],
       }),
     );
     const body = encodeSummary(rows, NOON);

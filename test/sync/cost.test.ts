@@ -98,7 +98,7 @@ describe("the cost of a sync in steady state", () => {
     );
     const ports = world.worker({ tables: { ...world.tables, client } });
     const counts: number[] = [];
-    for (let syncs = 0; syncs < 3; syncs++) {
+    for (let count = 0; count < 3; count++) {
       world.nowMs += PERIOD_MS;
       consumed = nothingConsumed();
       queries.length = 0;

@@ -20,7 +20,7 @@ const headOf = (named: number, epoch: number, releasedEpoch = epoch - 1): Head =
   releasedEpoch,
   leaseUntilMs: 0,
   protocol: 1,
-  dueDoneMs: 0,
+  lastDoneDueMs: 0,
   evaluatedMs: 0,
   nowMs: 0,
   specVersion: 0,
@@ -43,10 +43,10 @@ describe("loadPages()", () => {
     ["as the head names it, after an unclean one", 4, 6, 4, true],
     ["written by a holder that died before its release", 5, 6, 5, true],
     ["written under this very epoch", 6, 6, 5, true],
-  ])("reads a page %s, and says whether it must be written", async (_what, found, epoch, released, mustWrite) => {
+  ])("reads a page %s, and says whether it must be written", async (_what, found, epoch, released, rewriteAll) => {
     await written(found);
     const loaded = await loadPages(world.tables, world.partition, headOf(4, epoch, released), []);
-    expect(loaded).toMatchObject({ mustWrite, pages: [{ kind: "read", epoch: found, index: 0, generation: 1 }] });
+    expect(loaded).toMatchObject({ rewriteAll, pages: [{ kind: "read", epoch: found, index: 0, generation: 1 }] });
   });
 
   it("ends at a page of a later epoch: another holder claimed since", async () => {

@@ -49,18 +49,18 @@ export const autoscaleManifest = (words: readonly string[], options: AutoscaleOp
   };
 };
 
-const wholeNumber = (option: string, text: string): number => {
-  if (!/^\d{1,9}$/.test(text)) throw usage(`Cannot read ${option} "${text}": give a whole number`);
-  return Number(text);
+const wholeNumber = (option: string, value: string): number => {
+  if (!/^\d{1,9}$/.test(value)) throw usage(`Cannot read ${option} "${value}": give a whole number`);
+  return Number(value);
 };
 
 /** As kubectl reads it, "500" is "500m". */
 const milliByDefault = (cpu: string): string => (/^\d+$/.test(cpu) ? `${cpu}m` : cpu);
 
 /** "80%" is a share of the request, any other value an amount per pod. The manifest's own rules check it. */
-const resourceMetric = (name: "cpu" | "memory", text: string) => {
-  const percent = /^(\d{1,9})%$/.exec(text)?.[1];
-  const target = percent === undefined ? { type: "AverageValue", averageValue: text } : { type: "Utilization", averageUtilization: Number(percent) };
+const resourceMetric = (name: "cpu" | "memory", value: string) => {
+  const percent = /^(\d{1,9})%$/.exec(value)?.[1];
+  const target = percent === undefined ? { type: "AverageValue", averageValue: value } : { type: "Utilization", averageUtilization: Number(percent) };
   return { type: "Resource", resource: { name, target } };
 };
 

@@ -2,7 +2,7 @@ import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
 import { toArray } from "../../service/to-array.ts";
-import type { ClusterView } from "../../service/views/autoscaler-view.ts";
+import type { ClusterView } from "../../service/views/view-types.ts";
 import type { ClusterState, StateView } from "../../service/views/cluster-state.ts";
 import type { Printer, Session } from "../io.ts";
 import { ageText } from "../output/age-text.ts";

@@ -4,7 +4,7 @@ import { isTidemarkError } from "../../model/errors.ts";
 import { instantText } from "../../report/instant-text.ts";
 import { type Printed, text } from "../../report/printed.ts";
 import type { ApplyOptions, AutoscalerEdit, EditResult, ManifestSource, Service } from "../../service/service.ts";
-import type { Applied } from "../../service/views/autoscaler-view.ts";
+import type { Applied } from "../../service/views/view-types.ts";
 import type { Chosen } from "../chosen-autoscalers.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { forEachResource } from "../named-autoscalers.ts";

@@ -93,8 +93,8 @@ const watched = async (query: EventQuery, { list, write, printer, io, clock }: W
   const unprinted = unprintedEvents();
   await watch(io, async (isFirst) => {
     const backMs = Math.max(query.sinceMs ?? 0, clock() - LOOK_BACK_MS);
-    const events = unprinted(list(isFirst ? query : { ...query, sinceMs: backMs }), backMs);
-    for await (const batch of batches(events, BATCH)) if (!(await printer.print(write.batch(batch)))) return false;
+    const unseen = unprinted(list(isFirst ? query : { ...query, sinceMs: backMs }), backMs);
+    for await (const batch of batches(unseen, BATCH)) if (!(await printer.print(write.batch(batch)))) return false;
     return true;
   });
 };

@@ -1,4 +1,4 @@
-import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import type { AutoscalerView } from "../../service/views/view-types.ts";
 import { type ClusterRows, type PartitionRows, type TableRow, tableRowOf, tableRows } from "../../service/views/row-view.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { listedAutoscalers, listedClusters } from "../listed-autoscalers.ts";

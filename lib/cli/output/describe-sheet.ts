@@ -1,6 +1,6 @@
 import { metricText } from "../../report/metric-reading.ts";
 import type { Printed } from "../../report/printed.ts";
-import type { Description, FrozenView, OriginView, PauseView } from "../../service/views/autoscaler-view.ts";
+import type { Description, FrozenView, OriginView, PauseView } from "../../service/views/view-types.ts";
 import { boundsInForce } from "../../service/views/bounds-of.ts";
 import type { OverrideView } from "../../service/views/override-view.ts";
 import { ageText, untilText } from "./age-text.ts";
@@ -89,12 +89,11 @@ const aheadRows = ({ overrides = [] }: Description, nowMs: number): readonly She
   return [{ heading: "Overrides ahead", lines: aligned(ahead.map(rowOf)) }];
 };
 
-const decision = ({ decision }: Description, nowMs: number): string => {
-  if (!decision) return "none yet";
-  const count =
-    decision.kind === "scale" ? `scale ${decision.from} -> ${decision.to}` : `hold${decision.from === undefined ? "" : ` at ${decision.from}`}`;
-  const refused = decision.refused === undefined ? "" : `; the scale was refused: ${decision.refused}`;
-  return `${count}: ${decision.reason}: ${decision.message}${refused} (${ageText(nowMs - Date.parse(decision.at))} ago)`;
+const decision = ({ decision: last }: Description, nowMs: number): string => {
+  if (!last) return "none yet";
+  const count = last.kind === "scale" ? `scale ${last.from} -> ${last.to}` : `hold${last.from === undefined ? "" : ` at ${last.from}`}`;
+  const refused = last.refused === undefined ? "" : `; the scale was refused: ${last.refused}`;
+  return `${count}: ${last.reason}: ${last.message}${refused} (${ageText(nowMs - Date.parse(last.at))} ago)`;
 };
 
 const conditions = (view: Description, nowMs: number, paint: Paint): readonly SheetRow[] => [

@@ -1,4 +1,4 @@
-import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import type { AutoscalerView } from "../../service/views/view-types.ts";
 import { namesIn } from "../../service/views/row-view.ts";
 
 /** What Tidemark adds to a manifest. `apply` passes over it, so that what `get` and `describe` print can be applied again. */

@@ -82,7 +82,7 @@ const plot = ({ stretches }: ShadowView): readonly string[] => {
       ["  Tidemark", barsOf(own, top)],
       ["  the other", barsOf(rival, top)],
       ["", `${first}${last.padStart(PLOT_COLUMNS - first.length)}`],
-    ].map(([name = "", text]) => `${name.padEnd(PLOT_INDENT)}${text}`.trimEnd()),
+    ].map(([name = "", drawn]) => `${name.padEnd(PLOT_INDENT)}${drawn}`.trimEnd()),
   ];
 };
 const PLOT_INDENT = "  the other   ".length;

@@ -1,7 +1,7 @@
 import { SignatureV4 } from "@smithy/signature-v4";
 import { Sha256 } from "../../aws/sha256.ts";
 import { awsDomain } from "../../model/eks.ts";
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import { percentEncoded } from "../../model/percent-encoding.ts";
 import { asObject } from "../../model/read/json.ts";
 import { DESCRIBE_TIMEOUT_MS, MAX_DESCRIPTION_BYTES } from "../request-limits.ts";
@@ -61,18 +61,18 @@ const eksUrl = (region: string): URL => {
 };
 
 const descriptionIn = (outcome: Exchange, { clusterId }: DescribeInput): EksDescription => {
-  if (outcome.kind === "broken") throw new Error(`EKS gave no answer (${foreignWords(outcome.error.code ?? outcome.error.message)})`);
+  if (outcome.kind === "broken") throw new Error(`EKS gave no answer (${foreignText(outcome.error.code ?? outcome.error.message)})`);
   const body = decodeDocument(outcome.bytes);
   if (outcome.status !== 200) throw new Error(refusalWords(outcome.status, String(body?.["message"] ?? body?.["Message"] ?? "")));
   const { name, id, endpoint, certificateAuthority, status } = asObject(body?.["cluster"]);
   const { data } = asObject(certificateAuthority);
   if (name !== clusterId) throw new Error("EKS answered for another cluster");
   if (typeof endpoint !== "string" || typeof data !== "string")
-    throw new Error(`it has no endpoint yet, its status is ${foreignWords(String(status))}`);
+    throw new Error(`it has no endpoint yet, its status is ${foreignText(String(status))}`);
   return { endpoint, caData: data, tokenFor: typeof id === "string" && id !== "" ? id : clusterId };
 };
 
 const refusalWords = (status: number, message: string): string => {
-  const words = message === "" ? `EKS answered ${status}` : foreignWords(message);
+  const words = message === "" ? `EKS answered ${status}` : foreignText(message);
   return status === 401 || status === 403 ? `${words} (${DESCRIBE_RIGHT} is needed)` : words;
 };

@@ -1,7 +1,7 @@
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { type EksPlace, eksFault } from "../../model/eks.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import type { Connection } from "../../model/records.ts";
 import { EKS_TOKEN_TTL_MS } from "../request-limits.ts";
 import type { Access } from "./access.ts";
@@ -137,6 +137,6 @@ const eksRefusal = (
   cause: unknown,
 ): TidemarkError => {
   const identity = roleArn ?? "the environment's AWS credentials";
-  const why = foreignWords(cause instanceof Error ? cause.message : String(cause));
+  const why = foreignText(cause instanceof Error ? cause.message : String(cause));
   return new TidemarkError("cluster.access.eks", `${action} cluster "${cluster}" as ${identity}: ${why}`, { cluster, roleArn });
 };

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { RequestOptions } from "node:https";
 import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 import { TidemarkError } from "../../model/errors.ts";
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import { KUBECONFIG_TTL_MS } from "../request-limits.ts";
 import type { Access, Credentials } from "./access.ts";
 import { cached } from "./cached.ts";
@@ -70,7 +70,7 @@ const FILE_WORDS: Readonly<Record<string, string>> = {
 
 /** The refusals name contexts, like kubectl, but no other names of the file. */
 const chosen = (config: KubeConfig, file: KubeconfigFile): { cluster: Cluster; user: User } => {
-  const names = config.getContexts().map((context) => `"${foreignWords(context.name)}"`);
+  const names = config.getContexts().map((context) => `"${foreignText(context.name)}"`);
   if (file.context !== undefined) config.setCurrentContext(file.context);
   const context = config.getContextObject(config.getCurrentContext());
   const which = file.context === undefined ? "its current-context" : `context "${file.context}"`;
@@ -88,7 +88,7 @@ const apply = async (config: KubeConfig, file: KubeconfigFile): Promise<RequestO
   try {
     await config.applyToHTTPSOptions(options);
   } catch (cause) {
-    throw refusal(file, foreignWords(cause instanceof Error ? cause.message : String(cause)));
+    throw refusal(file, foreignText(cause instanceof Error ? cause.message : String(cause)));
   }
   return options;
 };

@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import type { Connection } from "../../model/records.ts";
 import { isSecretOf, secretWords } from "../../model/secret-name.ts";
 import { AWS_CALLS, SECRET_TTL_MS } from "../request-limits.ts";
@@ -79,7 +79,7 @@ const readSecret = async (client: SecretsManagerClient, connection: SecretConnec
 /** The message for an error of the SDK. An error about an answer that cannot be parsed quotes the secret, so that it is neither repeated nor a cause. */
 const awsWords = (cause: unknown): string => {
   if (!(cause instanceof Error) || cause instanceof SyntaxError) return "the answer of Secrets Manager cannot be read";
-  return foreignWords(cause.message);
+  return foreignText(cause.message);
 };
 
 const accessFrom = async (text: string, context: string | undefined, parts: SecretParts): Promise<Access> => {

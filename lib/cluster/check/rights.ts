@@ -1,4 +1,4 @@
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import { asObject, asText } from "../../model/read/json.ts";
 import { CHECK_NAMESPACES_MAX } from "../request-limits.ts";
@@ -42,7 +42,7 @@ const reviewed = async (ask: Asker["ask"], right: Right, namespace: string | und
   const outcome = await ask({ path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", resource: REVIEW, body });
   if (outcome.kind === "failed") return { kind: "unknown", failure: outcome.failure };
   const { allowed, reason } = asObject(outcome.reply.body["status"]);
-  return allowed === true ? { kind: "allowed" } : { kind: "refused", reason: foreignWords(asText(reason)) };
+  return allowed === true ? { kind: "allowed" } : { kind: "refused", reason: foreignText(asText(reason)) };
 };
 
 const attributes = ({ group, resource, verb }: Right, namespace: string | undefined) => {

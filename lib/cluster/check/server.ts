@@ -1,4 +1,4 @@
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
 import { asObject, asText } from "../../model/read/json.ts";
@@ -51,12 +51,12 @@ const REACH_FIXES: Readonly<Record<string, string>> = {
 const versionPoints = (outcome: CheckAnswer): readonly CheckedPoint[] => {
   if (outcome.kind === "failed" && outcome.failure.code === 401) return [];
   const version = outcome.kind === "answered" ? asText(outcome.reply.body["gitVersion"]) : "";
-  if (version !== "") return [passed("version", foreignWords(version))];
+  if (version !== "") return [passed("version", foreignText(version))];
   const why = outcome.kind === "failed" ? outcome.failure.message : "the answer has no version";
   return [
     warning(
       "version",
-      `unknown: ${foreignWords(why)}`,
+      `unknown: ${foreignText(why)}`,
       "nothing has to be done; with the role system:public-info-viewer the server shows its version",
     ),
   ];
@@ -88,10 +88,10 @@ export const checkUser = async ({ ask }: Asker): Promise<CheckedUser> => {
   const outcome = await ask({ path: "/apis/authentication.k8s.io/v1/selfsubjectreviews", resource: REVIEW, body });
   if (outcome.kind === "failed") return untold(outcome.failure);
   const { username, groups } = asObject(asObject(outcome.reply.body["status"])["userInfo"]);
-  const name = foreignWords(asText(username));
+  const name = foreignText(asText(username));
   if (name === "system:anonymous" || name === "")
     return { points: [failed("user", "the server does not accept the credentials: it takes the call for anonymous", USER_FIX)], known: false };
-  const names = Array.isArray(groups) ? groups.map((group) => foreignWords(String(group))) : undefined;
+  const names = Array.isArray(groups) ? groups.map((group) => foreignText(String(group))) : undefined;
   return { points: [passed("user", userWords(name, names ?? []))], known: true, ...(names && { groups: names }) };
 };
 
@@ -125,7 +125,7 @@ export const checkIdentity = async ({ ask }: Asker, namespaces: readonly string[
   const uid = outcome.kind === "answered" ? identityIn(outcome.reply.body) : undefined;
   if (uid !== undefined) return { point: passed("identity", "the uid of the namespace kube-system is known"), uid };
   const why = outcome.kind === "failed" ? outcome.failure.message : "the namespace kube-system has no uid";
-  const words = `unknown: ${foreignWords(why)}`;
+  const words = `unknown: ${foreignText(why)}`;
   return { point: namespaces === undefined ? warning("identity", words, IDENTITY_FIX) : skipped("identity", words) };
 };
 

@@ -1,5 +1,5 @@
 import { groupOf } from "../../model/api-group.ts";
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import { isObject } from "../../model/is-object.ts";
 import { asObject, asText } from "../../model/read/json.ts";
 import type { SpecKind } from "../../model/spec-kinds.ts";
@@ -47,7 +47,7 @@ const customKinds = (targets: readonly Target[]): readonly Target[] => [
 
 const nameOf = ({ apiVersion, kind }: Target): string => {
   const group = groupOf(apiVersion) ?? asText(apiVersion);
-  return foreignWords(group === "" ? kind : `${kind}.${group}`);
+  return foreignText(group === "" ? kind : `${kind}.${group}`);
 };
 
 /** The targets of the first objects that hold specs. A sync stores all of them, so that the others are among the stored ones soon. What cannot be listed has a point of its own. */

@@ -1,5 +1,5 @@
 import type { Because } from "../../model/decision.ts";
-import { foreignReason, foreignWords } from "../../model/foreign-words.ts";
+import { foreignReason, foreignText } from "../../model/foreign-text.ts";
 import type { Rival } from "../../model/rival-state.ts";
 import { asCount, asList, asName, asObject, asText, type Json } from "../../model/read/json.ts";
 import { readTime } from "../../model/read/time.ts";
@@ -44,7 +44,7 @@ const becauseOf = (conditions: readonly Json[]): Because | undefined => {
   for (const tells of TELLING) {
     const condition = conditions.find(({ type, status, reason }) => tells(asText(type), asText(status), asText(reason)));
     const reason = condition && foreignReason(asText(condition["reason"]));
-    if (condition && reason !== undefined) return { reason, message: foreignWords(asText(condition["message"])) };
+    if (condition && reason !== undefined) return { reason, message: foreignText(asText(condition["message"])) };
   }
   return undefined;
 };

@@ -1,4 +1,4 @@
-import { foreignReason, foreignWords } from "../../model/foreign-words.ts";
+import { foreignReason, foreignText } from "../../model/foreign-text.ts";
 import type { ApiFailure, ScaleRead, ScaleReading } from "../../model/observation.ts";
 import { canonicalSelector, type LabelSelector, selectorOf } from "../../model/selector.ts";
 import { lastScaledBy } from "../field-manager.ts";
@@ -94,7 +94,7 @@ export const readFailure = (raw: unknown): ApiFailure => {
   return {
     code: asCount(status["code"]) ?? 0,
     reason: foreignReason(asText(status["reason"])) ?? "",
-    message: foreignWords(asText(status["message"])),
+    message: foreignText(asText(status["message"])),
   };
 };
 

@@ -1,5 +1,5 @@
 import { isTidemarkError } from "../../model/errors.ts";
-import { foreignReason, foreignWords } from "../../model/foreign-words.ts";
+import { foreignReason, foreignText } from "../../model/foreign-text.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import { OWN_ADDRESS } from "../reachable.ts";
 import type { Broken } from "./exchange.ts";
@@ -18,7 +18,7 @@ export const ANSWER_TOO_LARGE = "AnswerTooLarge";
 /** The failure of an answer outside 2xx: the Status object of the server, or a standard message where it sent none. */
 export const answeredFailure = (code: number, body: JsonObject | undefined, subject: Subject): ApiFailure => {
   const status = statusObject(body);
-  if (status) return { code, reason: status.reason ?? wordsFor(code).reason, message: foreignWords(status.message) };
+  if (status) return { code, reason: status.reason ?? wordsFor(code).reason, message: foreignText(status.message) };
   const { reason, message } = wordsFor(code);
   return { code, reason, message: `${message} (${subject.method.toLowerCase()} ${subject.resource})` };
 };
@@ -47,7 +47,7 @@ export const diagnosis = (broken: Broken, timeoutMs: number): { reason: string; 
 };
 
 const networkDiagnosis = (broken: Broken): { reason: string; state: string } => {
-  const words = foreignWords(broken.error.message);
+  const words = foreignText(broken.error.message);
   if (isTidemarkError(broken.error, OWN_ADDRESS)) return { reason: "AddressRefused", state: words };
   const code = broken.error.code ?? "";
   const known = NETWORK_REASONS[code] ?? (isTlsCode(code, broken) ? TLS_REASON : undefined);

@@ -1,4 +1,4 @@
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS, IDENTITY_AGAIN_MS, IDENTITY_MS, MAX_DISCOVERY_BYTES } from "../request-limits.ts";
@@ -79,6 +79,6 @@ export const sameCluster = (transport: Transport, expected: Expected): Transport
 
 const otherCluster = ({ cluster, uid }: Expected, found: string | undefined): ApiFailure | undefined => {
   if (found === uid) return undefined;
-  const message = `Cannot call cluster "${cluster}": another cluster answers, whose kube-system has the uid ${foreignWords(found ?? "none")}, not ${uid}; correct its address, or store the connection anew with tidemark cluster add ${cluster} --replace --force`;
-  return { code: 0, reason: "OtherCluster", message };
+  const difference = `Cannot call cluster "${cluster}": another cluster answers, whose kube-system has the uid ${foreignText(found ?? "none")}, not ${uid}; correct its address, or store the connection anew with tidemark cluster add ${cluster} --replace --force`;
+  return { code: 0, reason: "OtherCluster", message: difference };
 };

@@ -131,9 +131,9 @@ const withDeadline = (
   new Promise((resolve, reject) => {
     const late = (): void => resolve(noCredentials(`Cannot authenticate: no credentials within ${Math.round(timeoutMs)} ms`));
     const cancel = after(timeoutMs, late);
-    const obtained = (credentials: Credentials | NoCredentials): void => {
+    const obtained = (answer: Credentials | NoCredentials): void => {
       cancel();
-      resolve(credentials);
+      resolve(answer);
     };
     const failed = (error: unknown): void => {
       cancel();

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import { asObject, asText, type Json } from "../../model/read/json.ts";
 import { decodeMessage } from "./decode-message.ts";
 import { type Receiver, TooManyParts } from "./kept-parts.ts";
@@ -29,8 +29,8 @@ export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind, r
   try {
     const { typeMeta, raw, contentEncoding } = await decodeMessage(Reader.create(bytes.subarray(MAGIC.length)), UNKNOWN);
     const sentKind = asText(asObject(typeMeta)["kind"]);
-    if (sentKind !== kind) return broken(`it holds a "${foreignWords(sentKind)}", not a ${kind}`);
-    if (asText(contentEncoding) !== "") return broken(`it is encoded as "${foreignWords(asText(contentEncoding))}"`);
+    if (sentKind !== kind) return broken(`it holds a "${foreignText(sentKind)}", not a ${kind}`);
+    if (asText(contentEncoding) !== "") return broken(`it is encoded as "${foreignText(asText(contentEncoding))}"`);
     if (!Buffer.isBuffer(raw) || raw.length === 0) return broken(`its ${kind} is missing`);
     const object = await decodeMessage(Reader.create(raw), message, receiver);
     if (!kind.endsWith("List")) return { kind: "object", object: { kind, ...object } };
@@ -39,7 +39,7 @@ export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind, r
     return { kind: "object", object: { kind, items: [], ...object } };
   } catch (error) {
     // The reader throws plain errors for bytes that are no protobuf, and nothing else runs in here.
-    return { ...broken(foreignWords((error as Error).message)), ...(error instanceof TooManyParts && { reason: error.reason }) };
+    return { ...broken(foreignText((error as Error).message)), ...(error instanceof TooManyParts && { reason: error.reason }) };
   }
 };
 

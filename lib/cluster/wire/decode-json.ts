@@ -1,6 +1,6 @@
 import type { Buffer } from "node:buffer";
 import { setImmediate } from "node:timers/promises";
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import type { Json } from "../../model/read/json.ts";
 import {
   DECODE_BYTES_AT_ONCE,
@@ -68,7 +68,7 @@ export const decodeDocument = (bytes: Buffer): Json | undefined => {
 /** `JSON.parse` throws a SyntaxError for a text that is no JSON, and so does this reader. Every other error is a mistake in this program. */
 const brokenJson = (error: unknown): Extract<Decoded, { kind: "broken" }> => {
   if (!(error instanceof SyntaxError)) throw error;
-  return { kind: "broken", state: foreignWords(error.message), ...(error instanceof TooManyParts && { reason: error.reason }) };
+  return { kind: "broken", state: foreignText(error.message), ...(error instanceof TooManyParts && { reason: error.reason }) };
 };
 
 const readDocument = (reading: Reading, message: Message | undefined): Json => {

@@ -28,16 +28,16 @@ export interface KnownItems {
 /** The error for an answer with more values than one answer may have, or than all answers of a sync may have together. */
 export class TooManyParts extends SyntaxError {
   readonly reason: "AnswerTooLarge" | "BudgetExhausted";
-  constructor(reason: TooManyParts["reason"], message: string) {
-    super(message);
+  constructor(reason: TooManyParts["reason"], sentence: string) {
+    super(sentence);
     this.reason = reason;
   }
 }
 
 /** The error for one object that is larger than may be read. */
 export class ObjectTooLarge extends TooManyParts {
-  constructor(message: string) {
-    super("AnswerTooLarge", message);
+  constructor(sentence: string) {
+    super("AnswerTooLarge", sentence);
   }
 }
 

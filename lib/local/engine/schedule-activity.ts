@@ -49,13 +49,13 @@ export const scheduler = (options: SchedulerOptions): Activity => {
     writeWhole(options.path, JSON.stringify(state));
   };
   const attempt = async (tick: Delivery): Promise<void> => {
-    const { scheduledMs, attempt } = tick;
+    const { scheduledMs, attempt: attempts } = tick;
     const failure = await invoke(options, tick);
     if (failure === undefined) return;
     options.onFailure(tickOf(tick).scheduledTime, failure);
-    const atMs = options.clock() + FIRST_RETRY_MS * 2 ** (attempt - 1);
-    if (attempt > MAX_RETRIES || atMs > scheduledMs + MAX_AGE_MS) return;
-    save({ ...state, retries: [...state.retries, { ...tick, attempt: attempt + 1, atMs }] });
+    const atMs = options.clock() + FIRST_RETRY_MS * 2 ** (attempts - 1);
+    if (attempts > MAX_RETRIES || atMs > scheduledMs + MAX_AGE_MS) return;
+    save({ ...state, retries: [...state.retries, { ...tick, attempt: attempts + 1, atMs }] });
   };
   let firing = false;
   /** A minute that is ahead of the clock was saved under a clock that was ahead itself. Waiting for it would stop every sync until then. */

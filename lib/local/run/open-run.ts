@@ -9,7 +9,7 @@ import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
 import { openMetricsText } from "../../report/open-metrics.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
-import type { Applied } from "../../service/views/autoscaler-view.ts";
+import type { Applied } from "../../service/views/view-types.ts";
 import { recordChange } from "../../service/partitions/record-change.ts";
 import { insertByStatement } from "../../store/history/insert.ts";
 import { connectionFor, connectionRecord, getCluster, getConnection, lastVersion, putCluster, putConnection } from "../../store/records/clusters.ts";

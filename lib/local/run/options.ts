@@ -157,8 +157,8 @@ const wholeNumber = (digits: string): number => {
 };
 
 /** Whole seconds: due times of syncs are. */
-const instant = (text: string): number => {
-  const atMs = readInstant(text);
+const instant = (given: string): number => {
+  const atMs = readInstant(given);
   if (atMs === undefined || atMs < 0 || atMs % 1_000 !== 0)
     throw new InvalidArgumentError("Wanted a time of RFC 3339 in whole seconds, such as 2026-03-27T06:00:00Z.");
   return atMs;
@@ -166,22 +166,22 @@ const instant = (text: string): number => {
 
 const MAX_PORT = 65_535;
 
-const portNumber = (text: string): number => {
-  const port = wholeNumber(text);
+const portNumber = (given: string): number => {
+  const port = wholeNumber(given);
   if (port > MAX_PORT) throw new InvalidArgumentError(`Wanted a port, at most ${MAX_PORT}.`);
   return port;
 };
 
 const count =
   (most: number) =>
-  (text: string): number => {
-    const value = wholeNumber(text);
+  (given: string): number => {
+    const value = wholeNumber(given);
     if (value < 1 || value > most) throw new InvalidArgumentError(`Wanted a number from 1 to ${most}.`);
     return value;
   };
 
-const positive = (text: string): number => {
-  const value = Number(text);
+const positive = (given: string): number => {
+  const value = Number(given);
   if (!(value > 0 && value <= MAX_SPEED)) throw new InvalidArgumentError(`Wanted a number above 0, at most ${MAX_SPEED}.`);
   return value;
 };
@@ -189,8 +189,8 @@ const positive = (text: string): number => {
 /** A hundred years, so that the end is still a valid date. */
 const MAX_DURATION_MS = 36_525 * 86_400_000;
 
-const duration = (text: string): number => {
-  const value = readDuration(text);
+const duration = (given: string): number => {
+  const value = readDuration(given);
   if (value === undefined || value <= 0) throw new InvalidArgumentError("Wanted a duration like 90s, 1m30s, 40m or 2h.");
   if (value > MAX_DURATION_MS) throw new InvalidArgumentError("Wanted at most 36525d.");
   return Math.round(value);

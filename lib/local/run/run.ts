@@ -5,7 +5,7 @@ import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
 import { connect } from "../../cluster/connect.ts";
 import { clusterName } from "../../model/ids.ts";
 import { lines } from "../../report/printed.ts";
-import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import type { AutoscalerView } from "../../service/views/view-types.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
 import { drive } from "../engine/drive.ts";
 import { refuseDamaged } from "../folder/damage.ts";
@@ -37,7 +37,7 @@ export const run = async (options: RunOptions, terminal: Terminal, stop: AbortCo
   await refuseKubeconfig(setupOf(layout, options));
   try {
     const say = (line: string): void => terminal.write(lines([line]));
-    await opened(layout, options, { closer, say }, (run) => play(run, { layout, options, terminal, stop }));
+    await opened(layout, options, { closer, say }, (begun) => play(begun, { layout, options, terminal, stop }));
   } catch (error) {
     // What failed first says why; what cannot be closed after it is mostly the same again.
     await closer.closeAll().catch(() => undefined);
@@ -56,11 +56,11 @@ const opened = async (
   const setup = setupOf(layout, options);
   if (setup.resumed) refuseDamaged(layout, setup.identity, "run");
   else beginFolder(layout);
-  const run = await openRun(layout, setup, options, { closer, say });
+  const begun = await openRun(layout, setup, options, { closer, say });
   taken.keep();
-  taken.publish({ tablesEndpoint: run.tables.endpoint, queueEndpoint: run.queues.endpoint, seriesUrl: run.series.url });
+  taken.publish({ tablesEndpoint: begun.tables.endpoint, queueEndpoint: begun.queues.endpoint, seriesUrl: begun.series.url });
   closer.add(() => taken.publish({}));
-  await work(run);
+  await work(begun);
 };
 
 /** A kubeconfig that cannot be used is refused before anything is written. */
@@ -79,19 +79,19 @@ interface Played {
   readonly stop: AbortController;
 }
 
-const play = async (opened: Run, { layout, options, terminal, stop }: Played): Promise<void> => {
-  const { clock, setup } = opened;
+const play = async (begun: Run, { layout, options, terminal, stop }: Played): Promise<void> => {
+  const { clock, setup } = begun;
   const startMs = clock.now();
   const endMs = options.for === undefined ? undefined : startMs + options.for;
   const startedAt = performance.now();
-  terminal.write(lines(opened.greeting));
-  const view = viewOf(terminal, opened, {
+  terminal.write(lines(begun.greeting));
+  const view = viewOf(terminal, begun, {
     startMs: setup.identity.startMs,
     dataOption: dataOption(layout.named),
     ...(endMs !== undefined && { endMs }),
   });
   const real = setup.identity.kind === "kubeconfig";
-  const { activities, close } = runActivities(layout, opened, view, real ? DEFAULT_TIMING.lifeMs : undefined);
+  const { activities, close } = runActivities(layout, begun, view, real ? DEFAULT_TIMING.lifeMs : undefined);
   try {
     const driven = drive({ activities, clock, endMs: endMs ?? Number.POSITIVE_INFINITY, signal: stop.signal, oneAtATime: !real });
     await watched(view, driven, { stop, everyMs: REFRESH_MS[setup.identity.kind] });
@@ -99,18 +99,18 @@ const play = async (opened: Run, { layout, options, terminal, stop }: Played): P
     await close();
   }
   await view.end();
-  const autoscalers = await opened.reader.autoscalers();
-  const statistics = scaledStatistics(opened, autoscalers);
+  const autoscalers = await begun.reader.autoscalers();
+  const statistics = scaledStatistics(begun, autoscalers);
   const ran: SummaryInput = {
     playedMs: clock.now() - startMs,
     endMs: clock.now(),
     autoscalers,
     wallMs: performance.now() - startedAt,
-    events: opened.reader.seen(),
-    tally: opened.counter.tally(),
+    events: begun.reader.seen(),
+    tally: begun.counter.tally(),
     pace: clock.pace(),
     ...(statistics && { statistics }),
-    deadLetters: opened.queues.dead.counts().visible,
+    deadLetters: begun.queues.dead.counts().visible,
     taken: taken(layout),
   };
   const summary = summaryLines(ran, terminal.live ? terminal.stream.columns : undefined);

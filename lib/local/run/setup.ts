@@ -44,8 +44,8 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
   if (real) return { identity: real, resumed: false, manifests: named };
   const fleet = fleetOf(options);
   if (fleet) {
-    const identity = { kind: "simulated" as const, ...begunOf(options), fleet, deployments: [] } satisfies FolderIdentity;
-    return { identity, resumed: false, manifests: [] };
+    const fresh = { kind: "simulated" as const, ...begunOf(options), fleet, deployments: [] } satisfies FolderIdentity;
+    return { identity: fresh, resumed: false, manifests: [] };
   }
   const manifests = named.length > 0 ? named : manifestFiles([], trace !== undefined);
   const demonstration = named.length === 0 && trace === undefined;

@@ -10,7 +10,7 @@ import type { Trusted } from "../../cluster/access/trusted.ts";
 import { clusterClients } from "../../cluster/clients.ts";
 import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import type { Connection } from "../../model/records.ts";
 import { noticeLine } from "../../report/log-lines.ts";
 import type { Reporter } from "../../report/reporter.ts";
@@ -92,7 +92,7 @@ const trustedOf = (connections: readonly Connection[]): Trusted => ({
     if (connections.some(isOfStart)) return kubeconfigFileAccess(file);
     throw new TidemarkError(
       "cluster.access.kubeconfig",
-      `Cannot use kubeconfig "${foreignWords(file.path)}" for cluster "${file.cluster}": this run was started with another one; start a run of its own for that cluster, with --kubeconfig and a folder of its own (--data)`,
+      `Cannot use kubeconfig "${foreignText(file.path)}" for cluster "${file.cluster}": this run was started with another one; start a run of its own for that cluster, with --kubeconfig and a folder of its own (--data)`,
       { from: file.path, cluster: file.cluster },
     );
   },

@@ -1,7 +1,7 @@
 import { line, type Word } from "../../report/printed.ts";
 import { laneOfReason } from "../../report/reasons/lanes.ts";
 import { ratioOf } from "../../service/history/point.ts";
-import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import type { AutoscalerView } from "../../service/views/view-types.ts";
 import { boundsInForce } from "../../service/views/bounds-of.ts";
 import { stateWords } from "../../service/views/row-view.ts";
 import type { EventView } from "../../service/views/event-view.ts";
@@ -57,8 +57,8 @@ export const liveView = ({ stream, reader, clock, startMs, endMs, dataOption }: 
     draw(picture(frame, canvas));
   };
   return {
-    say: (line) => {
-      trouble = line;
+    say: (problem) => {
+      trouble = problem;
     },
     refresh,
     end: refresh,
@@ -147,8 +147,8 @@ export const screen = (stream: Stream): Screen => {
   let before: readonly string[] = [];
   let size = sizeOf(stream);
   return {
-    draw: (picture) => {
-      const lines = picture.map((each) => line(each).written());
+    draw: (rows) => {
+      const lines = rows.map((each) => line(each).written());
       const resized = size !== sizeOf(stream);
       size = sizeOf(stream);
       const text = resized ? CLEAR_ALL + whole(lines) : lines.length === before.length ? changes(before, lines) : again(before, lines);

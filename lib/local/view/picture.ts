@@ -58,8 +58,8 @@ const title = ({ nowMs, endMs, pace }: Frame, { startMs, columns }: Canvas): Pri
 
 const footer = ({ columns, dataOption }: Canvas): readonly Word[] => {
   const command = (words: string): string => `npx tidemark ${words}${dataOption}`;
-  const text = `Ctrl-C ends the run with a summary. In another terminal: ${command("get")} | describe NAME | events --all`;
-  return wrapped(text, columns, FOOTER_LINES_MAX).map((line) => styled("dim", line));
+  const sentence = `Ctrl-C ends the run with a summary. In another terminal: ${command("get")} | describe NAME | events --all`;
+  return wrapped(sentence, columns, FOOTER_LINES_MAX).map((line) => styled("dim", line));
 };
 
 /** Lines of the charts of one autoscaler, and of its reason. */
@@ -113,8 +113,8 @@ const EVENT_INDENT = "  ";
 const newestEvents = ({ events, nowMs }: Frame, { columns }: Canvas, room: number): readonly Word[] => {
   const lines: Word[] = [];
   for (const event of events.toReversed()) {
-    const text = `${shortInstantText(Date.parse(event.at), nowMs)}  ${eventText(event)}`;
-    const eventLines = wrapped(text, columns, Math.min(EVENT_LINES_MAX, room - lines.length), EVENT_INDENT);
+    const sentence = `${shortInstantText(Date.parse(event.at), nowMs)}  ${eventText(event)}`;
+    const eventLines = wrapped(sentence, columns, Math.min(EVENT_LINES_MAX, room - lines.length), EVENT_INDENT);
     if (eventLines.length === 0) break;
     lines.unshift(...(event.outcome === "applied" ? eventLines : eventLines.map((line) => styled("yellow", line))));
   }

@@ -1,5 +1,5 @@
 import type { Service } from "../../service/service.ts";
-import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import type { AutoscalerView } from "../../service/views/view-types.ts";
 import type { EventView } from "../../service/views/event-view.ts";
 
 /** Reads the tables, as the command of a person does. */

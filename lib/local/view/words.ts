@@ -1,6 +1,6 @@
 import { printable } from "../../model/printable.ts";
 import { withLocalTimes } from "../../report/instant-text.ts";
-import type { AutoscalerView, MetricView } from "../../service/views/autoscaler-view.ts";
+import type { AutoscalerView, MetricView } from "../../service/views/view-types.ts";
 import type { EventView } from "../../service/views/event-view.ts";
 
 export const metricText = (metric: MetricView): string => {

@@ -1,4 +1,4 @@
-import { foreignWords } from "../foreign-words.ts";
+import { foreignText } from "../foreign-text.ts";
 import { isObject } from "../is-object.ts";
 
 /** A JSON object of the Kubernetes API. Only the fields that rules use are read, because a list of ten thousand pods is read every few seconds. */
@@ -13,7 +13,7 @@ export const asText = (value: unknown): string => (typeof value === "string" ? v
 /** A name that is safe in messages. Names of Kubernetes are printable ASCII of at most 253 characters, and stay unchanged. */
 export const asName = (value: unknown): string => {
   const text = asText(value);
-  return NAME.test(text) ? text : foreignWords(text);
+  return NAME.test(text) ? text : foreignText(text);
 };
 const NAME = /^[!-~]{0,253}$/;
 export const asCount = (value: unknown): number | undefined => (typeof value === "number" && Number.isSafeInteger(value) ? value : undefined);

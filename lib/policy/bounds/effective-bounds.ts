@@ -19,8 +19,8 @@ export const isByManifest = ({ schedule }: OwnBounds, { overrides }: SetByPeople
 export const effectiveBounds = (spec: OwnBounds, { overrides, calendars }: SetByPeople, nowMs: number): EffectiveBounds => {
   const own = scheduledBounds(spec, calendars, nowMs);
   const active = overrides.filter((override) => isActive(override, nowMs));
-  const min = overridden(own.min, active, ({ set: { min, minFactorMilli } }) =>
-    min === undefined && minFactorMilli !== undefined ? Math.ceil((own.min.replicas * minFactorMilli) / 1000) : min,
+  const min = overridden(own.min, active, ({ set: { min: ownMin, minFactorMilli } }) =>
+    ownMin === undefined && minFactorMilli !== undefined ? Math.ceil((own.min.replicas * minFactorMilli) / 1000) : ownMin,
   );
   const max = overridden(own.max, active, ({ set }) => set.max);
   const held = uncrossed({ min, max }, active);

@@ -155,7 +155,7 @@ const outdoing = (runs: Runs, newest: RecommendationRun, outdoes: (one: number, 
 const thinned = (steps: Runs, windowMs: number): Runs => {
   if (steps.length <= STEPS_MAX) return steps;
   const parts = Map.groupBy(steps, ({ lastMs }) => Math.floor((lastMs * PARTS) / windowMs));
-  return [...parts.values()].map((part) => part.map(withoutStep).reduce(({ replicas, firstMs }, { lastMs }) => ({ replicas, firstMs, lastMs })));
+  return [...parts.values()].map((runs) => runs.map(withoutStep).reduce(({ replicas, firstMs }, { lastMs }) => ({ replicas, firstMs, lastMs })));
 };
 
 const withoutStep = ({ replicas, firstMs, lastMs }: RecommendationRun): RecommendationRun => ({ replicas, firstMs, lastMs });

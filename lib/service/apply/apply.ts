@@ -5,7 +5,7 @@ import { raiseForChanged } from "../edits/edit-condition.ts";
 import { mustStay } from "../edits/removal.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
 import type { ApplyOptions, ManifestSource } from "../service.ts";
-import type { Applied } from "../views/autoscaler-view.ts";
+import type { Applied } from "../views/view-types.ts";
 import { inNamespace, type ManifestInput, readInputs } from "./manifest-inputs.ts";
 import { planApply } from "./plan.ts";
 import { storeAll } from "./store-planned.ts";

@@ -17,7 +17,7 @@ import { mustMatch } from "../edits/edit-condition.ts";
 import { livesInCluster, readFromObject } from "../edits/object-owned.ts";
 import { mustRead } from "../find-autoscaler.ts";
 import type { EditCondition } from "../service.ts";
-import type { Applied } from "../views/autoscaler-view.ts";
+import type { Applied } from "../views/view-types.ts";
 import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } from "./manifest-inputs.ts";
 import { namesCalendar, rulesChange, type ScaleTarget, scheduleOutlook, sharedTargets } from "./warnings.ts";
 

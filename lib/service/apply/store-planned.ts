@@ -7,7 +7,7 @@ import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.t
 import type { ServiceContext } from "../context.ts";
 import { mustHaveStayed, type Written } from "../edits/removal.ts";
 import type { ApplyOptions } from "../service.ts";
-import type { Applied } from "../views/autoscaler-view.ts";
+import type { Applied } from "../views/view-types.ts";
 import { type ApplyTarget, type Planned, replan } from "./plan.ts";
 
 /** Attempts of an edit while other editors win. */

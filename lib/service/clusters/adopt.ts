@@ -10,8 +10,8 @@ import type { ServiceContext } from "../context.ts";
 import { forgetPast } from "../partitions/forget-past.ts";
 import { recordChange } from "../partitions/record-change.ts";
 import { toArray } from "../to-array.ts";
-import { frozenView } from "../views/autoscaler-of.ts";
-import type { FleetAdopted } from "../views/autoscaler-view.ts";
+import { frozenView } from "../views/autoscaler-view.ts";
+import type { FleetAdopted } from "../views/view-types.ts";
 
 const RECORDS_AT_ONCE = 8;
 const REASON = "restored tables were adopted: delete and pause again what came back, then thaw";

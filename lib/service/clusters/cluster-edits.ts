@@ -29,7 +29,7 @@ import { everSynced, whileNoSyncs } from "../partitions/no-syncs.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import type { ClusterChange, ClusterStored, NewCluster } from "../service.ts";
 import { toArray } from "../to-array.ts";
-import type { ClusterView } from "../views/autoscaler-view.ts";
+import type { ClusterView } from "../views/view-types.ts";
 import { clusterView, headsOf } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/pause-view.ts";
 import { rememberTables } from "./adopt.ts";
@@ -115,15 +115,15 @@ const withConnection = (record: ClusterRecord, connection: Connection | undefine
  *
  * A connection counts only for the uid that it was stored for: until the one of A is back, the syncs of A hold and say that there is none.
  */
-const keepConnection = async ({ tables }: ServiceContext, cluster: ClusterRecord, own: ConnectionRecord): Promise<void> => {
+const keepConnection = async ({ tables }: ServiceContext, record: ClusterRecord, own: ConnectionRecord): Promise<void> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const stored = await getConnection(tables, cluster.name);
+    const stored = await getConnection(tables, record.name);
     // Where another editor has replaced the connection of this cluster already, the later edit counts.
-    if (connectionFor(cluster, stored)) return;
+    if (connectionFor(record, stored)) return;
     if ((await putConnection(tables, own, stored)).kind === "stored") return;
   }
   const words = "others are editing it; replace it with the connection";
-  throw new TidemarkError("service.conflict", `Cannot store the connection of cluster "${cluster.name}": ${words}`, { name: cluster.name });
+  throw new TidemarkError("service.conflict", `Cannot store the connection of cluster "${record.name}": ${words}`, { name: record.name });
 };
 
 /**

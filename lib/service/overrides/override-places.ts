@@ -79,12 +79,12 @@ export const unknownOverride = (id: string): TidemarkError =>
     },
   );
 
-export const ofFleet = ({ overrides = [] }: { readonly overrides?: readonly Override[] }): readonly LocatedOverride[] =>
-  overrides.map((override) => ({ place: { scope: "fleet" }, override }));
+export const ofFleet = ({ overrides: own = [] }: { readonly overrides?: readonly Override[] }): readonly LocatedOverride[] =>
+  own.map((override) => ({ place: { scope: "fleet" }, override }));
 
 /** Those of all of the cluster are for every caller that sees some part of it, because they meet that part. */
-export const ofCluster = (context: QueryContext, { name, overrides = [] }: ClusterRecord): readonly LocatedOverride[] =>
-  overrides
+export const ofCluster = (context: QueryContext, { name, overrides: own = [] }: ClusterRecord): readonly LocatedOverride[] =>
+  own
     .filter(({ namespace: inside }) => inside === undefined || sees(context, name, inside))
     .map((override) => ({
       place:
@@ -97,8 +97,8 @@ async function* ofAutoscalers(context: QueryContext, { name }: ClusterRecord, in
     if (sees(context, name, record.namespace)) yield* ofAutoscaler(record);
 }
 
-export const ofAutoscaler = ({ cluster, namespace: inside, name, overrides = [] }: AutoscalerRecord): readonly LocatedOverride[] =>
-  overrides.map((override) => ({ place: { scope: "autoscaler", cluster, namespace: inside, name }, override }));
+export const ofAutoscaler = ({ cluster, namespace: inside, name, overrides: own = [] }: AutoscalerRecord): readonly LocatedOverride[] =>
+  own.map((override) => ({ place: { scope: "autoscaler", cluster, namespace: inside, name }, override }));
 
 /**
  * Lists the overrides that meet a part of the fleet, the wider ones too, also those that are ahead or expired: first those of the fleet, then cluster by cluster. Throws `service.unknown`.

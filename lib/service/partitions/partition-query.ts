@@ -12,7 +12,7 @@ import { autoscalersOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
 import { toArray } from "../to-array.ts";
-import { secondsBetween } from "../views/autoscaler-of.ts";
+import { secondsBetween } from "../views/autoscaler-view.ts";
 import type { IntentView, PageView, PartitionView } from "../views/partition-view.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
 import { headAheadMs } from "./times-ahead.ts";

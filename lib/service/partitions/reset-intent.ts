@@ -62,7 +62,7 @@ const reset = async (
   { lost, action }: { readonly lost: UnreadableIntent; readonly action: string },
 ): Promise<ResetView> => {
   const uid = uidOfIntent(lost.id);
-  const item = (await toArray(autoscalersOf(context.tables, cluster, ref))).find((item) => uidOfItem(item) === uid);
+  const item = (await toArray(autoscalersOf(context.tables, cluster, ref))).find((candidate) => uidOfItem(candidate) === uid);
   const record = item?.kind === "read" ? item.record : undefined;
   const nowMs = notBeforeMs(context, leased);
   const page = await entriesOfPage(context, leased, uid, action);
@@ -79,7 +79,7 @@ const reset = async (
     before: { intent: lost.id, problem: lost.message, kept },
     after: { autoscalers },
   });
-  const entry = page.entries.find((entry) => entry.uid === uid) ?? { uid, windows: NEW_WINDOWS, open: false };
+  const entry = page.entries.find((candidate) => candidate.uid === uid) ?? { uid, windows: NEW_WINDOWS, open: false };
   const event = record && (await tellEvent(context, record, { lost, nowMs, ref, replicas: entry.windows.status.currentReplicas }));
   if (item) {
     const windows = await withUnknownHistory(context, entry.windows, record, { nowMs, eventId: lost.id });

@@ -1,7 +1,7 @@
 import type { IndexRow } from "../../model/partition-index.ts";
 import type { FleetRecord } from "../../model/records.ts";
 import type { SummaryRow } from "../../model/summary.ts";
-import type { AutoscalerState } from "../views/autoscaler-view.ts";
+import type { AutoscalerState } from "../views/view-types.ts";
 import { pauseView } from "../views/pause-view.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
 import { type AutoscalerRow, presentIn } from "../views/row-view.ts";

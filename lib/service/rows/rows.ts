@@ -14,7 +14,7 @@ import { snapshotReader } from "../autoscalers.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
 import { type LabelTest, readSelector } from "../label-selector.ts";
-import { autoscalerView, secondsBetween } from "../views/autoscaler-of.ts";
+import { autoscalerView, secondsBetween } from "../views/autoscaler-view.ts";
 import { type Heads, headsOf } from "../views/cluster-of.ts";
 import { pauseView } from "../views/pause-view.ts";
 import { rfc3339 } from "../views/rfc3339.ts";

@@ -1,6 +1,6 @@
 import type { GaugeWrite } from "../../model/decision.ts";
 import type { MetricFamily } from "../../report/open-metrics.ts";
-import type { AutoscalerState } from "../views/autoscaler-view.ts";
+import type { AutoscalerState } from "../views/view-types.ts";
 import type { AutoscalerRow } from "../views/row-view.ts";
 import { chosenLabels } from "./labels-info.ts";
 

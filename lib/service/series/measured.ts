@@ -17,7 +17,7 @@ import { newestEvaluations } from "../partitions/partition-data.ts";
 import type { KnownPartition } from "../rows/known-partitions.ts";
 import { rowOf } from "../rows/known-row.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import { autoscalerView } from "../views/autoscaler-of.ts";
+import { autoscalerView } from "../views/autoscaler-view.ts";
 import { pauseView } from "../views/pause-view.ts";
 import { rowOfView } from "../views/row-view.ts";
 import type { Measured } from "./autoscaler-series.ts";

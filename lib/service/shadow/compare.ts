@@ -1,4 +1,4 @@
-import { rivalView } from "../views/autoscaler-of.ts";
+import { rivalView } from "../views/autoscaler-view.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
 import type { ShadowDifference, ShadowStretch, ShadowView } from "../views/shadow-view.ts";
 import { reactionsOf } from "./reactions.ts";

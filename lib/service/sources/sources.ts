@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import { type MetricSourceRecord, type RegisteredSource, SOURCE_LIMITS } from "../../model/metric-source.ts";
 import {
   deleteMetricSource,
@@ -35,7 +35,7 @@ export const sources = async ({ tables }: QueryContext): Promise<readonly (Sourc
   const all: (SourceView | UnreadableSource)[] = [];
   for await (const item of listMetricSources(tables)) {
     if (item.kind === "read") all.push(viewOf(item.record));
-    else all.push({ name: item.name, problem: `its record cannot be read: ${foreignWords(item.message)}; register it again, or delete it` });
+    else all.push({ name: item.name, problem: `its record cannot be read: ${foreignText(item.message)}; register it again, or delete it` });
   }
   return all;
 };

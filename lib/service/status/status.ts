@@ -9,8 +9,8 @@ import { dueTimes, MINUTE_MS } from "../../sync/plan.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { type LocatedOverride, ofAutoscaler, ofCluster, ofFleet } from "../overrides/override-places.ts";
 import { toArray } from "../to-array.ts";
-import { frozenView } from "../views/autoscaler-of.ts";
-import type { ClusterView } from "../views/autoscaler-view.ts";
+import { frozenView } from "../views/autoscaler-view.ts";
+import type { ClusterView } from "../views/view-types.ts";
 import { type ClusterReading, clusterReading, type Heads, headsOf } from "../views/cluster-of.ts";
 import { overrideView } from "../views/override-view.ts";
 import { pauseView } from "../views/pause-view.ts";
@@ -162,7 +162,7 @@ type SyncCounts = StatusView["syncs"];
 const syncCounts = ({ name, syncPeriodMs, plannedFromMs = 0 }: ClusterRecord, { partitions }: ClusterReading, nowMs: number): SyncCounts => {
   const window = { fromMs: Math.max(nowMs - MINUTE_MS, plannedFromMs), untilMs: nowMs };
   const due = partitions.map(({ view, head }) => ({
-    doneMs: head?.dueDoneMs ?? 0,
+    doneMs: head?.lastDoneDueMs ?? 0,
     times: dueTimes(name, partitionName(view.name), syncPeriodMs, window),
   }));
   const open = due.flatMap(({ doneMs, times }) => times.filter((dueMs) => dueMs > doneMs));

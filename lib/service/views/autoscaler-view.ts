@@ -1,217 +1,131 @@
-import type { Connection } from "../../model/records.ts";
-import type { TargetRef } from "../../model/spec-common.ts";
-import type { SpecKindName } from "../../model/spec-kinds.ts";
-import type { Condition } from "../../model/windows.ts";
-import type { MetricReading } from "../../report/metric-reading.ts";
-import type { StateView } from "./cluster-state.ts";
-import type { EventView, StepView } from "./event-view.ts";
-import type { BoundsView, OverrideView } from "./override-view.ts";
-import type { WindowsView } from "./windows.ts";
+import { foreignText } from "../../model/foreign-text.ts";
+import { originIn } from "../../model/origin.ts";
+import type { AutoscalerRecord, FleetRecord, WithoutHold } from "../../model/records.ts";
+import type { Rival } from "../../model/rival-state.ts";
+import type { Status } from "../../model/windows.ts";
+import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
+import { countsOf, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
+import { metricReadings } from "../../sync/metric-readings.ts";
+import type { Evaluated } from "../partitions/partition-data.ts";
+import type { AutoscalerSnapshot } from "../snapshot.ts";
+import type { AutoscalerState, AutoscalerView, DecisionView, FrozenView, RivalView } from "./view-types.ts";
+import { overridesView } from "./bounds-of.ts";
+import { readable } from "./event-view.ts";
+import { pauseView } from "./pause-view.ts";
+import { rfc3339 } from "./rfc3339.ts";
 
-/**
- * The views: plain JSON with RFC 3339 times, the same from the embedded run and a deployed stack. The fields are documented in docs/cli.md; fields are added,
- * never renamed.
- */
-export interface AutoscalerView {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  /** The dialect. It is "unknown", without the next three fields, when the stored manifest cannot be read. */
-  readonly dialect: string;
-  /** The owner in the manifest, if any. */
-  readonly owner?: string;
-  readonly target?: TargetRef;
-  readonly minReplicas?: number;
-  readonly maxReplicas?: number;
-  /** The object in the cluster that it is read from. Absent where people store it. Its `generation` counts the edits of the object alone. */
-  readonly origin?: OriginView;
-  readonly state: AutoscalerState;
-  /** What holds it beside its metrics, as of the newest sync: "rival", "monitor", "dry run" or similar. */
-  readonly heldBy?: string;
-  /** The other controllers of the workload in the newest sync, with what they want. Absent where there is none. */
-  readonly rivals?: readonly RivalView[];
-  readonly paused?: PauseView;
-  /** The pause of its cluster. */
-  readonly clusterPaused?: PauseView;
-  /** The freeze of the fleet. */
-  readonly frozen?: FrozenView;
-  /** The bounds that hold now, with where each comes from. Absent where only the manifest sets any. */
-  readonly bounds?: BoundsView;
-  /** The overrides that meet it, wider ones too, active or ahead. Absent where there is none. */
-  readonly overrides?: readonly OverrideView[];
-  /** Absent when the newest sync could not read the count. */
-  readonly currentReplicas?: number;
-  readonly desiredReplicas?: number;
-  /** The last known count, and since when it cannot be read. Present only when the newest sync could not read it. */
-  readonly lastKnown?: { readonly replicas: number; readonly at?: string };
-  readonly metrics: readonly MetricView[];
-  readonly conditions: readonly ConditionView[];
-  /** The newest evaluation in the journal. */
-  readonly decision?: DecisionView;
-  readonly lastScaleAt?: string;
-  /** When the partition's last sync ended; the counts above are from that sync. Absent before the first. */
-  readonly syncedAt?: string;
-  readonly ageSeconds?: number;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly updatedBy: string;
-  /** Why the stored manifest cannot be read; then nothing is decided for it. */
-  readonly problem?: string;
-  /** The manifest as it was given. */
-  readonly manifest: unknown;
-}
-
-/**
- * One word for a table: `waiting` before its first sync, `frozen` by the kill switch, `paused` by itself or with its cluster, `forbidden` when the cluster refuses our credentials or rights for it, `failing` when it could not be
- * evaluated or its scale was refused otherwise, `shadow` beside another controller of the workload, `held` when something else beside its rules kept the count (an open scale), `limited` when a bound or rate cut the proposal, `invalid` when its stored manifest cannot be read.
- */
-export type AutoscalerState = "active" | "failing" | "forbidden" | "frozen" | "held" | "invalid" | "limited" | "paused" | "shadow" | "waiting";
-
-export interface RivalView {
-  readonly kind: string;
-  readonly name: string;
-  readonly uid?: string;
-  readonly desiredReplicas?: number;
-  readonly lastScaleAt?: string;
-  /** The condition that says most about its count. */
-  readonly reason?: string;
-  readonly message?: string;
-}
-
-export interface OriginView {
-  readonly apiVersion: string;
-  readonly kind: SpecKindName;
-  readonly uid: string;
-  readonly generation: number;
-  /** Since when the cluster has no such object. */
-  readonly goneAt?: string;
-}
-
-export interface PauseView {
-  readonly by: string;
-  readonly at: string;
-  readonly until?: string;
-}
-
-export type MetricView = MetricReading;
-
-export interface ConditionView {
-  readonly type: string;
-  readonly status: Condition["status"];
-  readonly reason: string;
-  readonly message: string;
-  readonly since: string;
-}
-
-export interface DecisionView {
-  readonly at: string;
-  readonly kind: "hold" | "scale";
-  readonly from?: number;
-  readonly to?: number;
-  readonly reason: string;
-  readonly message: string;
-  readonly failed: boolean;
-  /** The decision without the hold that `reason` names; with `to` it is a scale. Absent when no hold was applied. */
-  readonly withoutHold?: { readonly to?: number; readonly reason: string; readonly message: string };
-  /** Why the scale was not made. */
-  readonly refused?: string;
-}
-
-export interface Description extends AutoscalerView {
-  /** The behavior of the spec after defaulting, if it has one. */
-  readonly behavior?: unknown;
-  readonly windows: WindowsView;
-  /** The newest scale events, oldest first. */
-  readonly events: readonly EventView[];
-}
-
-export interface Explanation {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-  /** The evaluation that is explained: the newest one at or before the given time. */
-  readonly decision: DecisionView;
-  readonly ageSeconds: number;
-  /** The newest change of the count that Tidemark did not make, of the hour before the decision; absent where there was none. */
-  readonly outside?: Pick<EventView, "at" | "settledAt" | "from" | "to" | "reason" | "message">;
-  /** What the decision is read from. Evaluations are kept for 14 days, scale events for 13 months. */
-  readonly stored: "evaluation" | "event";
-  /** How long before the given time it was; absent where none was given. */
-  readonly beforeSeconds?: number;
-  readonly metrics: readonly MetricView[];
-  readonly steps: readonly StepView[];
-  /** The bounds that held at the decision. Absent where only the manifest set any, and in journals of earlier releases. */
-  readonly bounds?: BoundsView;
-  readonly windows: WindowsView;
-  /** True when later syncs exist, so that "windows" are rebuilt from what is stored, and "notStored" says what is missing. */
-  readonly windowsPartial: boolean;
-  /** Sentences that say what would have to change for another outcome. */
-  readonly otherwise: readonly string[];
-}
-
-export interface Applied {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly kind: string;
-  readonly outcome: "created" | "configured" | "unchanged";
-  /** Absent in a dry run that would create the autoscaler. */
-  readonly uid?: string;
-  readonly generation: number;
-  /** Warnings about accepted manifests that may not mean what the author thinks. */
-  readonly warnings: readonly string[];
-}
-
-export interface ClusterView extends StateView {
-  readonly name: string;
-  /** Absent where none is stored for this cluster. */
-  readonly connection?: Connection;
-  readonly syncPeriodSeconds: number;
-  readonly partitions: readonly (StateView & {
-    readonly name: string;
-    readonly namespaces: readonly string[] | "all others";
-    readonly syncedAt?: string;
-    readonly ageSeconds?: number;
-  })[];
-  readonly paused?: PauseView;
-  /** The removal that has begun and not ended. Until it ends, nothing can be applied. */
-  readonly removing?: { readonly by: string; readonly at: string };
-  /** The kinds of autoscalers that are read from the cluster. Absent: people store all of them. */
-  readonly specsFromCluster?: readonly SpecKindName[];
-  /** Hosts of the recommenders that autoscalers from objects may ask. Absent: none. */
-  readonly recommenderHosts?: readonly string[];
-  readonly settings: {
-    readonly tolerance: number;
-    readonly downscaleStabilizationSeconds: number;
-    readonly cpuInitializationPeriodSeconds: number;
-    readonly initialReadinessDelaySeconds: number;
+export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
+  const { record, spec, evaluated, syncedMs, nowMs } = known;
+  const status = statusOf(known);
+  return {
+    cluster: record.cluster,
+    namespace: record.namespace,
+    name: record.name,
+    uid: record.uid,
+    generation: record.generation,
+    ...specView(spec),
+    ...originView(known),
+    state: stateOf(known),
+    ...heldByView(evaluated),
+    ...rivalsView(evaluated),
+    ...holdsView(known),
+    ...overridesView(known),
+    ...(status && replicasOf(known, status)),
+    metrics: metricsOf(known),
+    conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: rfc3339(transitionMs) })),
+    ...(evaluated && { decision: decisionView(evaluated) }),
+    ...(status?.lastScaleMs !== undefined && { lastScaleAt: rfc3339(status.lastScaleMs) }),
+    ...(syncedMs !== undefined && { syncedAt: rfc3339(syncedMs), ageSeconds: secondsBetween(syncedMs, nowMs) }),
+    createdAt: rfc3339(record.createdMs),
+    updatedAt: rfc3339(record.updatedMs),
+    updatedBy: record.updatedBy,
+    manifest: manifestOf(record),
   };
-  readonly version: number;
-  readonly autoscalers?: number;
-}
+};
 
-export interface FleetView {
-  readonly frozen?: FrozenView;
-  /** Present where the tables were restored or are a copy: no sync does anything until they are adopted. */
-  readonly restored?: true;
-}
+const originView = ({ cluster, record }: AutoscalerSnapshot): Pick<AutoscalerView, "origin"> => {
+  const origin = originIn(cluster, record);
+  if (!origin) return {};
+  const { apiVersion, kind, uid, generation, goneMs } = origin;
+  return { origin: { apiVersion, kind, uid, generation, ...(goneMs !== undefined && { goneAt: rfc3339(goneMs) }) } };
+};
 
-/** The fleet after its restored tables were adopted. */
-export interface FleetAdopted extends FleetView {
-  readonly clusters: number;
-  readonly autoscalers: number;
-}
+/** What stops the autoscaler: its own pause, the cluster's pause, the kill switch. */
+const holdsView = ({ cluster, record, fleet, nowMs }: AutoscalerSnapshot): Pick<AutoscalerView, "paused" | "clusterPaused" | "frozen"> => {
+  const paused = pauseView(record.paused, nowMs);
+  const clusterPaused = pauseView(cluster.paused, nowMs);
+  return { ...(paused && { paused }), ...(clusterPaused && { clusterPaused }), ...(fleet.frozen && { frozen: frozenView(fleet.frozen) }) };
+};
 
-/** The fleet after the edit. */
-export interface FleetEdited extends FleetView {
-  /** False when the fleet was already frozen, and stays as it was. */
-  readonly changed: boolean;
-}
+export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen"]>): FrozenView => ({ by, at: rfc3339(atMs), reason });
 
-export interface FrozenView {
-  readonly by: string;
-  readonly at: string;
-  readonly reason: string;
-}
+export const secondsBetween = (thenMs: number, nowMs: number): number => Math.max(0, Math.floor((nowMs - thenMs) / 1000));
+
+const specView = (
+  spec: AutoscalerSnapshot["spec"],
+): Pick<AutoscalerView, "dialect" | "owner" | "target" | "minReplicas" | "maxReplicas" | "problem"> => {
+  if (spec.kind === "problem") return { dialect: "unknown", problem: spec.message };
+  const { dialect, owner, target, minReplicas, maxReplicas } = spec.spec;
+  return { dialect, ...(owner !== undefined && { owner }), target, minReplicas, maxReplicas };
+};
+
+/** The count comes from the journal, which is written at least as often as the page and has the observed count. */
+const statusOf = ({ evaluated, windows }: AutoscalerSnapshot): Status | undefined => evaluated?.evaluation.status ?? windows?.status;
+
+const replicasOf = (known: AutoscalerSnapshot, status: Status): Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
+  const { current, desired, lastKnown } = countsOf(known.evaluated?.evaluation, status);
+  if (lastKnown) {
+    const { replicas, sinceMs } = lastKnown;
+    return { lastKnown: { replicas, ...(sinceMs !== undefined && { at: rfc3339(sinceMs) }) } };
+  }
+  if (current === undefined) return {};
+  return { currentReplicas: isReached(known) ? status.desiredReplicas : current, ...(desired !== undefined && { desiredReplicas: desired }) };
+};
+
+/** The status has the count before a scale. After a later sync the desired count is reached. */
+const isReached = ({ evaluated, syncedMs = 0 }: AutoscalerSnapshot): boolean =>
+  evaluated !== undefined && evaluated.evaluation.kind === "scale" && !evaluated.evaluation.refused && syncedMs > evaluated.atMs;
+
+const heldByView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<AutoscalerView, "heldBy"> => {
+  const holder = evaluated && heldBy(evaluated.evaluation);
+  return holder === undefined ? {} : { heldBy: holder };
+};
+
+const rivalsView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<AutoscalerView, "rivals"> => {
+  const rivals = evaluated?.evaluation.rivals;
+  return rivals === undefined ? {} : { rivals: rivals.map(rivalView) };
+};
+
+/** Every metric of the spec, as the newest sync measured it. */
+export const metricsOf = ({ spec, evaluated }: Pick<AutoscalerSnapshot, "spec" | "evaluated">): AutoscalerView["metrics"] =>
+  metricReadings(spec.kind === "spec" ? spec.spec : undefined, evaluated?.evaluation).map(readable);
+
+const manifestOf = ({ manifest }: AutoscalerRecord): unknown => JSON.parse(manifest);
+
+export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => ({
+  at: rfc3339(atMs),
+  kind: evaluation.kind,
+  ...(evaluation.from !== undefined && { from: evaluation.from }),
+  ...(evaluation.to !== undefined && { to: evaluation.to }),
+  reason: evaluation.because.reason,
+  message: withReadableSelectors(evaluation.because.message),
+  failed: evaluation.failed,
+  ...(evaluation.withoutHold && { withoutHold: withoutHoldView(evaluation.withoutHold) }),
+  ...(evaluation.refused && { refused: foreignText(evaluation.refused.message) }),
+});
+
+const withoutHoldView = ({ to, because }: WithoutHold): NonNullable<DecisionView["withoutHold"]> => ({ ...(to !== undefined && { to }), ...because });
+
+/** The first state that applies. States that stop the autoscaler come before findings of the sync. */
+const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: AutoscalerSnapshot): AutoscalerState => {
+  if (fleet.frozen) return "frozen";
+  if (pauseView(cluster.paused, nowMs) || pauseView(record.paused, nowMs)) return "paused";
+  if (spec.kind === "problem") return "invalid";
+  return evaluated ? evaluatedState(evaluated.evaluation) : "waiting";
+};
+
+export const rivalView = ({ lastScaleMs, because, ...rival }: Rival): RivalView => ({
+  ...rival,
+  ...(lastScaleMs !== undefined && { lastScaleAt: rfc3339(lastScaleMs) }),
+  ...because,
+});

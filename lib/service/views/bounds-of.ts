@@ -2,7 +2,7 @@ import { isExpired, overridesOf, type ScopedOverride } from "../../model/overrid
 import type { BoundsInForce } from "../../model/windows.ts";
 import { effectiveBounds, isByManifest } from "../../policy/bounds/effective-bounds.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import type { AutoscalerView } from "./autoscaler-view.ts";
+import type { AutoscalerView } from "./view-types.ts";
 import { type BoundsView, boundsView, type OverridePlace, type OverrideView, overrideView } from "./override-view.ts";
 
 /** The bounds of an autoscaler now, and the overrides that meet it. */

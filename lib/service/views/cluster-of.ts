@@ -10,8 +10,8 @@ import { statedIn } from "../../store/summary/head-summary.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
 import { type QueryContext, sees } from "../context.ts";
-import { secondsBetween } from "./autoscaler-of.ts";
-import type { ClusterView } from "./autoscaler-view.ts";
+import { secondsBetween } from "./autoscaler-view.ts";
+import type { ClusterView } from "./view-types.ts";
 import type { ClusterState, StateView } from "./cluster-state.ts";
 import { pauseView } from "./pause-view.ts";
 import { rfc3339 } from "./rfc3339.ts";
@@ -78,7 +78,7 @@ export const clusterReading = async (
     name: cluster.name,
     ...withoutError(isWhole, clusterState(cluster, fleet, nowMs, partitions)),
     syncPeriodSeconds: cluster.syncPeriodMs / 1000,
-    partitions: partitions.map(({ view }) => withoutError(isWhole, view)),
+    partitions: partitions.map(({ view: state }) => withoutError(isWhole, state)),
     ...(paused && { paused }),
     ...(cluster.removing && { removing: { by: cluster.removing.by, at: rfc3339(cluster.removing.atMs) } }),
     ...(kinds.length > 0 && { specsFromCluster: kinds.map(({ kind }) => kind) }),

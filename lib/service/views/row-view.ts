@@ -1,7 +1,7 @@
 import { isObject } from "../../model/is-object.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import { metricText } from "../../report/metric-reading.ts";
-import type { AutoscalerState, AutoscalerView, PauseView } from "./autoscaler-view.ts";
+import type { AutoscalerState, AutoscalerView, PauseView } from "./view-types.ts";
 import { isOverridden } from "./override-view.ts";
 
 /** One autoscaler as tables show it: without its manifest, conditions and windows. The fields have the meaning that they have in an `AutoscalerView`. */

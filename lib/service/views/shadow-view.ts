@@ -1,4 +1,4 @@
-import type { RivalView } from "./autoscaler-view.ts";
+import type { RivalView } from "./view-types.ts";
 
 /** What an autoscaler decided beside another controller, compared with what that one wanted. The fields are documented in docs/cli.md; fields are added, never renamed. */
 export interface ShadowView {

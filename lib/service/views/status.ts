@@ -1,4 +1,4 @@
-import type { FrozenView, PauseView } from "./autoscaler-view.ts";
+import type { FrozenView, PauseView } from "./view-types.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import type { OverrideView } from "./override-view.ts";
 

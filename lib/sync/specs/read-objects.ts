@@ -1,5 +1,5 @@
 import type { Because } from "../../model/decision.ts";
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import { type AutoscalerUid, namespace as namespaceOf } from "../../model/ids.ts";
 import { kindsReadFrom } from "../../model/origin.ts";
 import type { SpecKind, SpecKindName } from "../../model/spec-kinds.ts";
@@ -41,8 +41,8 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
   const failures = listings.flatMap(({ kind: { kind }, outcome }) => (outcome.kind === "failed" ? [{ kind, message: outcome.failure.message }] : []));
   const unread = listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? (outcome.unread ?? []) : []));
   const problems = [
-    ...failures.map(({ kind, message: words }) => `no ${kind} could be read: ${foreignWords(words)}`),
-    ...unread.slice(0, PASSED_OVER_NAMED_MAX).map(({ message: words }) => foreignWords(words)),
+    ...failures.map(({ kind, message: words }) => `no ${kind} could be read: ${foreignText(words)}`),
+    ...unread.slice(0, PASSED_OVER_NAMED_MAX).map(({ message: words }) => foreignText(words)),
     ...passedOver.slice(0, PASSED_OVER_NAMED_MAX),
     ...(passedOver.length > PASSED_OVER_NAMED_MAX ? [`${passedOver.length - PASSED_OVER_NAMED_MAX} more objects have no autoscaler`] : []),
     ...(newWaiting > 0 ? [`${newWaiting} new objects wait for the next sync`] : []),

@@ -1,4 +1,4 @@
-import { foreignWords } from "../../model/foreign-words.ts";
+import { foreignText } from "../../model/foreign-text.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import { ANY_HOST, type ClusterRecord } from "../../model/records.ts";
 
@@ -17,7 +17,7 @@ export const refusedUrl = ({ name, recommenderHosts = [] }: Allowing, text: stri
   if (url && (url.username !== "" || url.password !== "")) return "its URL has a user or a password, and they would be stored and shown; remove them";
   if (url && recommenderHosts.some((allowed) => allows(allowed, url))) return undefined;
   const scheme = url?.protocol === HTTP ? PLAIN : "";
-  const option = `--recommender-host ${foreignWords(`${scheme}${url?.host ?? "HOST"}`)}`;
+  const option = `--recommender-host ${foreignText(`${scheme}${url?.host ?? "HOST"}`)}`;
   return `cluster "${name}" allows ${allowedWords(recommenderHosts)}; let a person who may connect clusters allow it: tidemark cluster add ${name} --replace ${option}`;
 };
 
@@ -33,7 +33,7 @@ export const refusedRecommender = (cluster: Allowing, text: string): ApiFailure 
   const why = refusedUrl(cluster, text);
   if (why === undefined) return undefined;
   const host = URL.canParse(text) ? new URL(text).host : "";
-  return { code: 0, reason: "RecommenderNotAllowed", message: `Cannot ask the recommender at "${foreignWords(host)}": ${why}` };
+  return { code: 0, reason: "RecommenderNotAllowed", message: `Cannot ask the recommender at "${foreignText(host)}": ${why}` };
 };
 
 const allowedWords = (hosts: readonly string[]): string => (hosts.length === 0 ? "no recommender" : `only the recommenders ${hosts.join(", ")}`);

@@ -220,7 +220,7 @@ const covers = (pattern: Json, resource: string, names: Account["names"]): boole
     readonly "Fn::Sub"?: string;
   };
   if (attribute !== undefined) return names[attribute[0]] === resource;
-  const filled = substituted?.replaceAll(/\$\{(\w+)\}/g, (text, name: string) => names[name] ?? text);
+  const filled = substituted?.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => names[name] ?? whole);
   const last =
     filled
       ?.split(":")

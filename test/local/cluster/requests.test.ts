@@ -244,7 +244,7 @@ describe("tables, as kubectl asks for them", () => {
 
   it("show how far pods are", async () => {
     const statuses = async () =>
-      (await rows("/api/v1/namespaces/shop/pods?labelSelector=app%3Dapi")).slice(1).map(([, ready, status]) => `${ready} ${status}`);
+      (await rows("/api/v1/namespaces/shop/pods?labelSelector=app%3Dapi")).slice(1).map(([, ready, phase]) => `${ready} ${phase}`);
     const scale = "/apis/apps/v1/namespaces/shop/deployments/api/scale";
     await cluster.fetch(scale, { method: "PUT", body: { spec: { replicas: 3 } } });
     expect((await statuses()).toSorted()).toEqual(["0/1 Pending", "1/1 Running", "1/1 Running"]);

@@ -11,7 +11,7 @@ import { lines } from "../../../lib/report/printed.ts";
 import { boundsInForce } from "../../../lib/service/views/bounds-of.ts";
 import type { EventView } from "../../../lib/service/views/event-view.ts";
 import type { HistoryPoint } from "../../../lib/service/views/history-view.ts";
-import type { AutoscalerView } from "../../../lib/service/views/autoscaler-view.ts";
+import type { AutoscalerView } from "../../../lib/service/views/view-types.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 
@@ -104,12 +104,12 @@ describe("picture()", () => {
   ])("fits a terminal of %d by %d: the newest events, the rows that have room, and no line too long", (columns, rows, shown) => {
     const events = Array.from({ length: 100 }, (_, at) => event({ id: `u:${at}`, to: at }));
     const many = frame().rows.flatMap((row) => Array.from({ length: 30 }, () => row));
-    const lines = drawn(frame({ events, rows: many }), { columns, rows }).split("\n");
-    expect(lines).toHaveLength(rows - 1);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
-    expect(lines.join("\n")).toContain("2 → 99");
-    expect(lines.filter((line) => line.startsWith("shop/daily "))).toHaveLength(shown);
-    expect(lines.join("\n")).toContain(`and ${30 - shown} more`);
+    const drawnLines = drawn(frame({ events, rows: many }), { columns, rows }).split("\n");
+    expect(drawnLines).toHaveLength(rows - 1);
+    expect(Math.max(...drawnLines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+    expect(drawnLines.join("\n")).toContain("2 → 99");
+    expect(drawnLines.filter((line) => line.startsWith("shop/daily "))).toHaveLength(shown);
+    expect(drawnLines.join("\n")).toContain(`and ${30 - shown} more`);
   });
 
   it("draws a stretch that it did not look at as it was before, and marks no restart there", () => {
@@ -157,11 +157,11 @@ describe("picture()", () => {
       fc.property(fc.array(row, { minLength: 1, maxLength: 6 }), fc.array(row, { minLength: 6, maxLength: 6 }), size, (one, other, canvas) => {
         const shown = (rows: typeof one) => drawn(frame({ rows: rows.map((more) => ({ ...base, ...more })), events: [event()] }), canvas).split("\n");
         const [before, after] = [shown(one), shown(other.slice(0, one.length))];
-        for (const lines of [before, after]) {
-          expect(lines).toHaveLength(canvas.rows - 1);
-          expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(canvas.columns);
+        for (const frameLines of [before, after]) {
+          expect(frameLines).toHaveLength(canvas.rows - 1);
+          expect(Math.max(...frameLines.map((line) => line.length))).toBeLessThanOrEqual(canvas.columns);
         }
-        const place = (lines: readonly string[]) => lines.findIndex((line) => line.startsWith("Scale events"));
+        const place = (frameLines: readonly string[]) => frameLines.findIndex((line) => line.startsWith("Scale events"));
         expect(place(after)).toBe(place(before));
         expect(after.at(-1)).toBe(before.at(-1));
       }),
@@ -255,17 +255,17 @@ describe("summaryLines()", () => {
   it("of many workloads, has a line for all and one for each of the twenty with the largest share of their demand not served", () => {
     const pace = { wanted: 60, reached: 60, behind: false };
     const many = Array.from({ length: 300 }, (_, at) => ({ ...statistics, name: `web-${at}`, unserved: at % 2 === 0 ? 0 : at }));
-    const lines = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: many, deadLetters: 0 });
-    const at = lines.findIndex((line) => line.startsWith("workloads "));
-    expect(lines[at]).toMatch(/^workloads +300, 1500\.0 replica-hours, 150 with demand not served; the 20 with the largest share of it:$/);
-    expect(lines.slice(at + 1).map((line) => line.split(" ")[0])).toEqual(Array.from({ length: 20 }, (_, rank) => `shop/web-${299 - 2 * rank}`));
+    const printed = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: many, deadLetters: 0 });
+    const at = printed.findIndex((line) => line.startsWith("workloads "));
+    expect(printed[at]).toMatch(/^workloads +300, 1500\.0 replica-hours, 150 with demand not served; the 20 with the largest share of it:$/);
+    expect(printed.slice(at + 1).map((line) => line.split(" ")[0])).toEqual(Array.from({ length: 20 }, (_, rank) => `shop/web-${299 - 2 * rank}`));
   });
 
   it("goes on below a value that is longer than the terminal is wide", () => {
     const pace = { wanted: 60, reached: 60, behind: false };
-    const lines = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [statistics], deadLetters: 0 }, 60);
-    expect(lines.every((line) => line.length <= 60)).toBe(true);
-    expect(lines.slice(-3)).toEqual([
+    const printed = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [statistics], deadLetters: 0 }, 60);
+    expect(printed.every((line) => line.length <= 60)).toBe(true);
+    expect(printed.slice(-3)).toEqual([
       "shop/daily          5.0 replica-hours, 25.0 % of the time",
       "                    above target, 5.0 % of the demand not",
       "                    served (50 calls), 0 scales, 0 reversals",
@@ -275,8 +275,8 @@ describe("summaryLines()", () => {
   it("says nothing of a target where there is none", () => {
     const { targetCpuPercent: _none, ...without } = statistics;
     const pace = { wanted: 60, reached: 60, behind: false };
-    const lines = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [without], deadLetters: 0 });
-    expect(lines.at(-1)).toBe("shop/daily          5.0 replica-hours, 5.0 % of the demand not served (50 calls), 0 scales, 0 reversals");
+    const printed = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [without], deadLetters: 0 });
+    expect(printed.at(-1)).toBe("shop/daily          5.0 replica-hours, 5.0 % of the demand not served (50 calls), 0 scales, 0 reversals");
   });
 
   it.each([
@@ -301,8 +301,8 @@ describe("summaryLines()", () => {
   ])("counts a reversal for each scale against the one before: %j", (moves, expected) => {
     const events = moves.map(([from = 0, to = 0]) => event({ from, to }));
     const pace = { wanted: 60, reached: 60, behind: false };
-    const lines = summaryLines({ ...END, playedMs: 1, wallMs: 1, events, tally, pace, statistics: [statistics], deadLetters: 0 });
-    expect(lines.at(-1)).toContain(expected);
+    const printed = summaryLines({ ...END, playedMs: 1, wallMs: 1, events, tally, pace, statistics: [statistics], deadLetters: 0 });
+    expect(printed.at(-1)).toContain(expected);
   });
 
   it("has something to say of a run in which nothing happened", () => {

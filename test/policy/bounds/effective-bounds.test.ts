@@ -246,9 +246,9 @@ describe("the table of docs/pod-autoscaler.md, Which bound holds?", () => {
     return found === undefined ? undefined : Number(found);
   };
   const parts = (text: string): readonly string[] => text.split(", ").filter((part) => part !== "");
-  const entryOf = (text: string, at: number): ScheduleEntry =>
-    entry({ name: `entry-${at}`, minReplicas: numberOf(text, "min") ?? 0, priority: numberOf(text, "priority") ?? 0 });
-  const overrideOf = (text: string, at: number): ScopedOverride => {
+  const entryOf = (text: string, startMs: number): ScheduleEntry =>
+    entry({ name: `entry-${startMs}`, minReplicas: numberOf(text, "min") ?? 0, priority: numberOf(text, "priority") ?? 0 });
+  const overrideOf = (text: string, startMs: number): ScopedOverride => {
     const [scope = ""] = text.split(" ");
     const factor = numberOf(text, "min-factor");
     const [min, max] = [numberOf(text, "min"), numberOf(text, "max")];
@@ -257,7 +257,7 @@ describe("the table of docs/pod-autoscaler.md, Which bound holds?", () => {
       ...(max !== undefined && { max }),
       ...(factor !== undefined && { minFactorMilli: factor * 1_000 }),
     };
-    return override(scope as ScopedOverride["scope"], set, { id: `o-${at}`, ...(text.endsWith("force") && { force: true }) });
+    return override(scope as ScopedOverride["scope"], set, { id: `o-${startMs}`, ...(text.endsWith("force") && { force: true }) });
   };
 
   it("has a row for each rule", () => {

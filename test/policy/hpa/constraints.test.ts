@@ -134,8 +134,8 @@ describe("a rate of the constraints block", () => {
   });
 });
 
-const podsOf = (changes: readonly { readonly from: number; readonly to: number }[]): number =>
-  changes.reduce((sum, { from, to }) => sum + Math.abs(to - from), 0);
+const podsOf = (scales: readonly { readonly from: number; readonly to: number }[]): number =>
+  scales.reduce((sum, { from, to }) => sum + Math.abs(to - from), 0);
 
 /** Every scale of one autoscaler, with its time. */
 const followed = (manifest: unknown, replicas: number, steps: readonly { readonly gapSeconds: number; readonly load: number }[]) => {

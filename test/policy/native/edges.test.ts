@@ -89,11 +89,11 @@ describe("a metric of the native rules", () => {
   });
 
   it("is missing for an average below zero, which the HPA takes for an overflow and answers with the maximum; a total below zero counts", () => {
-    const load = (measure: string, value: number) =>
+    const loadOf = (measure: string, value: number) =>
       metricLine({ metrics: [{ ...LOAD, measure, target: 1 }] }, { replicas: 2, values: { load: value } });
-    expect(load("Average", -3)).toBe("metric load External failed, UnusableValue: the value of load leaves the range of numbers");
-    expect(load("Average", 3)).toBe("metric load External 1500m against 1, ratio 1.5 gives 3");
-    expect(load("Total", -3)).toBe("metric load External -3 against 1, ratio -3 gives 0");
+    expect(loadOf("Average", -3)).toBe("metric load External failed, UnusableValue: the value of load leaves the range of numbers");
+    expect(loadOf("Average", 3)).toBe("metric load External 1500m against 1, ratio 1.5 gives 3");
+    expect(loadOf("Total", -3)).toBe("metric load External -3 against 1, ratio -3 gives 0");
   });
 
   it.each([
@@ -102,16 +102,18 @@ describe("a metric of the native rules", () => {
     ["a gigabyte of one byte is more percent than 32 bits hold", { use: 10n ** 12n, request: 1000n, replicas: 1 }],
     ["all that is asked for together is too much", { use: 1n, request: 2n ** 62n, replicas: 2 }],
   ])("is missing for a percentage that cannot be computed: %s", (_, { use, request, replicas }) => {
-    const pods = Array.from({ length: replicas }, (_pod, at) => pod(`web-${at}`, { request }));
-    const usage = Object.fromEntries(pods.map(({ name }) => [name, use]));
-    const line = metricLine(cpu("request"), { replicas, pods, usage });
+    const many = Array.from({ length: replicas }, (_pod, at) => pod(`web-${at}`, { request }));
+    const usage = Object.fromEntries(many.map(({ name }) => [name, use]));
+    const line = metricLine(cpu("request"), { replicas, pods: many, usage });
     expect(line).toBe("metric cpu Resource failed, UnusableValue: the value of cpu leaves the range of numbers");
   });
 
   it("computes a percentage of at most 92 TB between 4 pods", () => {
-    const pods = Array.from({ length: 4 }, (_pod, at) => pod(`web-${at}`, { request: 23n * 10n ** 15n }));
-    const usage = Object.fromEntries(pods.map(({ name }) => [name, 23n * 10n ** 15n]));
-    expect(metricLine(cpu("request"), { replicas: 4, pods, usage })).toBe("metric cpu Resource 100% against 30%, ratio 3.3333333333333335 gives 14");
+    const many = Array.from({ length: 4 }, (_pod, at) => pod(`web-${at}`, { request: 23n * 10n ** 15n }));
+    const usage = Object.fromEntries(many.map(({ name }) => [name, 23n * 10n ** 15n]));
+    expect(metricLine(cpu("request"), { replicas: 4, pods: many, usage })).toBe(
+      "metric cpu Resource 100% against 30%, ratio 3.3333333333333335 gives 14",
+    );
   });
 
   it("has a value for a whole value below zero", () =>

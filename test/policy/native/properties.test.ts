@@ -113,9 +113,9 @@ const play = (
   });
 };
 
-const numbersOf = (value: unknown): readonly number[] => {
-  if (typeof value === "number") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(numbersOf) : [];
+const numbersOf = (found: unknown): readonly number[] => {
+  if (typeof found === "number") return [found];
+  return typeof found === "object" && found !== null ? Object.values(found).flatMap(numbersOf) : [];
 };
 
 /** The most scales against the direction of the one before that lie inside any period. */

@@ -213,7 +213,7 @@ describe.each([
   it.each([
     ["up", 1, () => 160, 2, 4, "BackoffUpscale", "upscale", 180],
     ["down", 2, (sync: number) => (sync === 0 ? 160 : 20), 4, 1, "BackoffDownscale", "downscale", 300],
-  ])("say what holds the count, and until when: %s", (_, replicas, percents, current, wanted, reason, window, seconds) => {
+  ])("say what holds the count, and until when: %s", (_count, replicas, percents, current, wanted, reason, window, seconds) => {
     const [first, second] = decisions(manifest(), 2, { replicas, periodMs: 30 * SECOND, killed, see: growing(percents) });
     const message = `the time since the previous scale is still within the ${window} forbidden window`;
     expect(first?.steps.slice(-2).map(({ step }) => step)).toEqual(["bounds", "cool down"]);

@@ -254,9 +254,9 @@ describe("recommendations as runs", () => {
   });
 
   it("keep as much of a long run as the full list would", () => {
-    const syncs = Array.from({ length: 40 }, (_, sync) => [(sync + 1) * 15, 5] as const);
-    const runs = listAfter(300, [...syncs, [41 * 15, 6]]);
-    const slots = [...syncs, [41 * 15, 6] as const].reduce<readonly Slot[]>(
+    const points = Array.from({ length: 40 }, (_, sync) => [(sync + 1) * 15, 5] as const);
+    const runs = listAfter(300, [...points, [41 * 15, 6]]);
+    const slots = [...points, [41 * 15, 6] as const].reduce<readonly Slot[]>(
       (list, [seconds, replicas]) => recordedSlot(list, replicas, seconds * SECOND, 300_000),
       [{ replicas: 9, atMs: 0 }],
     );

@@ -116,8 +116,8 @@ describe("newestFirst()", () => {
   it("keeps the transition of a status that stays, and the place among equals", () => {
     const first = { ...EARLIER, type: "A" };
     const second = { ...EARLIER, type: "B" };
-    const said = newestFirst([first, second], { type: "B", status: "True", reason: "r", message: "m" }, NOON);
-    expect(said).toEqual([first, { ...second, reason: "r", message: "m" }]);
+    const sentence = newestFirst([first, second], { type: "B", status: "True", reason: "r", message: "m" }, NOON);
+    expect(sentence).toEqual([first, { ...second, reason: "r", message: "m" }]);
   });
 });
 

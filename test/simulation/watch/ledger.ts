@@ -163,7 +163,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
   return ledger;
 };
 
-export const listed = <Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] => {
+export const listed = <Key, Listed>(lists: Map<Key, Listed[]>, key: Key): Listed[] => {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   return list;

@@ -73,7 +73,7 @@ export const newStops = (nowMs: () => number): Stops => {
       if (items.some(({ knownAt }) => knownAt > claimedAt)) return undefined;
       return items
         .flatMap(({ list }) => list)
-        .filter(({ namespace }) => namespace === undefined || namespace === place.namespace)
+        .filter(({ namespace: inside }) => inside === undefined || inside === place.namespace)
         .filter((one) => holdsAt(one, atMs));
     },
     stopping: (cluster, claimedAt) => ["fleet", `cluster ${cluster}`].find((key) => (stopped.get(key) ?? Infinity) < claimedAt),

@@ -1,5 +1,5 @@
 import type { Because } from "../../../model/decision.ts";
-import { foreignWords } from "../../../model/foreign-words.ts";
+import { foreignText } from "../../../model/foreign-text.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
 import { rivalOf } from "../../shared/rivals.ts";
 import { warning, withCondition } from "../../shared/steps.ts";
@@ -18,7 +18,7 @@ export const selectPods: HpaStep = (sync) => {
     );
   const reading = parseSelector(text);
   if (reading.kind === "invalid") {
-    const message = `couldn't convert selector into a corresponding internal selector object: ${foreignWords(reading.message)}`;
+    const message = `couldn't convert selector into a corresponding internal selector object: ${foreignText(reading.message)}`;
     return refused(sync, { reason: "InvalidSelector", message });
   }
   const selected = pods.select(reading.selector);
@@ -27,7 +27,7 @@ export const selectPods: HpaStep = (sync) => {
   if (rival === undefined) return next;
   const { namespace, name } = sync.input;
   const names = [`${namespace}/${name}`, `${namespace}/${rival}`].toSorted().join(" ");
-  const message = `pods by selector ${foreignWords(text)} are controlled by more than one HPA (e.g. [${names}])`;
+  const message = `pods by selector ${foreignText(text)} are controlled by more than one HPA (e.g. [${names}])`;
   // Both autoscalers stop: one that went on would fight the other (hpa.md 2.5).
   return refused(next, { reason: "AmbiguousSelector", message });
 };

@@ -1,4 +1,4 @@
-import { foreignWords } from "../../../model/foreign-words.ts";
+import { foreignText } from "../../../model/foreign-text.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
 import { rivalOf } from "../../shared/rivals.ts";
 import { withCondition } from "../../shared/steps.ts";
@@ -12,7 +12,7 @@ export const selectPods: NativeStep = (sync) => {
   const text = scale.selector;
   const reading = parseSelector(text);
   if (reading.kind === "invalid")
-    return refused(sync, "InvalidSelector", `the selector of the target cannot be read: ${foreignWords(reading.message)}`);
+    return refused(sync, "InvalidSelector", `the selector of the target cannot be read: ${foreignText(reading.message)}`);
   const selected = pods.select(reading.selector);
   const next = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
   const rival = sync.input.spec.dryRun ? undefined : rivalOf(selected, others, sync.input.name);
@@ -22,7 +22,7 @@ export const selectPods: NativeStep = (sync) => {
   return refused(
     next,
     "AmbiguousSelector",
-    `pods by selector ${foreignWords(text)} in namespace "${namespace}" belong to more than one autoscaler: ${names}`,
+    `pods by selector ${foreignText(text)} in namespace "${namespace}" belong to more than one autoscaler: ${names}`,
   );
 };
 

@@ -1,4 +1,4 @@
-import { foreignWords } from "../../../model/foreign-words.ts";
+import { foreignText } from "../../../model/foreign-text.ts";
 import {
   type Answer,
   type Answers,
@@ -41,7 +41,7 @@ export const targetPods = ({ scale, observation }: Subject): Counted<readonly Po
   if (reading.kind === "invalid")
     return {
       kind: "failed",
-      message: `unable to parse the selector of the scale "${foreignWords(scale.selector)}": ${foreignWords(reading.message)}`,
+      message: `unable to parse the selector of the scale "${foreignText(scale.selector)}": ${foreignText(reading.message)}`,
     };
   return { kind: "counted", value: observation.pods.select(reading.selector) };
 };

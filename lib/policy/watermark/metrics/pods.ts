@@ -1,4 +1,4 @@
-import { foreignWords } from "../../../model/foreign-words.ts";
+import { foreignText } from "../../../model/foreign-text.ts";
 import type { Pod, ScaleRead } from "../../../model/observation.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Note } from "../steps/notes.ts";
@@ -47,7 +47,7 @@ export const availableReady = (
   if (counted.ready === 0)
     return {
       kind: "failed",
-      message: `unable to get the number of ready pods across all namespaces for ${foreignWords(selector)}: ${noneReady(pods.length)}`,
+      message: `unable to get the number of ready pods across all namespaces for ${foreignText(selector)}: ${noneReady(pods.length)}`,
     };
   const ready = Math.min(counted.ready, statusReplicas);
   const ratio = Math.trunc((100 * ready) / (pods.length - counted.wrong));

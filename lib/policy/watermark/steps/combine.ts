@@ -86,7 +86,7 @@ const proposalOf = ({ name, seriesName, type, marks }: ProposalSource, { replica
 /** What a spec asks for a count: its recommender, or its metrics in order. */
 export const sourcesOf = (subject: Subject): readonly ProposalSource[] =>
   subject.spec.recommender === undefined
-    ? subject.spec.metrics.map((metric) => metricSource(metric, subject))
+    ? subject.spec.metrics.map((measured) => metricSource(measured, subject))
     : [recommenderSource(subject.spec.recommender, subject)];
 
 const metricSource = (measured: WatermarkMetric, subject: Subject): ProposalSource => ({

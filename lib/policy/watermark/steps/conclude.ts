@@ -103,7 +103,7 @@ const seriesOf = ({ name, labels }: GaugeWrite): string => {
 
 /** Transitions are stored in whole seconds, so a breach first judged by the full clock is later up to a second older (watermark.md 2.18 s). */
 export const storedConditions = (conditions: readonly Condition[]): readonly Condition[] =>
-  conditions.map((condition) => ({ ...condition, transitionMs: wholeSeconds(condition.transitionMs) }));
+  conditions.map((stored) => ({ ...stored, transitionMs: wholeSeconds(stored.transitionMs) }));
 
 const SECOND_MS = 1_000;
 const MINUTE_SECONDS = 60;

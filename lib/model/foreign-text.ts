@@ -7,7 +7,7 @@ export const FOREIGN_CHARACTERS_MAX = 256;
  * A text of another host, made safe for a log line, a condition and a terminal: it is cut to 256 characters, and each unprintable character is escaped. It is cut first, so that a text
  * of megabytes costs no more than a short one.
  */
-export const foreignWords = (text: string): string => {
+export const foreignText = (text: string): string => {
   const cut = text.slice(0, FOREIGN_CHARACTERS_MAX + 1).trim();
   const shown = printable(cut);
   return shown.length > FOREIGN_CHARACTERS_MAX ? `${shown.slice(0, FOREIGN_CHARACTERS_MAX - 1)}…` : shown;
