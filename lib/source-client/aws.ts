@@ -23,6 +23,13 @@ export interface AwsSender {
   readonly close: () => void;
 }
 
+/** An account of AWS that is on this machine. Its roles are not assumed, and its credentials are checked by nobody. */
+export interface OwnAccount {
+  readonly accountId: string;
+  readonly url: string;
+  readonly credentials: AwsCredentials;
+}
+
 /** A role is assumed for an hour, and again a while before its end. */
 const ROLE_TTL_MS = 50 * 60_000;
 
@@ -30,7 +37,7 @@ const ROLE_TTL_MS = 50 * 60_000;
  * Signed requests to services of AWS, each with the role of its source. The clients of the SDK would add more to the bundle than all sources have together. The host follows from the Region
  * and the service only, so that a signed request cannot be sent elsewhere.
  */
-export const awsSender = ({ clock }: { readonly clock: () => number }): AwsSender => {
+export const awsSender = ({ clock, ownAccount }: { readonly clock: () => number; readonly ownAccount?: OwnAccount }): AwsSender => {
   const options = { keepAlive: true, maxSockets: PARALLEL.ofSource, maxFreeSockets: PARALLEL.ofSource };
   const agents = { plain: new http.Agent(options), secure: new https.Agent(options) };
   const roles = new Map<string, Cached<AwsCredentials>>();
@@ -46,7 +53,8 @@ export const awsSender = ({ clock }: { readonly clock: () => number }): AwsSende
   };
   return {
     senderTo: async (source, aws, cluster) => {
-      const credentials = await roleOf(source, aws, cluster).get();
+      const own = ownAccount?.accountId === accountOf(aws.roleArn) ? ownAccount : undefined;
+      const credentials = own?.credentials ?? (await roleOf(source, aws, cluster).get());
       return async (request, limits) => {
         const untilMs = clock() + limits.timeoutMs;
         const first = await sendOnce(request, limits);
@@ -56,7 +64,7 @@ export const awsSender = ({ clock }: { readonly clock: () => number }): AwsSende
         return answerOf(await sendOnce(request, { ...limits, timeoutMs: leftMs }), limits.timeoutMs);
       };
       async function sendOnce(request: RegisteredRequest, limits: Limits): Promise<Exchange> {
-        const { secure, ...signed } = await signedRequest(request, aws, { credentials, nowMs: clock() });
+        const { secure, ...signed } = await signedRequest(request, aws, { credentials, nowMs: clock(), ...(own && { url: own.url }) });
         return exchange({
           secure,
           options: { ...signed.options, agent: secure ? agents.secure : agents.plain },
@@ -87,6 +95,8 @@ const answerOf = (outcome: Exchange, timeoutMs: number): ServiceAnswer => {
 interface Signing {
   readonly credentials: AwsCredentials;
   readonly nowMs: number;
+  /** In place of the address of the service. */
+  readonly url?: string;
 }
 
 /** The first part of the host, and the variable that replaces the whole host. */
@@ -97,9 +107,13 @@ const SERVICES = {
 } as const;
 export type AwsService = keyof typeof SERVICES;
 
-const signedRequest = async ({ path, parameters, call }: RegisteredRequest, { region, workspace }: AwsPlace, { credentials, nowMs }: Signing) => {
+const signedRequest = async (
+  { path, parameters, call }: RegisteredRequest,
+  { region, workspace }: AwsPlace,
+  { credentials, nowMs, url }: Signing,
+) => {
   const service: AwsService = call?.service ?? "aps";
-  const { protocol, hostname, port, host } = serviceUrl(service, region);
+  const { protocol, hostname, port, host } = url === undefined ? serviceUrl(service, region) : new URL(url);
   const body = call && JSON.stringify(call.body);
   const whole = call ? path : `/workspaces/${workspace ?? ""}${path}`;
   const signer = new SignatureV4({ service, region, credentials, sha256: Sha256 });

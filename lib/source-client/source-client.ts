@@ -7,7 +7,7 @@ import type { Answer, ApiFailure, MetricValue, QuestionKey } from "../model/obse
 import { queryKey } from "../model/query.ts";
 import { type ForeignAnswer, noAnswer, type RegisteredQuery, type RegisteredRequest } from "../sources/source.ts";
 import { answererOf } from "../sources/sources.ts";
-import type { AwsSender } from "./aws.ts";
+import type { AwsSender, OwnAccount } from "./aws.ts";
 import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
 import { type Credential, credentialReader } from "./credential.ts";
 import { directSender } from "./direct.ts";
@@ -35,6 +35,8 @@ export interface SourceClientOptions {
   readonly clock: () => number;
   /** True in the embedded run only: a source may be on this machine. */
   readonly ownAddresses: boolean;
+  /** In the embedded run only: an account of AWS whose services are on this machine. */
+  readonly ownAccount?: OwnAccount;
 }
 
 /** A GET to a source, whichever way leads there. */
@@ -42,13 +44,13 @@ type SendToSource = (request: RegisteredRequest, limits: { readonly timeoutMs: n
 
 type Answered = Answer<readonly MetricValue[]>;
 
-export const sourceClient = ({ clock, ownAddresses }: SourceClientOptions): SourceClient => {
+export const sourceClient = ({ clock, ownAddresses, ownAccount }: SourceClientOptions): SourceClient => {
   const direct = directSender({ ownAddresses });
   const credentials = credentialReader(clock);
   let awsLoaded: Promise<AwsSender> | undefined;
   // Most stacks have no source of AWS, and start without its code.
   const aws = (): Promise<AwsSender> => {
-    awsLoaded ??= import("./aws.ts").then(({ awsSender }) => awsSender({ clock }));
+    awsLoaded ??= import("./aws.ts").then(({ awsSender }) => awsSender({ clock, ...(ownAccount && { ownAccount }) }));
     return awsLoaded;
   };
   const ofAll = limited(PARALLEL.all);

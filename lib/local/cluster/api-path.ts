@@ -22,7 +22,7 @@ export const resolvePath = (path: string): Target | undefined => {
   return root === "apis" ? inGroup(parts[0] ?? "", parts.slice(1)) : undefined;
 };
 
-const decode = (part: string): string => {
+export const decode = (part: string): string => {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -13,6 +13,7 @@ import { openApi } from "./openapi.ts";
 import { inKeyOrder, Pages } from "./pages.ts";
 import { table, wantsTable } from "./printed-table.ts";
 import { type ApiRequest, asksForDryRun, parseJson } from "./request-parts.ts";
+import { serviceAnswer } from "../sources/services.ts";
 import { isDark, lastScrapeMs } from "./scrape.ts";
 import { groupVersion, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
@@ -49,7 +50,7 @@ export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Kee
     const { noise, rivals } = settings;
     const objects = { objectsVersion: store.objects.version, objects: store.objects.all() };
     const world = { noise, rivals, nowMs, version, workloads: simulation.workloads(), ...objects, events: events.all(nowMs) };
-    const described = descriptionOf(request) ?? review(request);
+    const described = descriptionOf(request) ?? review(request) ?? serviceAnswer(request, world);
     if (described !== undefined) return described;
     const target = resolvePath(request.path);
     if (!target) return undefined;

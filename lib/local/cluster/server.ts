@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { ServerCredentials } from "../run/certificates.ts";
+import { ServiceReply } from "../sources/services.ts";
 import type { KubeApi } from "./api.ts";
 import { EventStream } from "./event-stream.ts";
 import type { Fault, Faults } from "./faults.ts";
@@ -100,6 +101,7 @@ const perform = async ({ api, credentials }: ServerParts, request: IncomingMessa
     accept: request.headers.accept ?? "",
     body,
   });
+  if (answer instanceof ServiceReply) return answer;
   return answer === undefined ? { code: 404, body: "404 page not found\n" } : { code: 200, body: answer };
 };
 

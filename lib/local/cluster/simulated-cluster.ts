@@ -13,6 +13,7 @@ import { type ServerCredentials, serverCredentials } from "../run/certificates.t
 import { refuseForeignHosts } from "../run/loopback.ts";
 import { kubeApi } from "./api.ts";
 import { type WorkloadDefinition, workloadModel } from "./definition.ts";
+import { type RecordedQueue, recordedQueue } from "../sources/recorded-queue.ts";
 import { type Faults, faultSwitches } from "./faults.ts";
 import type { Rival } from "./kube-objects.ts";
 import { CustomObjects, type KeptObjects } from "./objects/custom-objects.ts";
@@ -53,6 +54,8 @@ export interface SimulatedCluster {
   statistics(): readonly Statistics[];
   /** Per workload, in the order of their keys: how it is now. */
   readings(): readonly WorkloadFigures[];
+  /** The load of the workloads of a name as a queue; undefined where none has the name. */
+  queue(name: string): RecordedQueue | undefined;
   /** Puts an autoscaler into the cluster, as an apply by the one who starts it. Throws `manifest.*` for one that the API would refuse. */
   putObject(of: SpecKind, document: unknown): void;
   close(): Promise<void>;
@@ -117,6 +120,10 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
     faults,
     statistics: () => each(statistics),
     readings: () => each(reading),
+    queue: (name) => {
+      const nowMs = simulation.now();
+      return recordedQueue(simulation.workloads(), name, nowMs);
+    },
     putObject: (of, document) => putObject(store, simulation.now(), of, document),
     close: () => closeAll(server, journal, store.save),
   };

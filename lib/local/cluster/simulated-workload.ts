@@ -1,6 +1,6 @@
 import { demandAt, nextChangeMs } from "../traces/trace.ts";
 import type { WorkloadModel } from "./definition.ts";
-import { isAboveTarget, type Load, spread } from "./load.ts";
+import { capacityPerPod, isAboveTarget, type Load, spread } from "./load.ts";
 import { bornPod, changesOf, isGone, isLive, isReady, type SimulatedPod, victims } from "./simulated-pod.ts";
 
 /**
@@ -22,6 +22,8 @@ export interface WorkloadState {
   readonly segments: readonly [...Segment[], Segment];
   /** Up to `atMs`. */
   readonly totals: Totals;
+  /** Units that were asked for by `atMs` and not served yet, if the load is a queue of messages: pods then work off later what they cannot at once. */
+  readonly waiting: number;
 }
 
 /** A span in which neither demand nor ready pods changed. */
@@ -60,7 +62,17 @@ export const initialState = (model: WorkloadModel, version: number): WorkloadSta
   const born = bear(model, [], { from: 0, count: model.initialReplicas, createdMs: createdMs(model), version });
   const atMs = model.startMs;
   const first: Segment = { fromMs: atMs, cpuUsed: 0, ...loadAt(model, born, atMs) };
-  return { atMs, replicas: model.initialReplicas, generation: 1, version, ordinal: born.length, pods: born, segments: [first], totals: NO_TOTALS };
+  return {
+    atMs,
+    replicas: model.initialReplicas,
+    generation: 1,
+    version,
+    ordinal: born.length,
+    pods: born,
+    segments: [first],
+    totals: NO_TOTALS,
+    waiting: 0,
+  };
 };
 
 /** The next event after the last one, unless a write comes first. */
@@ -123,11 +135,18 @@ export const cpuUsedAt = ({ segments }: WorkloadState, atMs: number): number => 
   return cpuUsed + load.cpuMillicores * (atMs - fromMs);
 };
 
+/** What waits at `nowMs`, which lies before the next event. */
+export const waitingAt = (model: WorkloadModel, state: WorkloadState, nowMs: number): number => {
+  const { demand, ready } = openSegment(state);
+  const samples = (nowMs - state.atMs) / model.trace.stepMs;
+  return Math.max(0, state.waiting + (demand - ready * capacityPerPod(model)) * samples);
+};
+
 /** Closes the open segment at `atMs` and opens one with the given pods. */
 const settle = (model: WorkloadModel, state: WorkloadState, pods: readonly SimulatedPod[], atMs: number): WorkloadState => {
   const next: Segment = { fromMs: atMs, cpuUsed: cpuUsedAt(state, atMs), ...loadAt(model, pods, atMs) };
   const kept = state.segments.filter((_, index) => (state.segments[index + 1]?.fromMs ?? atMs) > atMs - LOOK_BACK_MS);
-  return { ...state, atMs, pods, segments: [...kept, next], totals: totalsAt(model, state, atMs) };
+  return { ...state, atMs, pods, segments: [...kept, next], totals: totalsAt(model, state, atMs), waiting: waitingAt(model, state, atMs) };
 };
 
 const loadAt = (model: WorkloadModel, pods: readonly SimulatedPod[], atMs: number): Pick<Segment, "demand" | "ready" | "load"> => {

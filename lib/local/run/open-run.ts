@@ -21,6 +21,9 @@ import { type FolderIdentity, readIdentity, writeIdentity } from "../folder/iden
 import type { FolderLayout } from "../folder/layout.ts";
 import { readSavedClock, type SavedClock, saveClock } from "../folder/saved-clock.ts";
 import { breakSeal, sealFolder } from "../folder/seal.ts";
+import { startQueueServer } from "../sources/queue-server.ts";
+import type { RecordedQueue } from "../sources/recorded-queue.ts";
+import { registerSources } from "../sources/registered.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
 import type { Closing } from "./closing.ts";
@@ -88,6 +91,8 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   closer.add(log.close);
   const counter = runCounter();
   counter.watch(syncClient);
+  const recorded = setup.identity.kind === "simulated" ? await startQueueServer((name) => queueIn(worlds, name)) : undefined;
+  if (recorded) closer.add(recorded.close);
   const stack = startStack({
     clock: clock.now,
     comparesClock: setup.identity.kind !== "simulated",
@@ -96,6 +101,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     queues,
     connections: worlds.map(({ connection }) => connection),
     reporter: counter.hear(log.reporter),
+    ...(recorded && { queuesUrl: recorded.url }),
   });
   closer.add(stack.close);
 
@@ -106,6 +112,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const [cluster, ...others] = await ensureClusters(context, worlds, options);
   // An unusable kubeconfig is reported now, and the large library that reads it is loaded before the first sync.
   await stack.connect(cluster);
+  await registerSources(context, { simulated: recorded !== undefined, sourceUrl: options.sourceUrl });
   const manifests = putObjects(cluster, setup.manifests, world.putObject);
   const applied = await applySetup(context, { ...setup, manifests }, { cluster: world.name, validation: options.validate, say });
   if (!setup.resumed) {
@@ -143,6 +150,15 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
       seriesUrl: series.url,
     }),
   };
+};
+
+/** The queue of a name in the first cluster that has it. */
+const queueIn = (worlds: readonly World[], name: string): RecordedQueue | undefined => {
+  for (const { queueOf } of worlds) {
+    const found = queueOf?.(name);
+    if (found) return found;
+  }
+  return undefined;
 };
 
 const ensureClusters = async (context: ServiceContext, [first, ...others]: readonly [World, ...World[]], { specs }: RunOptions) => {

@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly speed: number;
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** A Prometheus of the person's own, in place of the recorded one. */
+  readonly sourceUrl?: string;
   /** An HPA controller scales the simulated workloads, and Tidemark is in its shadow. */
   readonly besideHpa?: true;
   /** Where the autoscalers of a simulated cluster are kept, as `tidemark cluster add --specs` says it. Absent: as the folder has it, and the table in a new one. */
@@ -47,6 +49,7 @@ type WrittenOptions = Partial<Omit<RunOptions, "args">>;
 
 const DEFAULT_SPEED = 60;
 const MAX_SPEED = 1_000_000;
+const CLOCK_SPEED = 1;
 
 /** The options of `npm start --`, and what runs with them. Called wrongly, commander throws, or the handler throws `local.usage`: nothing was read or written then. */
 export const startCommand = (run: (options: RunOptions) => Promise<void>, args: readonly string[] = []): Command =>
@@ -82,6 +85,7 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
     .option("--seed <n>", "another seed, other start-up times of pods", once(wholeNumber))
     .option("--kubeconfig <file>", "scale this cluster in real time instead of a simulated one", once(text))
     .option("--context <name>", "context of the kubeconfig", once(text))
+    .option("--source-url <url>", "ask this Prometheus in place of the recorded one; the run then goes at the speed of the clock", once(httpUrl))
     .option("--beside-hpa", "a stand-in of the HPA controller scales, and Tidemark is in its shadow (tidemark shadow compares the two)")
     .addOption(
       new Option(
@@ -96,7 +100,8 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
     .configureOutput({ outputError: () => {} })
     .action((options: WrittenOptions) => {
       refuseIdle(options);
-      const whole = { manifest: [], validate: "strict", speed: DEFAULT_SPEED, metricsPort: 0, ...options, args: withoutData(args) } as const;
+      const speed = options.sourceUrl === undefined ? DEFAULT_SPEED : CLOCK_SPEED;
+      const whole = { manifest: [], validate: "strict", speed, metricsPort: 0, ...options, args: withoutData(args) } as const;
       return options.utc ? inUtc(() => run(whole)) : run(whole);
     });
 
@@ -108,6 +113,7 @@ const refuseIdle = (options: WrittenOptions): void => {
   if (options.context !== undefined && options.kubeconfig === undefined)
     throw usage("Cannot use --context without --kubeconfig: a simulated cluster has no contexts");
   refuseBesideFleet(options);
+  refuseOtherSpeed(options);
   if (options.kubeconfig === undefined) return;
   if (options.capacity !== undefined) throw usage("Cannot use --capacity with --kubeconfig: it decides about simulated pods only");
   if (options.podStart !== undefined) throw usage("Cannot use --pod-start with --kubeconfig: it decides about simulated pods only");
@@ -120,12 +126,19 @@ const refuseIdle = (options: WrittenOptions): void => {
   if (options.seed !== undefined) throw usage("Cannot use --seed with --kubeconfig: it decides about simulated pods only");
 };
 
+const refuseOtherSpeed = ({ sourceUrl, kubeconfig, speed = CLOCK_SPEED }: WrittenOptions): void => {
+  if (sourceUrl !== undefined && kubeconfig === undefined && speed !== CLOCK_SPEED)
+    throw usage(`Cannot use --speed ${speed} with --source-url: a Prometheus answers at the speed of the clock; leave --speed out`);
+};
+
 /** The clusters that a run makes have workloads, loads and autoscalers of their own. */
 const refuseBesideFleet = ({ clusters: wanted, autoscalers, ...options }: WrittenOptions): void => {
   if (wanted === undefined && autoscalers === undefined) return;
   const clusters = wanted ?? 1;
   const others = { "--kubeconfig": options.kubeconfig, "--manifest": options.manifest, "--trace": options.trace, "--capacity": options.capacity };
-  const beside = Object.entries({ ...others, "--beside-hpa": options.besideHpa, "--specs": options.specs }).find(([, value]) => value !== undefined);
+  const beside = Object.entries({ ...others, "--source-url": options.sourceUrl, "--beside-hpa": options.besideHpa, "--specs": options.specs }).find(
+    ([, value]) => value !== undefined,
+  );
   if (beside)
     throw usage(`Cannot use ${beside[0]} with --clusters or --autoscalers: the run makes the clusters, their workloads and autoscalers by itself`);
   if (autoscalers !== undefined && autoscalers < clusters)
@@ -162,6 +175,13 @@ const instant = (given: string): number => {
   if (atMs === undefined || atMs < 0 || atMs % 1_000 !== 0)
     throw new InvalidArgumentError("Wanted a time of RFC 3339 in whole seconds, such as 2026-03-27T06:00:00Z.");
   return atMs;
+};
+
+const httpUrl = (address: string): string => {
+  const { protocol, username, password, search, hash } = URL.canParse(address) ? new URL(address) : {};
+  if ((protocol !== "http:" && protocol !== "https:") || username || password || search || hash)
+    throw new InvalidArgumentError("Wanted a URL without user, password and query, such as http://127.0.0.1:9090.");
+  return address;
 };
 
 const MAX_PORT = 65_535;

@@ -23,6 +23,7 @@ import { PURE_PART } from "../../sync/pure-part.ts";
 import type { SyncPorts } from "../../sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
 import { warmCache } from "../../sync/warm-cache.ts";
+import { LOCAL_ACCOUNT } from "../queue/message.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "./loopback.ts";
 import { TABLE_NAMES } from "./names.ts";
 import type { Queues } from "./run-queues.ts";
@@ -38,6 +39,8 @@ export interface StackOptions {
   /** The clusters of the start. No other kubeconfig is used, whatever the tables say: a kubeconfig names programs that are run. */
   readonly connections: readonly Connection[];
   readonly reporter: Reporter;
+  /** Where the recorded queues are. */
+  readonly queuesUrl?: string;
 }
 
 /** The two functions as they run on AWS, with clients of the local tables and queue. */
@@ -49,7 +52,7 @@ export interface Stack {
   readonly close: () => Promise<void>;
 }
 
-export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, queues, connections, reporter }: StackOptions): Stack => {
+export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, queues, connections, reporter, queuesUrl }: StackOptions): Stack => {
   const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
   // Tokens and connections age in real time, which is that of a run on a real cluster.
   const wallClock = comparesClock ? clock : Date.now;
@@ -71,7 +74,11 @@ export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, q
     timing: DEFAULT_TIMING,
     cache: warmCache(),
     ...(!comparesClock && { realClock: () => performance.now() }),
-    sources: sourcesWhenAsked({ clock: Date.now, ownAddresses: true }),
+    sources: sourcesWhenAsked({
+      clock: Date.now,
+      ownAddresses: true,
+      ...(queuesUrl !== undefined && { ownAccount: { accountId: LOCAL_ACCOUNT, url: queuesUrl, credentials: LOOPBACK_CREDENTIALS } }),
+    }),
   };
   return {
     schedule: scheduleHandler({ tables: { ...localTables(scheduleClient, clock), ...compared }, queue, reporter }),

@@ -6,6 +6,7 @@ import type { Statistics } from "../cluster/reading.ts";
 import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import { type FolderLayout, fleetNames } from "../folder/layout.ts";
+import type { QueueOf } from "../sources/queue-server.ts";
 import { readShippedTrace, readTrace } from "../traces/read-trace.ts";
 import { ordinaryHigh, type Trace } from "../traces/trace.ts";
 import type { Closing } from "./closing.ts";
@@ -20,6 +21,8 @@ export interface World {
   readonly connection: Connection;
   /** Of the simulated workloads; nothing on a real cluster. */
   readonly statistics: () => readonly Statistics[] | undefined;
+  /** The queues of a simulated cluster. */
+  readonly queueOf?: QueueOf;
   /** The HPAs of a simulated cluster, to which a stand-in of their controller adds. */
   readonly hpas?: Rival[];
   /** Puts an autoscaler into a simulated cluster. */
@@ -82,6 +85,7 @@ const simulatedWorld = async ({ name, dataDir, workloads }: SimulatedOne, seed: 
     name,
     connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },
     statistics: cluster.statistics,
+    queueOf: cluster.queue,
     hpas,
     putObject: cluster.putObject,
     close: cluster.close,
