@@ -4,10 +4,11 @@ import { claim } from "../store/head/claim.ts";
 import type { Head } from "../store/head/head.ts";
 import type { Lease } from "../store/head/head-write.ts";
 import { giveBack } from "../store/head/release.ts";
+import { closeDays } from "../store/history/event-days.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { completedReport } from "./completed-report.ts";
 import { decideAll, type Verdict } from "./decide.ts";
-import { both, load, type Unloaded } from "./load.ts";
+import { both, type Loaded, load, type Unloaded } from "./load.ts";
 import { isEarly, isStale, type SyncMessage } from "./message.ts";
 import { writeBackObjects } from "./objects/write-back-objects.ts";
 import { observe, seenTogether } from "./observe.ts";
@@ -90,11 +91,24 @@ const syncClaimed = async (
   const troubles = troublesAfter(loaded, { seen, verdicts, after });
   await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored, journal, summary, troubles }));
   await removeOldPages(ports, holder.lease.partition, loaded, stored);
+  await closeEventDays(ports, message, loaded);
   const writtenBack =
     loaded.objects &&
     (await timer.phase("write-back", writeBackObjects(ports, message, { loaded, seen, verdicts, settled, outside, after, softUntilMs })));
   const endMs = ports.tables.clock();
   return completedReport(message, { loaded, seen, verdicts, settled, outside, stored, journal, summary, writtenBack, startMs, endMs, timer });
+};
+
+const DAY_MS = 86_400_000;
+
+/** The first sync of a day closes days of its cluster for readers of events (event-days.ts). Of a divided cluster the first partition does it. Nothing rests on it: a day that nobody closed is asked for its events. */
+const closeEventDays = async (
+  ports: SyncPorts,
+  { cluster, partition }: SyncMessage,
+  { head, nowMs, cluster: { partitions } }: Loaded,
+): Promise<void> => {
+  const opensDay = head.nowMs > 0 && Math.floor(nowMs / DAY_MS) > Math.floor(head.nowMs / DAY_MS);
+  if (opensDay && partitions[0]?.name === partition) await closeDays(ports.tables, ports.insert, cluster, nowMs);
 };
 
 /** Ends the lease of a failed sync. Where that fails too, the lease ends by its own time. The first failure stays the cause of the error. */

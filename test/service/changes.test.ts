@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterName, namespace } from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
+import { openQueries, openService } from "../../lib/service/open.ts";
 import type { ChangeQuery, Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { fieldChanges } from "../../lib/service/views/field-changes.ts";
 import { insertChange } from "../../lib/store/history/changes.ts";
+import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { BEHAVIOR, hpa } from "./world/manifests.ts";
@@ -48,6 +49,25 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe("changes()", () => {
+  it("read of the edits of a cluster, its scopes and the fleet only those since the instant that is asked for", async () => {
+    const read = async (sinceMs?: number): Promise<number> => {
+      let items = 0;
+      const client = around(world.tables.client, async (command, send) => {
+        const answer = await send();
+        const listed = command === "QueryCommand" ? (answer as { readonly Items?: readonly { readonly pk?: { readonly S?: string } }[] }).Items : [];
+        items += listed?.filter(({ pk }) => pk?.S?.startsWith("changes#")).length ?? 0;
+        return answer;
+      });
+      const queries = openQueries({ ...world.context, tables: { ...world.tables, client } });
+      await toArray(queries.changes(sinceMs === undefined ? {} : { sinceMs }));
+      return items;
+    };
+    expect(await read()).toBe(8);
+    // The pause of the cluster and the freeze are the last two.
+    expect(await read(secondMs - 2_500)).toBe(2);
+    expect(await read(secondMs)).toBe(0);
+  });
+
   it("shows who changed what of one autoscaler, from what to what, and that it came about", async () => {
     const [created, changed, paused] = await toArray(service.changes({ name: "web" }));
     expect(created).toMatchObject({ by: "ada", at: new Date(NOON + 1_000).toISOString(), verb: "apply", generation: 1, made: true, fields: [] });

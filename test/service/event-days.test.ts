@@ -2,12 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
+import { closedDays } from "../../lib/store/history/event-days.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertScopeChange } from "../../lib/store/history/scope-changes.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
-import { testTables } from "../sync/world.ts";
+import { newWorld, PERIOD_MS, testTables, workloadOf } from "../sync/world.ts";
 import { hpa } from "./world/manifests.ts";
 import { recordOf } from "./world/shop.ts";
 import { storeEvents } from "./world/synced.ts";
@@ -50,8 +52,8 @@ describe("events of all that is kept", () => {
     const { at, queriesOf } = await contexts();
     await added(at(NOON - 10 * DAY_MS));
     const now = at(NOON);
-    // The clusters, the first change, and eleven days.
-    expect(await queriesOf(async () => expect(await all(now)).toHaveLength(1))).toBe(13);
+    // The clusters, the first change, the closed days, and eleven days.
+    expect(await queriesOf(async () => expect(await all(now)).toHaveLength(1))).toBe(14);
     expect(await queriesOf(async () => expect(await all(now, NOON - DAY_MS)).toEqual([]))).toBe(3);
   });
 
@@ -71,5 +73,32 @@ describe("events of all that is kept", () => {
     const now = at(NOON);
     await openService(now).pauseCluster("eu-1");
     expect(await queriesOf(() => all(now))).toBeGreaterThan(390);
+  });
+
+  it("ask no empty day that a sync has closed: the first sync of a day closes those that ended three days ago", async () => {
+    const engine = await startMemory();
+    const world = await newWorld(engine.client, engine.tables, { web: 2 });
+    workloadOf(world, "web").demand = 5;
+    const warm = world.worker();
+    await world.sync(warm);
+    await insertScopeChange(warm.insert, { id: "h", scope: "cluster", name: world.record.name, verb: "add", version: 1, atMs: NOON, by: "ada" });
+    const closed = async (): Promise<readonly (readonly [string, number])[]> =>
+      [...(await closedDays(world.tables, world.record.name, { sinceMs: 0, untilMs: world.nowMs }))].map(([day, counts]) => [day, counts.size]);
+    world.nowMs = NOON + 2.6 * DAY_MS;
+    await world.sync(warm);
+    expect(await closed()).toEqual([["2026-03-01", 1]]);
+    world.nowMs = NOON + 9 * DAY_MS;
+    await world.sync(warm);
+    const days = await closed();
+    expect(days.slice(0, 3)).toEqual([
+      ["2026-03-01", 1],
+      ["2026-03-02", 0],
+      ["2026-03-03", 0],
+    ]);
+    expect(days).toHaveLength(7);
+    world.nowMs += PERIOD_MS;
+    await world.sync(warm);
+    expect(await closed()).toEqual(days);
+    await engine.close();
   });
 });

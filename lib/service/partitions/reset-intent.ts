@@ -170,7 +170,7 @@ const tellEvent = async (
   };
   const event = scaleEvent(ref, attempt, { kind: "unknown", message: `settled by ${context.by}` }, nowMs);
   // Inserted again where it exists: an editor that failed between the two items of an event left only one.
-  const [inserted] = await insertEvents(context.insert, [(await storedEvent(context, record, lost.id, nowMs)) ?? event]);
+  const [inserted] = await insertEvents(context.insert, [(await storedEvent(context, record, lost.id, nowMs)) ?? event], nowMs);
   return inserted;
 };
 

@@ -2,7 +2,7 @@ import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { EventRecord } from "../../model/event-record.ts";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
-import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, type Key, sortableMs } from "../table/keys.ts";
+import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, type Key, lateDayKey, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { eventBody, eventOf } from "./event-codec.ts";
@@ -25,13 +25,34 @@ const itemUnder = (key: Key, event: EventRecord): HistoryItem => ({
   ttlSeconds: ttlOf(event.atMs, EVENT_DAYS_KEPT),
 });
 
+/** A day is closed from its third day after on (event-days.ts), by another clock than that of an event: an event so late says it. */
+const LATE_MS = DAY_MS;
+
+/*
+ *  day D           D+1             D+2             D+3
+ *  event of D ✓ ── event of D ✓ ── event of D ✓, after the mark that D has late ones
+ *                                                  D is closed: its counts are stored
+ */
+const lateMarks = (events: readonly EventRecord[], insertedMs: number): readonly HistoryItem[] => {
+  const late = events.filter(({ atMs }) => insertedMs - endOfDay(atMs) > LATE_MS);
+  const keys = new Map(late.map(({ cluster, atMs }) => [`${cluster} ${dayOf(atMs)}`, { ...lateDayKey(cluster, dayOf(atMs)), atMs }]));
+  return [...keys.values()].map(({ pk, sk, atMs }) => ({ pk, sk, body: "late", ttlSeconds: ttlOf(atMs, EVENT_DAYS_KEPT + 1) }));
+};
+
+const endOfDay = (atMs: number): number => (Math.floor(atMs / DAY_MS) + 1) * DAY_MS;
+
 /**
  * Inserts events and returns, in order, the stored ones: those of an earlier holder where it was first. Each event is inserted twice. The first insert, under its autoscaler,
- * decides; the second stores the same event under the day of the cluster. A sync that dies between the two leaves the intent open, and the next holder does both again.
+ * decides; the second stores the same event under the day of the cluster. A sync that dies between the two leaves the intent open, and the next holder does both again. `insertedMs` is the
+ * time of the insert, by default that of the newest event.
  */
-export const insertEvents = async <Event extends EventRecord>(insert: InsertHistory, events: readonly Event[]): Promise<readonly Event[]> => {
+export const insertEvents = async <Event extends EventRecord>(
+  insert: InsertHistory,
+  events: readonly Event[],
+  insertedMs = Math.max(...events.map(({ settledMs }) => settledMs)),
+): Promise<readonly Event[]> => {
   if (events.length === 0) return [];
-  const outcomes = await insert(events.map((event) => itemUnder(eventKey(event, event), event)));
+  const outcomes = await insert([...events.map((event) => itemUnder(eventKey(event, event), event)), ...lateMarks(events, insertedMs)]);
   const stored = events.map((event, at) => {
     const outcome = outcomes[at];
     return outcome?.kind === "duplicate" ? (eventOf(outcome.stored) as Event) : event;

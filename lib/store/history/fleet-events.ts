@@ -4,6 +4,7 @@ import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
 import { CLUSTERS_AT_ONCE, eachInGroups, mapWithLimit } from "../table/wait-for-all.ts";
 import { eventOf } from "./event-codec.ts";
+import { closedDays } from "./event-days.ts";
 import { DAY_MS, dayEventsParams, daysOf, eventsOfAutoscaler, isEmptyStretch, type Stretch } from "./events.ts";
 import { historyItemOf } from "./item.ts";
 import { addedMs } from "./scope-changes.ts";
@@ -60,7 +61,7 @@ export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, str
     const items = readAll(tables, `read the events of cluster "${cluster}"`, dayEventsParams(tables.historyTable, cluster, day, stretch));
     return { items, first: await items.next() };
   };
-  for await (const { items, first } of eachInGroups(daysOf(await sinceAdded(tables, cluster, stretch)), DAYS_TOGETHER, open)) {
+  for await (const { items, first } of eachInGroups(await daysToAsk(tables, cluster, stretch), DAYS_TOGETHER, open)) {
     if (first.done) continue;
     yield eventOf(historyItemOf(first.value));
     for await (const item of items) yield eventOf(historyItemOf(item));
@@ -70,12 +71,13 @@ export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, str
 /** Days whose first page is asked for together: most days of most clusters have no event or one page. */
 const DAYS_TOGETHER = 2;
 
-/** For so few days, reading the time when the cluster was added costs more than it saves. */
+/** For so few days, reading which of them are empty costs more than it saves. */
 const FEW_DAYS = 3;
 
-/** The stretch without the days before the cluster was added. Where the history no longer holds that time, all days of thirteen months are read. */
-const sinceAdded = async (tables: Tables, cluster: ClusterName, stretch: Stretch): Promise<Stretch> => {
-  if (stretch.untilMs - stretch.sinceMs <= FEW_DAYS * DAY_MS) return stretch;
-  const firstMs = await addedMs(tables, cluster);
-  return firstMs === undefined ? stretch : { ...stretch, sinceMs: Math.max(stretch.sinceMs, firstMs) };
+/** The days of a stretch but those before the cluster was added, where the history still says when that was, and those that are closed and had no event. */
+const daysToAsk = async (tables: Tables, cluster: ClusterName, stretch: Stretch): Promise<readonly string[]> => {
+  if (stretch.untilMs - stretch.sinceMs <= FEW_DAYS * DAY_MS) return daysOf(stretch);
+  const [firstMs, closed] = await Promise.all([addedMs(tables, cluster), closedDays(tables, cluster, stretch)]);
+  const days = daysOf(firstMs === undefined ? stretch : { ...stretch, sinceMs: Math.max(stretch.sinceMs, firstMs) });
+  return days.filter((day) => closed.get(day)?.size !== 0);
 };

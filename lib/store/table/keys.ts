@@ -90,6 +90,15 @@ export const dayEventKey = (cluster: ClusterName, event: { readonly atMs: number
   sk: `${sortableMs(event.atMs)}#${event.id}`,
 });
 
+/** The closed days of a cluster (event-days.ts): a month of them is one request. A day of which an event came late has a second item. */
+export const eventDaysPk = (cluster: ClusterName): string => `days#${cluster}`;
+const LATE_SK_SUFFIX = "#late";
+export const closedDayKey = (cluster: ClusterName, day: string): Key => ({ pk: eventDaysPk(cluster), sk: day });
+export const lateDayKey = (cluster: ClusterName, day: string): Key => ({ pk: eventDaysPk(cluster), sk: `${day}${LATE_SK_SUFFIX}` });
+/** The day of an item of `eventDaysPk`, and whether it says that an event came late. */
+export const eventDayOf = (sk: string): { readonly day: string; readonly late: boolean } =>
+  sk.endsWith(LATE_SK_SUFFIX) ? { day: sk.slice(0, -LATE_SK_SUFFIX.length), late: true } : { day: sk, late: false };
+
 export const journalPk = ({ cluster, partition }: PartitionRef): string => `journal#${cluster}#${partition}`;
 export const journalPagePrefix = (page: number): string => `${indexText(page)}#`;
 export const journalKey = (ref: PartitionRef, journal: { readonly page: number; readonly atMs: number; readonly epoch: number }): Key => ({
