@@ -3,45 +3,10 @@ import { defineConfig } from "vitest/config";
 const below = (...rooms: readonly string[]): string[] => rooms.map((room) => `test/${room}/**/*.test.ts`);
 
 /** Tests that play hundreds of syncs or fill a partition to its limits. */
-const PLAYED = [
-  "test/local/cluster/closed-loop.test.ts",
-  "test/sync/cost.test.ts",
-  "test/sync/crash.test.ts",
-  "test/sync/fleet-plan.test.ts",
-  "test/sync/limits.test.ts",
-  "test/sync/waves.test.ts",
-  "test/sync/specs/random-runs.test.ts",
-  "test/service/partitions-story.test.ts",
-];
+const PLAYED = ["test/**/*.played.test.ts"];
 
 /** Tests that start processes or whole runs one after the other, wait for limits of seconds, send answers of many megabytes, or hold twenty thousand events. */
-const PROCESSES = [
-  "test/aws/bounded-requests.test.ts",
-  "test/aws/silent-servers.test.ts",
-  "test/cluster/adversary.test.ts",
-  "test/cluster/large-objects.test.ts",
-  "test/cluster/late-answers.test.ts",
-  "test/cluster/small-heap.test.ts",
-  "test/cluster/check/hostile.test.ts",
-  "test/cluster/wire/broken.test.ts",
-  "test/cli/apply-many.test.ts",
-  "test/cli/completion.test.ts",
-  "test/cli/export.test.ts",
-  "test/cli/in-editor.test.ts",
-  "test/cli/process.test.ts",
-  "test/cli/signed-process.test.ts",
-  "test/cli/standard-input.test.ts",
-  "test/cli/start-up.test.ts",
-  "test/local/beside-hpa.test.ts",
-  "test/local/specs-in-cluster.test.ts",
-  "test/local/cluster/restart.test.ts",
-  "test/manifest/hostile-texts.test.ts",
-  "test/nightly/run.test.ts",
-  "test/sync/hostile-server.test.ts",
-  "test/sync/tenants.test.ts",
-  "test/local/folder/damaged.test.ts",
-  "test/local/folder/refused-start.test.ts",
-];
+const PROCESSES = ["test/**/*.process.test.ts"];
 
 /** Projects by how long a person waits for them. `npm test` runs unit, contracts and conformance; CI runs the others, too. */
 const PROJECTS: Readonly<Record<string, readonly string[]>> = {

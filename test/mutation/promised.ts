@@ -24,7 +24,7 @@ const MUTANTS: readonly PromisedMutant[] = [
     file: "lib/sync/settle-earlier.ts",
     from: 'pageOfUid(loaded, uid)?.kind !== "unreadable"',
     to: "true || uid",
-    test: "test/sync/waves.test.ts",
+    test: "test/sync/waves.played.test.ts",
     noticedBy: "is followed by one that keeps them in the head while their page cannot be read",
   },
   {
@@ -56,7 +56,7 @@ const MUTANTS: readonly PromisedMutant[] = [
     file: "lib/sync/load.ts",
     from: "for (const { settledMs } of head.uncounted) latest = Math.max(latest, settledMs);",
     to: "",
-    test: "test/sync/waves.test.ts",
+    test: "test/sync/waves.played.test.ts",
     noticedBy: "is followed by one that is not before its scales, though its clock is an hour late",
   },
   {
