@@ -24,6 +24,7 @@ interface PutOptions extends ScopeOptions {
   readonly maxSamples?: string;
   readonly queue?: readonly string[];
   readonly metricNamespace?: readonly string[];
+  readonly account?: readonly string[];
   readonly search?: true;
   readonly auth?: SourceAuth["kind"];
   readonly secret?: string;
@@ -53,6 +54,7 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .option("--max-samples <count>", "samples that one question to amp may process (default: 1000000)")
     .option("--queue <pattern>", "queues that may be counted: orders, 'orders-*' or ACCOUNT/PATTERN; repeatable", repeatable)
     .option("--metric-namespace <pattern>", "namespaces of CloudWatch that may be asked: AWS/SQS or 'AWS/*'; repeatable", repeatable)
+    .option("--account <id>", "accounts whose metrics of CloudWatch may be asked beside those of the account of the role; repeatable", repeatable)
     .option("--search", "expressions of CloudWatch may find their own series (SEARCH, SELECT), in any namespace and at any cost")
     .requiredOption("--for-cluster <pattern>", "clusters that may ask it: eu-1, 'prod-*' or '*'; repeatable", repeatable)
     .requiredOption("--for-namespace <pattern>", "namespaces whose autoscalers may name it; repeatable", repeatable)
@@ -113,8 +115,8 @@ const serviceIn = (text: string, scheme: SourceService["scheme"]): SourceService
 };
 
 const awsOf = (options: PutOptions): Pick<NewSource, "aws"> => {
-  const { awsRegion: region, role, externalId, workspace, maxSamples, queue, metricNamespace, search } = options;
-  if (![region, role, externalId, workspace, maxSamples, queue, metricNamespace, search].some((given) => given !== undefined)) return {};
+  const { awsRegion: region, role, externalId, workspace, maxSamples, queue, metricNamespace, account, search } = options;
+  if (![region, role, externalId, workspace, maxSamples, queue, metricNamespace, account, search].some((given) => given !== undefined)) return {};
   if (region === undefined || role === undefined || externalId === undefined)
     throw usage("Cannot reach AWS: --aws-region, --role and --external-id need each other");
   return {
@@ -126,6 +128,7 @@ const awsOf = (options: PutOptions): Pick<NewSource, "aws"> => {
       ...(maxSamples !== undefined && { maxSamples: Number(maxSamples) }),
       ...(queue && { queues: queue }),
       ...(metricNamespace && { metricNamespaces: metricNamespace }),
+      ...(account && { accounts: account }),
       ...(search && { search }),
     },
   };

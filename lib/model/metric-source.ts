@@ -42,6 +42,8 @@ export interface AwsPlace {
   readonly queues?: readonly string[];
   /** `cloudwatch`: patterns of the namespaces of CloudWatch whose metrics may be asked: "AWS/*". */
   readonly metricNamespaces?: readonly string[];
+  /** `cloudwatch`: accounts whose metrics may be asked beside those of the account of the role, which monitors them. */
+  readonly accounts?: readonly string[];
   /** `cloudwatch`: true where expressions may find their own series (SEARCH, SELECT), in any namespace and at any cost. */
   readonly search?: boolean;
 }
@@ -65,6 +67,10 @@ export const mayCountQueue = (
 /** True where the source may read metrics of this namespace of CloudWatch. */
 export const mayReadNamespace = ({ aws }: Pick<RegisteredSource, "aws">, namespace: string): boolean =>
   (aws?.metricNamespaces ?? []).some((pattern) => matchesName(pattern, namespace));
+
+/** True where the source may read metrics of this account. An empty account is the one of the role. */
+export const mayReadAccount = ({ aws }: Pick<RegisteredSource, "aws">, accountId: string): boolean =>
+  accountId === "" || accountId === accountOf(aws?.roleArn ?? "") || (aws?.accounts ?? []).includes(accountId);
 
 export interface SourceService {
   readonly namespace: string;

@@ -158,9 +158,12 @@ const senderTo = (
 ): SendToSource | Promise<SendToSource> => {
   const place = source.aws;
   if (place) {
-    return aws()
-      .then(({ senderTo: toAws }) => toAws(source, place, cluster))
-      .then((send) => (request, limits) => send({ ...request, parameters: { ...request.parameters, ...source.parameters } }, limits));
+    return (
+      aws()
+        .then(({ senderTo: toAws }) => toAws(source, place, cluster))
+        // The limits of a question come last: no fixed parameter replaces the samples that it may process.
+        .then((send) => (request, limits) => send({ ...request, parameters: { ...source.parameters, ...request.parameters } }, limits))
+    );
   }
   const headers = { ...source.headers, ...credential.headers };
   const parametersOf = (request: RegisteredRequest) => ({ ...request.parameters, ...source.parameters });
@@ -199,11 +202,13 @@ const askAll = async (
   const allowed: RegisteredQuery[] = [];
   let left = source.maxMetrics;
   for (const [key, query] of distinct) {
-    const refusal = refusalOf(source, query);
-    left -= refusal === undefined ? weightOf(query) : 0;
+    const refusal = refusalOf(source, query) ?? (weightOf(query) > left ? overLimit(source) : undefined);
+    // A question that does not fit takes nothing of the limit, so that a large one costs the others nothing.
     if (refusal !== undefined) refused.push([key, refusal]);
-    else if (left < 0) refused.push([key, overLimit(source)]);
-    else allowed.push(query);
+    else {
+      allowed.push(query);
+      left -= weightOf(query);
+    }
   }
   const answers = [...Map.groupBy(allowed, (query) => askingOf(query))].map(([asking, queries]) => {
     const { batch } = asking;

@@ -1,6 +1,6 @@
 import { group, type ReadOf } from "../fields/field-types.ts";
 import { isObject } from "../model/is-object.ts";
-import { type MetricSourceRecord, mayReadNamespace } from "../model/metric-source.ts";
+import { type MetricSourceRecord, mayReadAccount, mayReadNamespace } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
 import { CLOUDWATCH_FIELDS, CLOUDWATCH_RULES, type StatRead } from "./cloudwatch-fields.ts";
@@ -108,7 +108,9 @@ const refusal = (query: CloudwatchQuery, source: MetricSourceRecord): string | u
   const [expression, stats] = askedOf(query);
   if (findsSeries(expression) && source.aws?.search !== true) return `source "${source.name}" allows neither SEARCH nor SELECT`;
   const refused = stats.find(({ namespace }) => !mayReadNamespace(source, namespace));
-  return refused && `source "${source.name}" does not allow metrics of namespace "${refused.namespace}"`;
+  if (refused) return `source "${source.name}" does not allow metrics of namespace "${refused.namespace}"`;
+  const foreign = stats.find(({ accountId }) => !mayReadAccount(source, accountId));
+  return foreign && `source "${source.name}" does not allow metrics of account ${foreign.accountId}`;
 };
 
 /** Metrics and expressions of one call at most, by the service. */

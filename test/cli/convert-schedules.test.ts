@@ -53,9 +53,14 @@ describe("convert with objects that set counts by time", () => {
     expect(document).toMatchObject({ kind: "PodAutoscaler", spec: { minReplicas: 2, maxReplicas: 20 } });
   });
 
-  it("refuses a cron trigger that it cannot read, and one without another trigger, by its name", async () => {
-    expect((await converted(SCALED("0 8 25 12 *"))).err).toContain("spec.triggers[0] (cron): KEDA's HPA of this ScaledObject does not exist");
-    expect((await converted(SCALED("0 8 * * 1-5", ""))).err).toContain("spec.triggers[0] (cron)");
+  it("refuses a cron trigger that it cannot read by its name, and says what of it", async () => {
+    expect((await converted(SCALED("0 8 25 12 *"))).err).toContain('spec.triggers[0] (cron): "0 8 25 12 *" ');
+  });
+
+  it("makes a schedule of a cron trigger without another one, and needs no source for it", async () => {
+    const { entries, document } = await converted(SCALED("0 8 * * 1-5", ""));
+    expect(entries).toMatchObject([{ name: "cron-0", minReplicas: 20 }]);
+    expect(document).toMatchObject({ spec: { minReplicas: 2, metrics: [{ name: "cron", formula: { expression: "0" } }] } });
   });
 
   it("makes metrics of registered sources of the other triggers, which --source names", async () => {

@@ -79,6 +79,10 @@ describe("tidemark source", () => {
     [["--url", "https://p.example.com", "--header", "Host=x"], /headers: "Host" is not/],
     [["--service", "a/b:1", "--header", "impersonate-user=admin"], /headers: "impersonate-user" is not/],
     [["--url", "https://p.example.com", "--parameter", "query=up"], /parameters: "query" is not/],
+    [
+      ["--url", "https://p.example.com", "--parameter", "max_samples_processed_error_threshold=9000000"],
+      /parameters: "max_samples_processed_error_threshold" is not a parameter that is no part of the question/,
+    ],
     [["--url", "https://p.example.com", "--timeout-seconds", "11"], /timeoutSeconds must be a whole number from 1 to 10, and is 11/],
     [["--url", "https://p.example.com", "--max-metrics", "many"], /maxMetrics must be a whole number from 1 to 10000, and is NaN/],
   ])("refuses %j with its field", async (args, words) => {
@@ -93,7 +97,10 @@ describe("tidemark source", () => {
     expect(await put("--kind", "sqs", ...ROLE, "--queue", "orders-*", "--queue", "999988887777/mail")).toMatchObject(REGISTERED);
     expect((await run("source", "list")).out).toContain("orders-*,999988887777/mail in eu-central-1 of account 123456789012");
     expect(await put("--kind", "amp", ...ROLE, "--workspace", "ws-1a2b")).toMatchObject(REGISTERED);
-    expect(await put("--kind", "cloudwatch", ...ROLE, "--metric-namespace", "AWS/*", "--search")).toMatchObject(REGISTERED);
+    expect(await put("--kind", "cloudwatch", ...ROLE, "--metric-namespace", "AWS/*", "--search", "--account", "999988887777")).toMatchObject(
+      REGISTERED,
+    );
+    expect(JSON.parse((await run("source", "describe", "main", "-o", "json")).out)).toMatchObject({ aws: { accounts: ["999988887777"] } });
     expect((await run("source", "list")).out).toContain("AWS/* in eu-central-1 of account 123456789012");
   });
 
@@ -109,6 +116,11 @@ describe("tidemark source", () => {
     [["--kind", "sqs", ...ROLE, "--queue", "a", "--max-samples", "5"], "aws.maxSamples is for amp, and this is sqs"],
     [["--kind", "cloudwatch", ...ROLE], "aws.metricNamespaces is empty"],
     [["--kind", "cloudwatch", ...ROLE, "--metric-namespace", "AWS SQS"], 'aws.metricNamespaces: "AWS SQS" must be a namespace'],
+    [
+      ["--kind", "cloudwatch", ...ROLE, "--metric-namespace", "AWS/*", "--account", "9*"],
+      'aws.accounts: "9*" must be the twelve digits of an account',
+    ],
+    [["--kind", "sqs", ...ROLE, "--queue", "a", "--account", "999988887777"], "aws.accounts is for cloudwatch, and this is sqs"],
     [["--kind", "sqs", ...ROLE, "--queue", "a", "--search"], "aws.search is for cloudwatch, and this is sqs"],
     [["--url", "https://a.example.com", ...ROLE], "aws is for sqs, amp, cloudwatch, and this is prometheus"],
     [["--kind", "sqs", "--role", "x"], "--aws-region, --role and --external-id need each other"],

@@ -95,7 +95,9 @@ describe("a source of AWS", () => {
 
   it("sends the limit of samples of its source with each question", async () => {
     server.answer = () => [400, { status: "error", errorType: "bad_data", error: "query samples processed limit exceeded" }];
-    const workspace = { ...WORKSPACE, aws: { ...AWS, workspace: "ws-1a2b", maxSamples: 500 } };
+    // A record of an earlier version may have such a parameter.
+    const parameters = { max_samples_processed_error_threshold: "9000000" };
+    const workspace = { ...WORKSPACE, parameters, aws: { ...AWS, workspace: "ws-1a2b", maxSamples: 500 } };
     expect((await client.ask(workspace, [ask("dear")], LEFT)).get(keyOf("dear"))).toMatchObject({
       failure: { reason: "QueryRefused", message: expect.stringContaining("limit exceeded") },
     });

@@ -10,7 +10,12 @@ import { HAS_MOTO, type Moto, motoServer } from "./moto.ts";
 import { sourceRecord } from "./scene.ts";
 
 const PLACE = { region: "eu-central-1", roleArn: "arn:aws:iam::123456789012:role/tidemark-prod-source-alb", externalId: "of-shop" };
-const METRICS = sourceRecord({ name: "metrics", kind: "cloudwatch", timeoutSeconds: 3, aws: { ...PLACE, metricNamespaces: ["AWS/*", "Shop"] } });
+const METRICS = sourceRecord({
+  name: "metrics",
+  kind: "cloudwatch",
+  timeoutSeconds: 3,
+  aws: { ...PLACE, metricNamespaces: ["AWS/*", "Shop"], accounts: ["999988887777"] },
+});
 const NOW_MS = 1_795_000_042_000;
 const PERIOD_END = 1_795_000_020;
 const LEFT = { cluster: "eu-1", leftMs: () => 5_000 };
@@ -229,9 +234,20 @@ describe("a source of kind cloudwatch", () => {
     ],
     [question({ expression: "SUM(SEARCH('{AWS/SQS,QueueName}', 'Sum', 300))" }), 'source "metrics" allows neither SEARCH nor SELECT'],
     [question({ expression: 'SELECT SUM(x) FROM SCHEMA("Bank")' }), 'source "metrics" allows neither SEARCH nor SELECT'],
+    [metric("Age", { accountId: "111122223333" }), 'source "metrics" does not allow metrics of account 111122223333'],
+    [
+      question({ expression: "a", inputs: [{ id: "a", namespace: "Shop", metric: "x", accountId: "111122223333" }] }),
+      'source "metrics" does not allow metrics of account 111122223333',
+    ],
   ])("never asks what its source does not allow: %j", async (query, message) => {
     expect(await askOne(query)).toMatchObject({ kind: "failed", failure: { reason: "NotAllowed", message } });
     expect(server.calls).toEqual([]);
+  });
+
+  it("asks metrics of its own account, and of the accounts that its source allows", async () => {
+    answering(byName);
+    const answers = await askAll([metric("m1", { accountId: "123456789012" }), metric("m2", { accountId: "999988887777" })]);
+    expect(answers.map(milliOf)).toEqual([1_000n, 2_000n]);
   });
 
   it("asks SEARCH and SELECT where its source allows them, SELECT in a call of its own", async () => {
@@ -249,6 +265,12 @@ describe("a source of kind cloudwatch", () => {
     answering(byName);
     const answers = await askAll([metric("m1"), sum("a / 2"), metric("m2")], { ...METRICS, maxMetrics: 3 });
     expect(answers.map(milliOf)).toEqual([1_000n, 7_000n, "TooManyMetrics"]);
+  });
+
+  it("asks the later questions of other autoscalers that fit, after one that is larger than what is left", async () => {
+    answering(byName);
+    const answers = await askAll([metric("m1"), sum("a / 2"), metric("m2")], { ...METRICS, maxMetrics: 2 });
+    expect(answers.map(milliOf)).toEqual([1_000n, "TooManyMetrics", 2_000n]);
   });
 });
 

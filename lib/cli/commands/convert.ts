@@ -76,21 +76,12 @@ const convertedInput = (printer: Printer, input: ManifestDocument, { validate, t
 };
 
 /** KEDA's HPA is not in a file, so that a trigger which is neither a resource nor a time needs a registered source. */
-const OF_THE_CLUSTER: ReadonlySet<string> = new Set(["cpu", "memory", "cron"]);
-
-const needsSources = ({ spec }: Json): boolean => {
-  const triggers: unknown = isObject(spec) ? spec["triggers"] : undefined;
-  const types = (Array.isArray(triggers) ? triggers : []).map((trigger: unknown) => (isObject(trigger) ? String(trigger["type"]) : ""));
-  return types.some((type) => !OF_THE_CLUSTER.has(type));
-};
-
 const convertedScaledObject = (
   printer: Printer,
   raw: Json,
   { where, triggers }: { readonly where: string; readonly triggers: TriggerSources | undefined },
 ): Converted => {
-  const sources = triggers ?? (needsSources(raw) ? {} : undefined);
-  const { manifests, findings } = importObjects({ hpas: [], watermarks: [], scaledObjects: [raw], ...(sources && { sources }) }, "native");
+  const { manifests, findings } = importObjects({ hpas: [], watermarks: [], scaledObjects: [raw], sources: triggers ?? {} }, "native");
   tellOrThrow(
     printer,
     findings.map((detail) => ({ words: where, detail })),

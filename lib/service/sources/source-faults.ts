@@ -14,8 +14,8 @@ const VALUE = /^[ -~]+$/;
 const OWN_HEADER =
   /^(host|accept|accept-encoding|user-agent|content-.*|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|cookie|authorization|proxy-.*|impersonate-.*|x-remote-.*|x-forwarded-.*|forwarded)$/;
 
-/** Parameters of each question. */
-const OWN_PARAMETER = /^(query|time|match\[\])$/;
+/** Parameters of each question. The limit of samples is the field aws.maxSamples. */
+const OWN_PARAMETER = /^(query|time|match\[\]|max_samples_processed_(error|warning)_threshold)$/;
 
 /** The faults of a source that can be found before it is stored; each names its field. The sync checks addresses again when it asks. */
 export const sourceFaults = (name: string, source: RegisteredSource, trusted: { readonly ownAddresses: boolean }): readonly string[] => [
@@ -61,10 +61,11 @@ const EXTERNAL_ID = /^[\w+=,.@:/-]{2,1224}$/;
 const WORKSPACE = /^ws-[0-9a-f-]{1,61}$/;
 const QUEUE_PATTERN = /^(?:\d{12}\/)?[\w*-]{1,80}(?:\.fifo)?$/;
 
+const ACCOUNT = /^\d{12}$/;
 const METRIC_NAMESPACE = /^[\w.\-/#:*]{1,255}$/;
 
 const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly string[] => {
-  const { region, roleArn, externalId, workspace, queues = [], metricNamespaces = [], search, maxSamples } = place;
+  const { region, roleArn, externalId, workspace, queues = [], metricNamespaces = [], accounts = [], search, maxSamples } = place;
   const faults: readonly (readonly [boolean, string])[] = [
     [awsDomain(region) === undefined, `aws.region "${region}" is no region of AWS`],
     [
@@ -82,6 +83,7 @@ const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly st
       "aws.metricNamespaces is empty, so that no metric may be asked; give namespaces or patterns such as AWS/SQS or AWS/*",
     ],
     [kind !== "cloudwatch" && metricNamespaces.length > 0, `aws.metricNamespaces is for cloudwatch, and this is ${kind}`],
+    [kind !== "cloudwatch" && accounts.length > 0, `aws.accounts is for cloudwatch, and this is ${kind}`],
     [kind !== "cloudwatch" && search !== undefined, `aws.search is for cloudwatch, and this is ${kind}`],
     [queues.length > SOURCE_LIMITS.queues, `aws.queues has ${queues.length} patterns, and the limit is ${SOURCE_LIMITS.queues}`],
   ];
@@ -91,6 +93,7 @@ const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly st
     ...queues.flatMap((queue) =>
       QUEUE_PATTERN.test(queue) ? [] : [`aws.queues: "${queue}" must be a name or a pattern of queues, or ACCOUNT/PATTERN`],
     ),
+    ...accounts.flatMap((account) => (ACCOUNT.test(account) ? [] : [`aws.accounts: "${account}" must be the twelve digits of an account`])),
     ...metricNamespaces.flatMap((namespace) =>
       METRIC_NAMESPACE.test(namespace) ? [] : [`aws.metricNamespaces: "${namespace}" must be a namespace of CloudWatch or a pattern: AWS/SQS, AWS/*`],
     ),

@@ -24,6 +24,7 @@ export const sourceFields = {
       maxSamples: z.number().int().min(SOURCE_LIMITS.maxSamples.least).max(SOURCE_LIMITS.maxSamples.most).exactOptional(),
       queues: z.array(z.string()).max(SOURCE_LIMITS.queues).exactOptional(),
       metricNamespaces: z.array(z.string()).max(SOURCE_LIMITS.patterns).exactOptional(),
+      accounts: z.array(z.string()).max(SOURCE_LIMITS.patterns).exactOptional(),
       search: z.boolean().exactOptional(),
     })
     .exactOptional(),

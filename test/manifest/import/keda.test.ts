@@ -143,6 +143,43 @@ describe("a ScaledObject with registered sources", () => {
     expect(spec?.["metrics"]).toHaveLength(1);
   });
 
+  const CRON = trigger("cron", { timezone: "Europe/Berlin", start: "0 8 * * 1-5", end: "0 18 * * 1-5", desiredReplicas: "6" });
+  const AT_REST = { name: "cron", formula: { expression: "0" }, target: 1 };
+
+  it.each<readonly [string, readonly Json[], Json, readonly Json[]]>([
+    ["alone, whose least count comes back outside of its windows", [CRON], {}, [AT_REST]],
+    ["alone, from zero", [CRON], { minReplicaCount: 0 }, [{ ...AT_REST, activation: 0 }]],
+    ["beside cpu", [CRON, trigger("cpu", { value: "60" })], {}, [{ name: "cpu-1" }]],
+    ["beside cpu, from zero", [CRON, trigger("cpu", { value: "60" })], { minReplicaCount: 0 }, [{ name: "cpu-1" }, { ...AT_REST, activation: 0 }]],
+    ["beside a Prometheus, from zero", [CRON, PROMETHEUS], { minReplicaCount: 0 }, [{ name: "prometheus-1" }]],
+  ])("carries over cron %s", (_what, triggers, spec, metrics) => {
+    const found = imported(scaledObject(triggers, spec)).spec;
+    expect(found).toMatchObject({ schedule: [{ name: "cron-0", minReplicas: 6 }], metrics });
+    expect(found?.["metrics"]).toHaveLength(metrics.length);
+  });
+
+  it("keeps a workload with only cpu and memory at 1, as KEDA does", () => {
+    const { spec, notes } = imported(scaledObject([trigger("cpu", { value: "60" })], { minReplicaCount: 0 }));
+    expect(spec).toMatchObject({ minReplicas: 1, metrics: [{ resource: { name: "cpu" } }] });
+    expect(spec?.["idle"]).toBeUndefined();
+    expect(notes).toEqual([expect.stringContaining("changed spec.minReplicaCount: the least count is 1, as in KEDA")]);
+  });
+
+  it("refuses cron inside scalingModifiers in words of its own", () => {
+    const scalingModifiers = { formula: "max(hours, load)", target: "1" };
+    const { spec, notes } = imported(
+      scaledObject(
+        [
+          { ...CRON, name: "hours" },
+          { ...PROMETHEUS, name: "load" },
+        ],
+        { advanced: { scalingModifiers } },
+      ),
+    );
+    expect(spec).toBeUndefined();
+    expect(notes.join("\n")).toContain("lost spec.triggers[0] (cron): a formula of Tidemark knows no times");
+  });
+
   it("carries over scalingModifiers as a formula of its triggers", () => {
     const named = (name: string): Json => ({ ...PROMETHEUS, name });
     const scalingModifiers = { formula: "max(queue, rate ?? 0) / 2", target: "4.5", activationTarget: "3" };
@@ -219,7 +256,6 @@ describe("a ScaledObject with registered sources", () => {
     ],
     [trigger("cpu", { value: "60" }, { metricType: "Value" }), "no target of a resource"],
     [{ ...PROMETHEUS, metricType: "Utilization" }, "is none of AverageValue and Value"],
-    [trigger("cron", { timezone: "Europe/Berlin", start: "0 8 * * *", end: "0 18 * * *", desiredReplicas: "6" }), "it has only cron"],
   ])("refuses %j, and says the way out", (from, words) => {
     const { spec, notes } = imported(scaledObject([from]));
     expect(spec).toBeUndefined();

@@ -22,9 +22,12 @@ const numberOf = (value: unknown, otherwise: number): number => (typeof value ==
  * Fails to no document: an autoscaler without one of its metrics would shrink to what the others need.
  */
 export const nativeScaledObject = (raw: Json, sources: TriggerSources): ImportedScaledObject => {
-  const spec = object(raw["spec"]);
-  const most = numberOf(spec["maxReplicaCount"], KEDA.most);
-  const triggers = list(spec["triggers"]).map((trigger, index) => triggerOf(object(trigger), index, sources));
+  const written = object(raw["spec"]);
+  const most = numberOf(written["maxReplicaCount"], KEDA.most);
+  const triggers = list(written["triggers"]).map((trigger, index) => triggerOf(object(trigger), index, sources));
+  const awake = triggers.every(({ type }) => OF_THE_CLUSTER.has(type)) && mayIdle(written);
+  // Of cpu and memory KEDA never learns that a workload is out of use, and keeps it at 1 at least.
+  const spec = awake ? { ...written, minReplicaCount: Math.max(1, numberOf(written["minReplicaCount"], 0)), idleReplicaCount: undefined } : written;
   const modifiers = object(object(spec["advanced"])["scalingModifiers"]);
   const formula = textOf(modifiers["formula"]);
   const cron = triggers.map((trigger, index) =>
@@ -37,10 +40,10 @@ export const nativeScaledObject = (raw: Json, sources: TriggerSources): Imported
   const pauses = pausesOf(raw, spec);
   const details = [
     ...(triggers.length === 0 ? [lost("spec.triggers", "it has no trigger")] : []),
-    ...cron.flatMap((entry) => entry?.detail ?? []),
-    ...(read.length === 0 && triggers.length > 0
-      ? [lost("spec.triggers", "it has only cron: a schedule needs a metric that decides outside of its windows")]
+    ...(awake && triggers.length > 0
+      ? [changed("spec.minReplicaCount", "the least count is 1, as in KEDA: cpu and memory do not start a workload without pods")]
       : []),
+    ...cron.flatMap((entry) => entry?.detail ?? []),
     ...read.flatMap(({ details: of }) => of),
     ...missing.details,
     ...pauses.details,
@@ -50,10 +53,28 @@ export const nativeScaledObject = (raw: Json, sources: TriggerSources): Imported
   const schedule = cron.flatMap((entry) => entry?.entries ?? []);
   const metrics = [
     ...read.map(({ metric }) => metric),
+    ...(schedule.length > 0 && needsRest(triggers, spec) ? [restMetric(spec)] : []),
     ...(formula === undefined ? [] : [formulaMetric(modifiers, formula, { spec, onMissing: missing.onMissing })]),
   ];
   return { document: documentOf(raw, { spec, most, metrics, pauses }), ...(schedule.length > 0 && { schedule }), details };
 };
+
+const OF_THE_CLUSTER: ReadonlySet<string> = new Set(["cpu", "memory"]);
+
+/** True where nothing but cron says what the count is outside of its windows: no trigger at all, or none that can put the workload to rest. */
+const needsRest = (triggers: readonly Trigger[], spec: Json): boolean => {
+  const others = triggers.filter(({ type }) => type !== "cron");
+  return others.length === 0 || (mayIdle(spec) && others.every(({ type }) => OF_THE_CLUSTER.has(type)));
+};
+
+/** Outside of its windows cron of KEDA asks for the least count, and is not active. A schedule asks for nothing, so that a metric must say so. */
+const restMetric = (spec: Json): Json => ({
+  name: "cron",
+  formula: { expression: "0" },
+  target: 1,
+  ...toleranceOf(spec),
+  ...(mayIdle(spec) && { activation: 0 }),
+});
 
 const triggerOf = (raw: Json, index: number, sources: TriggerSources): Trigger => {
   const type = String(raw["type"]);

@@ -188,9 +188,14 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
 };
 const ANY_WAY_OUT = "export its number to Prometheus or CloudWatch, or serve it as JSON, and use a trigger prometheus, aws-cloudwatch or metrics-api";
 
+/** Elsewhere cron is a schedule. */
+const CRON_IN_FORMULA =
+  "a formula of Tidemark knows no times: take the trigger and its name out of the ScaledObject, and write the hours as spec.schedule of the PodAutoscaler";
+
 /** The metric of a trigger whose values come from outside the cluster, or why there is none. */
 export const blockOf = (trigger: Trigger): TriggerBlock | { readonly refused: Detail } => {
   const { type, of, name, source } = trigger;
+  if (type === "cron") return { refused: lost(of, CRON_IN_FORMULA) };
   const read = READERS[type];
   if (read === undefined) return { refused: lost(of, `Tidemark has no source for the type "${type}": ${WAYS_OUT[type] ?? ANY_WAY_OUT}`) };
   if (source === undefined)
