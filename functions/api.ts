@@ -22,7 +22,7 @@ export interface ApiDependencies {
   readonly connecting: ConnectEndpoint;
   readonly deadLetters?: NonNullable<QueryContext["deadLetters"]>;
   /** What edits do outside the tables. */
-  readonly edges?: Pick<ServiceContext, "checkConnection" | "planNow">;
+  readonly edges?: Pick<ServiceContext, "checkConnection" | "checkSource" | "planNow">;
 }
 
 /** Handles edits and queries, each for its verified caller. `connectEndpoint` tells whether this function also connects clusters. */

@@ -1,3 +1,4 @@
+import type { ConnectionReport } from "../lib/cluster/check/report.ts";
 import type { Exchange } from "../lib/cluster/transport/exchange.ts";
 import { decodeDocument } from "../lib/cluster/wire/decode-json.ts";
 import { TidemarkError } from "../lib/model/errors.ts";
@@ -5,6 +6,7 @@ import { foreignText } from "../lib/model/foreign-text.ts";
 import type { ServiceContext } from "../lib/service/context.ts";
 import { checkEvent, reportIn } from "./check-event.ts";
 import { INVOKE_RIGHT, type Invoker, invokeFunction } from "./invoke-function.ts";
+import { sourceEvent } from "./source-event.ts";
 
 /** A check takes 30 s at most (lib/cluster/request-limits.ts), and the function lives no longer; a cold start comes before. */
 const INVOKE_MS = 35_000;
@@ -13,16 +15,21 @@ const ANSWER_BYTES_MAX = 512 * 1024;
 /** Has the function `sync` look at a cluster. Throws `service.busy` without an answer. */
 export const checkBySync =
   (sync: Invoker): NonNullable<ServiceContext["checkConnection"]> =>
-  async (target) => {
-    const outcome = await invokeFunction(sync, checkEvent(target), { timeoutMs: INVOKE_MS, maxBytes: ANSWER_BYTES_MAX });
-    const report = outcome.kind === "answered" && outcome.status === 200 ? reportIn(decodeDocument(outcome.bytes)) : undefined;
-    if (report) return report;
-    throw new TidemarkError(
-      "service.busy",
-      `Cannot look at cluster "${target.name}": the function "${sync.functionName}" ${whyNot(outcome)}; try again`,
-      {},
-    );
-  };
+  (target) =>
+    reportOf(sync, checkEvent(target), `look at cluster "${target.name}"`);
+
+/** Has the function `sync` ask a source. Throws `service.busy` without an answer. */
+export const checkSourceBySync =
+  (sync: Invoker): NonNullable<ServiceContext["checkSource"]> =>
+  (target) =>
+    reportOf(sync, sourceEvent(target), `ask source "${target.source.name}"`);
+
+const reportOf = async (sync: Invoker, event: string, doing: string): Promise<ConnectionReport> => {
+  const outcome = await invokeFunction(sync, event, { timeoutMs: INVOKE_MS, maxBytes: ANSWER_BYTES_MAX });
+  const report = outcome.kind === "answered" && outcome.status === 200 ? reportIn(decodeDocument(outcome.bytes)) : undefined;
+  if (report) return report;
+  throw new TidemarkError("service.busy", `Cannot ${doing}: the function "${sync.functionName}" ${whyNot(outcome)}; try again`, {});
+};
 
 /** What the platform said. A failure inside the function is only named: its log has the rest, and a message could quote a secret. */
 const whyNot = (outcome: Exchange): string => {

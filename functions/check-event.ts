@@ -10,10 +10,12 @@ import { connectionFields } from "../lib/store/records/connection.ts";
  * leads there.
  */
 const { eks, secret } = connectionFields({ text: z.string(), caData: z.string() });
+/** No kubeconfig: a function reads no file. */
+export const checkedBy = z.discriminatedUnion("kind", [z.strictObject(secret), z.strictObject(eks)]);
 const event = z.strictObject({
   check: z.strictObject({
     name: z.string(),
-    connection: z.discriminatedUnion("kind", [z.strictObject(secret), z.strictObject(eks)]),
+    connection: checkedBy,
     namespaces: z.array(z.string()).exactOptional(),
     kinds: z.array(z.strictObject({ group: z.string(), plural: z.string() })).exactOptional(),
     targets: z.array(z.strictObject({ apiVersion: z.string(), kind: z.string() })).exactOptional(),

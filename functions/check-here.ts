@@ -1,8 +1,13 @@
 import { checkConnection } from "../lib/cluster/check/check-connection.ts";
 import type { ConnectionReport } from "../lib/cluster/check/report.ts";
+import { checkSource } from "../lib/source-client/check-source.ts";
 import { checkIn } from "./check-event.ts";
 import { environmentOf, externalIdIn } from "./environment.ts";
+import { checkedSourceIn } from "./source-event.ts";
+import type { CheckEvent } from "./sync-event.ts";
 
-/** Looks at a cluster. It uses nothing of a sync: credentials and connections are opened anew, so that the answer is not what a warm client remembers. */
-export const checkHere = (event: { readonly check: unknown }): Promise<ConnectionReport> =>
-  checkConnection(checkIn(event), { clock: Date.now, ...externalIdIn(environmentOf(["TIDEMARK_EXTERNAL_ID"])) });
+/** Looks at a cluster, or asks a source. It uses nothing of a sync: credentials and connections are opened anew, so that the answer is not what a warm client remembers. */
+export const checkHere = (event: CheckEvent): Promise<ConnectionReport> => {
+  const options = { clock: Date.now, ...externalIdIn(environmentOf(["TIDEMARK_EXTERNAL_ID"])) };
+  return "checkSource" in event ? checkSource(checkedSourceIn(event), { ...options, ownAddresses: false }) : checkConnection(checkIn(event), options);
+};

@@ -5,7 +5,7 @@ import { powertoolsReporter } from "../lib/report/reporter.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import { type ApiDependencies, apiHandler } from "./api.ts";
-import { checkBySync } from "./check-by-sync.ts";
+import { checkBySync, checkSourceBySync } from "./check-by-sync.ts";
 import { deadLetters } from "./dead-letters.ts";
 import { deadLetterQueues, ENVIRONMENT, environmentOf } from "./environment.ts";
 import type { FunctionUrlHandler } from "./function-url.ts";
@@ -20,8 +20,8 @@ const fromEnvironment = (): ApiDependencies => {
   const parts = { tables, insert: insertByStatement(tables), clock: Date.now, newUid: randomUUID, reporter };
   // This client sends nothing. It has the credentials and the region that the SDK finds, and renews the former.
   const { credentials, region } = new DynamoDBClient().config;
-  const checkConnection = checkBySync({ functionName: names.TIDEMARK_SYNC_FUNCTION, credentials, region, clock: Date.now });
-  const edges = { checkConnection, planNow };
+  const sync = { functionName: names.TIDEMARK_SYNC_FUNCTION, credentials, region, clock: Date.now };
+  const edges = { checkConnection: checkBySync(sync), checkSource: checkSourceBySync(sync), planNow };
   return { ...parts, connecting: { kind: "here" }, edges, deadLetters: deadLetters(deadLetterQueues(names), reporter) };
 };
 

@@ -1,6 +1,9 @@
 import type { SQSEvent } from "aws-lambda";
 
-/** What `sync` is called with: messages of the queue, or a cluster to look at. */
-export type SyncEvent = SQSEvent | { readonly check: unknown };
+/** A cluster to look at, or a metric source to ask. */
+export type CheckEvent = { readonly check: unknown } | { readonly checkSource: unknown };
 
-export const isCheck = (event: SyncEvent): event is { readonly check: unknown } => "check" in event;
+/** What `sync` is called with: messages of the queue, or a check. */
+export type SyncEvent = SQSEvent | CheckEvent;
+
+export const isCheck = (event: SyncEvent): event is CheckEvent => "check" in event || "checkSource" in event;

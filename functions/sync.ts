@@ -50,7 +50,7 @@ const fromEnvironment = (): SyncDependencies => {
 
 let built: SyncHandler | undefined;
 
-/** The entry of the function. It is built by the first event, so that importing this module needs no environment. Hardly any environment looks at a cluster, so the code for it is loaded then. */
+/** The entry of the function. It is built by the first event, so that importing this module needs no environment. Hardly any environment looks at a cluster or a source, so the code for it is loaded then. */
 export const handler = async (event: SyncEvent, context: Context): Promise<SQSBatchResponse | ConnectionReport> => {
   if (isCheck(event)) return (await import("./check-here.ts")).checkHere(event);
   built ??= syncHandler(fromEnvironment());

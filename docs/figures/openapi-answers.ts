@@ -165,6 +165,7 @@ const overrideEdited = z.looseObject({
 const calendar = z.looseObject({ name: text, dates: z.array(text) });
 
 const texts = z.record(z.string(), text);
+const report = z.looseObject({ name: text, usable: z.boolean(), checks: z.array(z.looseObject({ check: text, result: text, message: text })) });
 const source = z.looseObject({
   name: text,
   kind: z.enum(SOURCE_KINDS),
@@ -294,7 +295,8 @@ export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService,
   resume: edited,
   takeOver: edited,
   handBack: edited,
-  checkCluster: z.looseObject({ name: text, usable: z.boolean(), checks: z.array(z.looseObject({ check: text, result: text, message: text })) }),
+  checkCluster: report,
+  checkSource: report,
   addCluster: cluster,
   replaceCluster: cluster,
   pauseCluster: cluster,

@@ -26,6 +26,7 @@ import {
   REQUIRE,
   REVOKE,
   SOURCE,
+  SOURCE_CHECK,
 } from "./input-schemas.ts";
 import { invalid } from "./read-input.ts";
 import { json, type Reply, taggedJson } from "./request-and-answer.ts";
@@ -167,6 +168,12 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
       await service.deleteCalendar(name, force);
       return json({ name });
     },
+  ),
+  checkSource: postRoute(
+    "asks a metric source from where the syncs ask it",
+    SOURCE_CHECK,
+    async (service, check) => json(await service.checkSource(check)),
+    { connects: () => true },
   ),
   putSource: postRoute(
     "registers a metric source, or replaces the one of its name",

@@ -173,6 +173,14 @@ export const NEW_SOURCE: z.ZodType<NewSource> & { readonly shape: object } = z.s
   maxMetrics: z.number().exactOptional(),
   private: z.boolean().exactOptional(),
 });
+export const SOURCE_CHECK = z.strictObject({
+  name: label,
+  cluster: label.exactOptional(),
+  query: text(TEXT_CHARACTERS_MAX).exactOptional(),
+  path: words.exactOptional(),
+  pointer: words.exactOptional(),
+  queue: label.exactOptional(),
+});
 export const SOURCE = z.strictObject({ name: label });
 export const REVOKE = z.strictObject({ id: label });
 export const REQUIRE = z.strictObject({ required: z.boolean() });

@@ -49,6 +49,7 @@ export const COMMAND_PATHS = {
   clearOverride: "/v1/override/clear",
   putCalendar: "/v1/calendar/put",
   deleteCalendar: "/v1/calendar/delete",
+  checkSource: "/v1/source/check",
   putSource: "/v1/source/put",
   deleteSource: "/v1/source/delete",
   grantAccess: "/v1/access/grant",

@@ -58,6 +58,7 @@ export const ROUTE_SCOPES: Readonly<Record<keyof QueryService | keyof CommandSer
   clearOverride: "visible",
   putCalendar: "fleet",
   deleteCalendar: "fleet",
+  checkSource: "connect",
   putSource: "connect",
   deleteSource: "connect",
   grantAccess: "connect",

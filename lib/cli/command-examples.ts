@@ -42,6 +42,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "tidemark source put main --service monitoring/prometheus:9090 --for-cluster '*' --for-namespace '*'",
     "tidemark source put shop --url https://mimir.example.com/prometheus --header x-scope-orgid=shop --for-cluster 'prod-*' --for-namespace shop --auth bearer --secret tidemark-prod/source.shop",
   ],
+  "source check": ["tidemark source check main", "tidemark source check main --cluster eu-1 --query 'sum(rate(http_requests_total[2m]))'"],
   "source list": ["tidemark source list"],
   "source describe": ["tidemark source describe main"],
   "source delete": ["tidemark source delete main"],

@@ -52,6 +52,7 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     ownAddresses: true,
     deadLetters,
     checkConnection: checkHere,
+    checkSource: checkSourceHere,
   });
   const isAlive = folder.run !== undefined;
   const place = `folder ${dataDir}, ${isAlive ? "whose run is alive" : "no run is alive"}`;
@@ -91,4 +92,12 @@ const checkHere: NonNullable<ServiceContext["checkConnection"]> = async (target)
   ]);
   // The real clock also where that of the folder is virtual: tokens and certificates age in real time.
   return checkConnection(target, { clock: Date.now, trusted: ON_THIS_MACHINE });
+};
+
+const checkSourceHere: NonNullable<ServiceContext["checkSource"]> = async (target) => {
+  const [{ checkSource }, { ON_THIS_MACHINE }] = await Promise.all([
+    import("../source-client/check-source.ts"),
+    import("../cluster/access/on-this-machine.ts"),
+  ]);
+  return checkSource(target, { clock: Date.now, trusted: ON_THIS_MACHINE, ownAddresses: true });
 };

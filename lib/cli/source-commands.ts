@@ -1,5 +1,7 @@
 import { type Command, Option } from "commander";
 import { AUTH_KINDS, SERVICE_SCHEMES, SOURCE_KINDS, type SourceAuth, type SourceService } from "../model/metric-source.ts";
+import { present } from "../fields/json.ts";
+import type { SourceQuestion } from "../source-client/check-source.ts";
 import type { NewSource } from "../service/sources/requests.ts";
 import { repeatable, withTarget } from "./command-options.ts";
 import { showsOf } from "./io.ts";
@@ -37,6 +39,8 @@ interface PutOptions extends ScopeOptions {
   readonly maxMetrics?: string;
   readonly private?: true;
 }
+
+type CheckSourceOptions = ScopeOptions & SourceQuestion & { readonly cluster?: string; readonly output: "table" | DocumentFormat };
 
 /** `tidemark source …`: where metrics come from that no cluster serves. */
 export const sourceCommands = (parent: Command, run: Run): void => {
@@ -81,6 +85,20 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .addOption(output(["yaml", "json"]))
     .action((name: string, options: ScopeOptions & { readonly output: DocumentFormat }) =>
       run(options, showsOf(options.output), async (session, printer) => (await code()).describe(session, printer, name, options.output)),
+    );
+  withTarget(parent.command("check"))
+    .description("ask a source from where the syncs ask it, and say what to do where it does not answer")
+    .argument("<name>")
+    .option("--cluster <cluster>", "ask it for this cluster; a service of the clusters is otherwise asked in each")
+    .option("--query <promql>", "of a Prometheus: what to ask (default: vector(1))")
+    .option("--path <path>", "of http: the path of the document")
+    .option("--pointer <pointer>", "of http: the JSON Pointer to a number in it")
+    .option("--queue <name>", "of sqs: a queue that it allows")
+    .addOption(output(["table", "json", "yaml"]))
+    .action((name: string, { cluster, query, path, pointer, queue, ...options }: CheckSourceOptions) =>
+      run({ ...options, ...(cluster !== undefined && { cluster }) }, showsOf(options.output), async (session, printer) =>
+        (await code()).check(session, printer, { name, ...present({ cluster, query, path, pointer, queue }) }, options.output),
+      ),
     );
   withTarget(parent.command("delete"))
     .description("forget a source; metrics that name it are then missing, and their workloads keep their count")

@@ -203,6 +203,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     deleteCalendar: async (name, force = false) => {
       await edit(COMMAND_PATHS.deleteCalendar, { name, ...(force && { force }) });
     },
+    checkSource: (check) => send(COMMAND_PATHS.checkSource, check, {}),
     putSource: (source) => edit(COMMAND_PATHS.putSource, source),
     deleteSource: async (name) => {
       await edit(COMMAND_PATHS.deleteSource, { name });

@@ -1,5 +1,6 @@
 import type { CheckedConnection } from "../cluster/check/checked-connection.ts";
 import type { ConnectionReport } from "../cluster/check/report.ts";
+import type { CheckedSource } from "../source-client/check-source.ts";
 import type { Rights } from "../model/access.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { InsertHistory } from "../store/history/insert-history.ts";
@@ -25,6 +26,8 @@ export interface ServiceContext extends QueryContext {
   readonly by: string;
   /** Looks at a cluster from where the syncs connect to it. When it is absent, only the sync finds out, as it connects. */
   readonly checkConnection?: (target: CheckedConnection) => Promise<ConnectionReport>;
+  /** Asks a metric source from where the syncs ask it. When it is absent, only the sync finds out. */
+  readonly checkSource?: (target: CheckedSource) => Promise<ConnectionReport>;
   /** Plans a cluster whose due times changed, so that its first sync does not wait for the scheduler. When it is absent, the first sync waits. */
   readonly planNow?: (cluster: ClusterRecord) => Promise<void>;
   /** True in the embedded run: a source may be on this machine. */

@@ -27,6 +27,7 @@ import { rows } from "./rows/rows.ts";
 import { series } from "./series/series.ts";
 import type { CommandService, QueryService, Service } from "./service.ts";
 import { shadow } from "./shadow/shadow.ts";
+import { checkSource } from "./sources/check.ts";
 import { deleteSource, putSource, sources } from "./sources/sources.ts";
 import { status } from "./status/status.ts";
 import { autoscalerView } from "./views/autoscaler-view.ts";
@@ -96,6 +97,7 @@ export const openCommands = (context: ServiceContext): CommandService => ({
   putCalendar: (calendar) => putCalendar(context, calendar),
   deleteCalendar: (name, force) => deleteCalendar(context, name, force),
 
+  checkSource: (check) => checkSource(context, check),
   putSource: (source) => putSource(context, source),
   deleteSource: (name) => deleteSource(context, name),
 

@@ -76,3 +76,6 @@ export const registeredQueryOf = (spec: { readonly type: (typeof SOURCES)[Source
   const query = source.queryOf(spec, { namespace: "", podSelector: undefined });
   return query && isRegistered(query) ? query : undefined;
 };
+
+/** The question of a metric with these fields of its source. */
+export const questionTo = (name: SourceName, fields: object): RegisteredQuery | undefined => registeredQueryOf(sourceNamed(name).specOf(fields));

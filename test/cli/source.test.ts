@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { prometheusServer } from "../source-client/scene.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
 
@@ -135,6 +136,25 @@ describe("tidemark source", () => {
       ["cluster", "rbac", "--source", "none"],
     ])
       expect(await run(...args)).toMatchObject({ code: 1, err: expect.stringContaining('Cannot find source "none": run tidemark source list') });
+  });
+
+  it("asks a source from this machine, prints a mark for each point, and ends with 1 where it does not answer", async () => {
+    const server = await prometheusServer();
+    await put("--url", server.url);
+    expect(await run("source", "check", "main")).toMatchObject({ code: 0, out: expect.stringMatching(/^✓ {3}answer {3}the value 1 in \d+ ms\n$/) });
+    expect(JSON.parse((await run("source", "check", "main", "--cluster", "eu-1", "-o", "json")).out)).toMatchObject({ name: "main", usable: true });
+    await server.close();
+    const { code, out, err } = await run("source", "check", "main");
+    expect([code, err]).toEqual([1, expect.stringContaining('Cannot ask source "main": answer failed')]);
+    expect(out).toMatch(/✗ {3}answer .*nothing listens at its address.*\n.*to do: correct the port/);
+  });
+
+  it("does not ask a source for a cluster that may not ask it, or where no cluster may", async () => {
+    await run("source", "put", "main", "--url", "https://p.example.com", "--for-cluster", "us-*", "--for-namespace", "*");
+    expect((await run("source", "check", "main", "--cluster", "eu-1")).err).toContain('cluster "eu-1" may not ask it, only us-*');
+    await run("source", "put", "main", "--url", "https://p.example.com", "--for-cluster", "none", "--for-namespace", "*");
+    expect((await run("source", "check", "main")).err).toContain("no cluster may ask it: none is named none");
+    expect((await run("source", "check", "other")).err).toContain('Cannot find source "other"');
   });
 
   it("needs no role in a cluster for a source with a URL", async () => {

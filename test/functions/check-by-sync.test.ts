@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { checkBySync } from "../../functions/check-by-sync.ts";
+import { checkBySync, checkSourceBySync } from "../../functions/check-by-sync.ts";
 import { checkIn } from "../../functions/check-event.ts";
+import { checkedSourceIn } from "../../functions/source-event.ts";
 import { closeServer, listenOnLoopback } from "../../lib/local/run/loopback.ts";
 import { clusterName } from "../../lib/model/ids.ts";
+import { sourceRecord } from "../source-client/scene.ts";
 
 interface Answer {
   readonly status: number;
@@ -40,13 +42,13 @@ const TARGET = {
   kinds: [{ group: "argoproj.io", plural: "rollouts" }],
   targets: [{ apiVersion: "example.org/v1", kind: "Fleet" }],
 };
-const look = () =>
-  checkBySync({
-    functionName: "tidemark-prod-sync",
-    credentials: async () => ({ accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" }),
-    region: async () => "eu-west-1",
-    clock: Date.now,
-  })(TARGET);
+const SYNC = {
+  functionName: "tidemark-prod-sync",
+  credentials: async () => ({ accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" }),
+  region: async () => "eu-west-1",
+  clock: Date.now,
+};
+const look = () => checkBySync(SYNC)(TARGET);
 const REPORT = { name: "eu-1", usable: false, checks: [{ check: "tls", result: "failed", message: "another CA", fix: "give the CA" }] };
 
 describe("the look of connect through sync", () => {
@@ -56,6 +58,25 @@ describe("the look of connect through sync", () => {
     expect(asked?.request).toBe("POST /2015-03-31/functions/tidemark-prod-sync/invocations");
     expect(asked?.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/lambda\/aws4_request/);
     expect(checkIn(JSON.parse(asked?.body ?? ""))).toEqual(TARGET);
+  });
+
+  it("asks a source by one call of the function, too", async () => {
+    answer = { status: 200, body: JSON.stringify(REPORT) };
+    const aws = { region: "eu-west-1", roleArn: "arn:aws:iam::123456789012:role/tidemark-source-a", externalId: "e1", queues: ["orders"] };
+    const asking = {
+      source: sourceRecord({ kind: "sqs", aws }),
+      cluster: { name: clusterName("eu-1") },
+      connection: CONNECTION,
+      question: { queue: "orders" },
+    };
+    expect(await checkSourceBySync(SYNC)(asking)).toEqual(REPORT);
+    const sent: unknown = JSON.parse(asked?.body ?? "");
+    expect(checkedSourceIn(sent)).toEqual(asking);
+    expect(() => checkedSourceIn({ checkSource: { ...asking, connection: { kind: "kubeconfig", path: "/etc/passwd" } } })).toThrow();
+    answer = { status: 429, body: "{}" };
+    await expect(checkSourceBySync(SYNC)(asking)).rejects.toMatchObject({
+      message: expect.stringMatching(/^Cannot ask source "main": .* busy with syncs/),
+    });
   });
 
   it.each<readonly [string, Answer, string]>([

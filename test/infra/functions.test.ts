@@ -411,6 +411,21 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     expect(elsewhere).toMatchObject({ status: 403, json: { code: "api.connects-elsewhere", url: CONNECT_URL } });
   });
 
+  it("ask a metric source from the function that syncs", async () => {
+    const source = { name: "main", kind: "prometheus", url: "https://prometheus.invalid", clusters: ["*"], namespaces: ["*"] };
+    expect(await answered(connect, { path: COMMAND_PATHS.putSource, body: JSON.stringify(source) })).toMatchObject({ status: 200 });
+    const before = calls.length;
+    const asked = await answered(connect, { path: COMMAND_PATHS.checkSource, body: JSON.stringify({ name: "main", cluster: "eu-2" }) });
+    expect(asked, `${connect.log()}\n${sync.log()}`).toMatchObject({
+      status: 200,
+      json: { name: "main", usable: false, checks: [{ check: "answer", message: expect.stringContaining("its name does not resolve") }] },
+    });
+    const made = calls.slice(before).map(({ role, action }) => `${role} ${action}`);
+    expect(made.filter((call) => !call.includes("dynamodb:"))).toEqual(["connect lambda:InvokeFunction"]);
+    const elsewhere = await answered(api, { path: COMMAND_PATHS.checkSource, body: JSON.stringify({ name: "main" }) });
+    expect(elsewhere).toMatchObject({ status: 403, json: { code: "api.connects-elsewhere", url: CONNECT_URL } });
+  });
+
   it("connect an EKS cluster as AWS describes it, and from no other source", async () => {
     const add = (more: object, force = false) =>
       answered(connect, {

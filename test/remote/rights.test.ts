@@ -86,6 +86,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   clearOverride: (service) => service.clearOverride({ id: "a-none", cluster: "eu-1" }),
   putCalendar: (service) => service.putCalendar({ name: "none", dates: ["never"] }),
   deleteCalendar: (service) => service.deleteCalendar("none"),
+  checkSource: (service) => service.checkSource({ name: "none" }),
   putSource: (service) => service.putSource({ name: "main", kind: "prometheus", url: "https://p.example.com", clusters: ["*"], namespaces: ["*"] }),
   deleteSource: (service) => service.deleteSource("none"),
   grantAccess: (service) => service.grantAccess({ arn: ADA, role: "edit", cluster: "*" }),

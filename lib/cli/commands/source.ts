@@ -1,8 +1,9 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { accountOf, proxyName } from "../../model/metric-source.ts";
 import { lines, text } from "../../report/printed.ts";
-import type { NewSource, SourceView, UnreadableSource } from "../../service/sources/requests.ts";
+import type { NewSource, SourceCheck, SourceView, UnreadableSource } from "../../service/sources/requests.ts";
 import type { Printer, Session } from "../io.ts";
+import { checksText } from "../output/check-lines.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { Table } from "../output/text-table.ts";
 
@@ -15,6 +16,15 @@ export const put = async ({ service }: Session, printer: Printer, source: NewSou
 export const remove = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {
   await service.deleteSource(name);
   await printer.print(text`Source ${name} deleted: metrics that name it are missing from now on, and their workloads keep their count\n`);
+};
+
+/** Asks a source from where the syncs ask it. Throws where it does not answer, so that a script sees it. */
+export const check = async ({ service }: Session, printer: Printer, wanted: SourceCheck, output: "table" | DocumentFormat): Promise<void> => {
+  const report = await service.checkSource(wanted);
+  await printer.print(output === "table" ? checksText(report.checks, printer) : documentText(report, output));
+  if (report.usable) return;
+  const failed = report.checks.filter(({ result }) => result === "failed").map((point) => point.check);
+  throw new TidemarkError("cli.check", `Cannot ask source "${wanted.name}": ${failed.join(", ")} failed`, { name: wanted.name });
 };
 
 const HEADERS = ["NAME", "KIND", "REACHES", "CLUSTERS", "NAMESPACES", "AUTH"] as const;

@@ -38,7 +38,8 @@ export const sourceFields = {
   private: z.boolean(),
 };
 
-const sourceSchema: z.ZodType<MetricSourceRecord> = z.strictObject({
+/** A record as it is stored. */
+export const sourceSchema: z.ZodType<MetricSourceRecord> = z.strictObject({
   ...sourceFields,
   name: z.string(),
   version: z.number().int().positive(),
