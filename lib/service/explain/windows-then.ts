@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EventRecord } from "../../model/event-record.ts";
-import type { AutoscalerRecord } from "../../model/records.ts";
+import type { AutoscalerRecord, Evaluation } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type Memory, NEW_WINDOWS, type ScaleChange } from "../../model/windows.ts";
 import { withOutsideChange, withScale } from "../../policy/dialects.ts";
@@ -12,9 +12,11 @@ import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
 import type { QueryContext } from "../context.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
+import { toArray } from "../to-array.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
 import { NO_WINDOWS, type WindowsView } from "../views/windows.ts";
 import { windowsView } from "./autoscaler-windows.ts";
+import { recommendationsThen } from "./recommendations-then.ts";
 
 /** The longest period of a rate, of any dialect. */
 const PERIOD_MS_MAX = 86_400_000;
@@ -23,8 +25,8 @@ const lost = (what: string): WindowsView => ({ ...NO_WINDOWS, notStored: what })
 
 /**
  * The windows of an earlier evaluation, as far as they are stored: the page has the windows of the newest sync only. The scales that counted for rates are in the history; what closes
- * forbidden windows is in the evaluation. Recommendations and timers are not stored any more, and neither are the rules of an autoscaler that was edited since. On doubt about a scale, no
- * rate is shown.
+ * forbidden windows and what must last is in the evaluation; recommendations are rebuilt from the journal. The rules of an autoscaler that was edited since are not stored any more. On doubt
+ * about a scale, no rate is shown, and on doubt about a recommendation no stabilization.
  */
 export const windowsThen = async (context: QueryContext, snapshot: AutoscalerSnapshot, { atMs, evaluation }: Evaluated): Promise<WindowsView> => {
   const { record, spec, cluster } = snapshot;
@@ -34,22 +36,44 @@ export const windowsThen = async (context: QueryContext, snapshot: AutoscalerSna
   const resetMs = await lastResetMs(context, snapshot, atMs);
   if (resetMs !== undefined) return lost(`windows: they were reset at ${rfc3339(resetMs)}`);
   const moment = { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) };
-  const made = await scalesThen(context, { record, spec: spec.spec }, atMs);
+  const events = await eventsThen(context, record, atMs);
+  const scales = scalesThen(spec.spec, events, atMs);
   const viewOf = (memory: Memory): WindowsView => windowsView(spec.spec, { memory, status }, moment);
-  const view = viewOf(made);
-  const certain = viewOf(certainlyKept(spec.spec, made, record.updatedMs));
-  return storedPart(view, isDeepStrictEqual([view.rates, view.flap], [certain.rates, certain.flap]));
+  const windowMs = Math.max(0, ...viewOf(scales).stabilization.map(({ windowSeconds }) => windowSeconds * 1_000));
+  const settledLater = events.filter((event) => event.outcome !== "outside" && isLate(event) && isCountedAt(event, atMs));
+  const recommendations = (windowMs > 0 && (await recommendationsThen(context, snapshot, { atMs, windowMs, settledLater }))) || null;
+  const view = viewOf({ ...scales, recommendations });
+  const certain = viewOf(certainlyKept(spec.spec, scales, record.updatedMs));
+  const hasStabilization = windowMs === 0 || (recommendations !== null && isAsDecided(view, evaluation));
+  return storedPart({ ...view, recommendations: since(view.recommendations, atMs - windowMs) }, { hasStabilization, hasRates: isDeepStrictEqual([view.rates, view.flap], [certain.rates, certain.flap]) });
 };
 
+/** The part of the rows that is inside the windows: the rules use the place of an older recommendation again, and which one is not stored. */
+const since = (rows: WindowsView["recommendations"], sinceMs: number): WindowsView["recommendations"] =>
+  rows.filter(({ last }) => Date.parse(last) >= sinceMs).map((row) => ({ ...row, first: rfc3339(Math.max(Date.parse(row.first), sinceMs)) }));
+
+/** True where the rebuilt windows hold what the sync says that they held. */
+const isAsDecided = ({ stabilization }: WindowsView, { steps }: Evaluation): boolean => {
+  const step = steps.find((one) => one.step === "stabilize");
+  const held = stabilization.find((window) => window.held)?.held;
+  return step === undefined || step.limit?.value === held?.replicas;
+};
+
+interface Kept {
+  readonly hasStabilization: boolean;
+  readonly hasRates: boolean;
+}
+
 /** Only what is still stored, and the names of what is not. */
-const storedPart = ({ timers = [], stabilization, rates, flap, forbidden, pausedUntil }: WindowsView, hasRates: boolean): WindowsView => {
-  const gone = [
-    ...(stabilization.length > 0 ? ["recommendations", "stabilization"] : []),
-    ...(timers.length > 0 ? ["timers"] : []),
-    ...(hasRates ? [] : ["rates"]),
-  ];
+const storedPart = (
+  { timers, recommendations, stabilization, rates, flap, forbidden, pausedUntil }: WindowsView,
+  { hasStabilization, hasRates }: Kept,
+): WindowsView => {
+  const gone = [...(hasStabilization ? [] : ["recommendations", "stabilization"]), ...(hasRates ? [] : ["rates"])];
   return {
     ...NO_WINDOWS,
+    ...(hasStabilization && { recommendations, stabilization }),
+    ...(timers && { timers }),
     ...(hasRates && { rates }),
     ...(hasRates && flap && { flap }),
     ...(forbidden && { forbidden }),
@@ -75,7 +99,7 @@ const certainlyKept = (spec: AutoscalerSpec, made: Memory, editedMs: number): Me
   return { ...made, scaleUps: made.scaleUps.filter(isCertain), scaleDowns: made.scaleDowns.filter(isCertain) };
 };
 
-/** A person's reset puts assumed scales into the windows, which are no events. */
+/** A person's reset, and the adoption of restored tables, put assumed scales into the windows, which are no events. */
 const lastResetMs = async ({ tables }: QueryContext, { cluster, record }: AutoscalerSnapshot, atMs: number): Promise<number | undefined> => {
   const partition = partitionOf(cluster, record.namespace);
   let resetMs: number | undefined;
@@ -83,22 +107,22 @@ const lastResetMs = async ({ tables }: QueryContext, { cluster, record }: Autosc
   for await (const change of scopeChangesOf(tables, { scope: "partition", name: `${cluster.name}/${partition}` })) {
     if (change.verb.startsWith("reset-") && change.atMs <= atMs && change.atMs > atMs - PERIOD_MS_MAX) resetMs = change.atMs;
   }
+  for await (const change of scopeChangesOf(tables, { scope: "fleet", name: "fleet" }, atMs - PERIOD_MS_MAX)) {
+    if (change.verb === "adopt" && change.atMs <= atMs) resetMs = Math.max(resetMs ?? 0, change.atMs);
+  }
   return resetMs;
 };
 
+const eventsThen = async ({ tables }: QueryContext, record: AutoscalerRecord, atMs: number): Promise<readonly EventRecord[]> => {
+  const events = await toArray(eventsOfAutoscaler(tables, record, { sinceMs: atMs - PERIOD_MS_MAX, untilMs: atMs }));
+  return events.filter(({ uid }) => uid === record.uid);
+};
+
 /** The scales that the windows held, from their events: the same times and ids, in order of time. */
-const scalesThen = async (
-  { tables }: QueryContext,
-  { record, spec }: { readonly record: AutoscalerRecord; readonly spec: AutoscalerSpec },
-  atMs: number,
-): Promise<Memory> => {
-  const scaleUps: ScaleChange[] = [];
-  const scaleDowns: ScaleChange[] = [];
-  for await (const event of eventsOfAutoscaler(tables, record, { sinceMs: atMs - PERIOD_MS_MAX, untilMs: atMs })) {
-    if (event.uid !== record.uid || event.outcome === "refused" || !isCountedAt(event, atMs) || !isCountedBy(spec, event)) continue;
-    (event.to > event.from ? scaleUps : scaleDowns).push(changeOf(event));
-  }
-  return { recommendations: null, scaleUps, scaleDowns };
+const scalesThen = (spec: AutoscalerSpec, events: readonly EventRecord[], atMs: number): Memory => {
+  const counted = events.filter((event) => event.outcome !== "refused" && isCountedAt(event, atMs) && isCountedBy(spec, event));
+  const [scaleUps, scaleDowns] = [counted.filter(({ from, to }) => to > from), counted.filter(({ from, to }) => to <= from)];
+  return { recommendations: null, scaleUps: scaleUps.map(changeOf), scaleDowns: scaleDowns.map(changeOf) };
 };
 
 /** The imitated rules count no change by a person. */

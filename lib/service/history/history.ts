@@ -1,16 +1,13 @@
 import { TidemarkError } from "../../model/errors.ts";
-import { readHead } from "../../store/head/head.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
-import { partitionOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
-import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
-import type { Stretch } from "../partitions/earlier-journals.ts";
+import { findAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
 import type { HistoryQuery } from "../service.ts";
 import { refuseEmptyRange } from "../time-range.ts";
 import type { HistoryView } from "../views/history-view.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import { pointsOf, type Sample, sampleOf } from "./point.ts";
+import { pointsOf, sampleOf } from "./point.ts";
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
@@ -38,7 +35,7 @@ export const history = async (context: QueryContext, { sinceMs, untilMs, stepMs,
   const { cluster, namespace, name, uid, createdMs } = located.record;
   const storedMs = Math.max(fromMs, Math.min(createdMs, toMs), nowMs - JOURNAL_DAYS_KEPT * DAY_MS);
   const endMs = Math.min(toMs, endOfPart({ fromMs, storedMs, stepMs: step }));
-  const samples = await samplesOf(context, located, { sinceMs: storedMs, untilMs: endMs });
+  const samples = await readSamples({ context, uid, sampleOf }, located, { sinceMs: storedMs, untilMs: endMs });
   return {
     ...{ cluster, namespace, name, uid },
     since: rfc3339(fromMs),
@@ -54,13 +51,6 @@ const defaultStepMs = (lengthMs: number): number => Math.max(STEP_MS, Math.ceil(
 /** A part ends with a whole step, so that no step is in two answers. */
 const endOfPart = ({ fromMs, storedMs, stepMs }: { readonly fromMs: number; readonly storedMs: number; readonly stepMs: number }): number =>
   fromMs + Math.ceil((storedMs - fromMs + Math.max(PART_MS, stepMs)) / stepMs) * stepMs - 1;
-
-const samplesOf = async (context: QueryContext, located: LocatedAutoscaler, stretch: Stretch): Promise<readonly Sample[]> => {
-  const { cluster, record } = located;
-  const partition = partitionOf(cluster, record.namespace);
-  const head = partition === undefined ? undefined : await readHead(context.tables, { cluster: cluster.name, partition });
-  return readSamples({ context, uid: record.uid, sampleOf }, located, stretch, head?.pages.length ?? 0);
-};
 
 const stepTooSmall = (name: string, stepMs: number): TidemarkError =>
   new TidemarkError("service.invalid", `Cannot show the history of "${name}" in steps of ${stepMs} ms: give at least one second`, { name, stepMs });

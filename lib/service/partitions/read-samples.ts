@@ -1,4 +1,5 @@
-import type { AutoscalerRecord, Evaluation } from "../../model/records.ts";
+import type { AutoscalerRecord, Evaluation, JournalPage } from "../../model/records.ts";
+import { readHead } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
@@ -19,8 +20,8 @@ interface Timed {
 interface Reader<Sample extends Timed> {
   readonly context: QueryContext;
   readonly uid: AutoscalerRecord["uid"];
-  /** What is kept of an evaluation; `undefined` leaves it out. */
-  readonly sampleOf: (atMs: number, evaluation: Evaluation) => Sample | undefined;
+  /** What is kept of an evaluation and of the page that has it; `undefined` leaves it out. */
+  readonly sampleOf: (atMs: number, evaluation: Evaluation, page: JournalPage) => Sample | undefined;
 }
 
 /**
@@ -31,11 +32,12 @@ export const readSamples = async <Sample extends Timed>(
   reader: Reader<Sample>,
   { cluster, record }: LocatedAutoscaler,
   stretch: Stretch,
-  pages: number,
 ): Promise<readonly Sample[]> => {
   const partition = partitionOf(cluster, record.namespace);
   if (partition === undefined) return [];
-  const present: JournalStream = { ref: { cluster: cluster.name, partition }, page: journalPageOf(record.uid, pages) };
+  const ref = { cluster: cluster.name, partition };
+  const head = await readHead(reader.context.tables, ref);
+  const present: JournalStream = { ref, page: journalPageOf(record.uid, head?.pages.length ?? 0) };
   const read = await readStream(reader, present, stretch);
   let silences = silencesOf(read.instants, stretch);
   if (silences.length === 0) return read.samples;
@@ -69,7 +71,7 @@ const readStream = async <Sample extends Timed>(
     const [evaluation] = entry.evaluations;
     if (!evaluation) continue;
     instants.push(entry.atMs);
-    const sample = sampleOf(entry.atMs, evaluation);
+    const sample = sampleOf(entry.atMs, evaluation, entry);
     if (sample) samples.push(sample);
   }
   return { samples, instants };

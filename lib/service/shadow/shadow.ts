@@ -1,8 +1,5 @@
-import { readHead } from "../../store/head/head.ts";
-import { partitionOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
-import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
-import type { Stretch } from "../partitions/earlier-journals.ts";
+import { findAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
 import type { ShadowQuery } from "../service.ts";
 import { refuseEmptyRange } from "../time-range.ts";
@@ -27,10 +24,10 @@ export const shadow = async (context: QueryContext, { sinceMs, untilMs, ...query
   const toMs = Math.min(untilMs ?? nowMs, nowMs);
   const fromMs = Math.min(sinceMs ?? nowMs - DAY_MS, toMs);
   const located = await findAutoscaler(context, query);
-  const { cluster, namespace, name, createdMs } = located.record;
+  const { cluster, namespace, name, uid, createdMs } = located.record;
   const firstMs = Math.max(fromMs, createdMs);
   const endMs = Math.min(toMs, firstMs + SYNCS_MAX * located.cluster.syncPeriodMs);
-  const samples = await samplesOf(context, located, { sinceMs: firstMs, untilMs: endMs });
+  const samples = await readSamples({ context, uid, sampleOf }, located, { sinceMs: firstMs, untilMs: endMs });
   const part = endMs < toMs ? partOf(samples, firstMs, endMs) : { samples, untilMs: toMs };
   const pace = { periodMs: located.cluster.syncPeriodMs, fullMs: createdMs + WINDOWS_FULL_MS };
   const times = { since: rfc3339(fromMs), until: rfc3339(part.untilMs), ...(part.nextMs !== undefined && { next: rfc3339(part.nextMs) }) };
@@ -48,11 +45,4 @@ const partOf = (samples: readonly ShadowSample[], firstMs: number, endMs: number
   const agreedMs = samples.findLast(({ atMs, own, rival }) => atMs > firstMs && own !== undefined && own === rival)?.atMs;
   if (agreedMs === undefined) return { samples, untilMs: endMs, nextMs: endMs + 1 };
   return { samples: samples.filter(({ atMs }) => atMs <= agreedMs), untilMs: agreedMs, nextMs: agreedMs };
-};
-
-const samplesOf = async (context: QueryContext, located: LocatedAutoscaler, stretch: Stretch): Promise<readonly ShadowSample[]> => {
-  const { cluster, record } = located;
-  const partition = partitionOf(cluster, record.namespace);
-  const head = partition === undefined ? undefined : await readHead(context.tables, { cluster: cluster.name, partition });
-  return readSamples({ context, uid: record.uid, sampleOf }, located, stretch, head?.pages.length ?? 0);
 };
