@@ -1,7 +1,7 @@
 import { readDuration } from "../model/duration.ts";
-import { LATEST_MS, readInstant } from "../model/instant.ts";
+import { LATEST_MS } from "../model/instant.ts";
+import { type Direction, readEverydayTime, readExactTime, zonedText } from "../report/everyday-time.ts";
 import { instantText } from "../report/instant-text.ts";
-import { type Direction, readEverydayTime, zonedText } from "./everyday-time.ts";
 import { usage } from "./usage-error.ts";
 
 const WANTED =
@@ -16,23 +16,13 @@ interface Reading {
   readonly note: Note | undefined;
 }
 
-/** RFC 3339 also allows small letters, and a blank instead of the T. */
-const instantMs = (text: string): number | undefined => readInstant(text.replace(/(?<=^\S{10}) /, "T").toUpperCase());
-
 const atMs = (option: string, text: string, reading: Reading): number => {
-  const instant = exactMs(text, reading) ?? everydayMs(option, text, reading);
+  const instant = readExactTime(text, reading.nowMs, reading.direction) ?? everydayMs(option, text, reading);
   if (instant === undefined) throw usage(`Cannot read ${option} "${text}": ${WANTED}`);
   // A time out of this range cannot be shown or stored.
   if (instant < 0) throw usage(`Cannot use ${option} "${text}": the earliest time is ${instantText(0)}`);
   if (instant > LATEST_MS) throw usage(`Cannot use ${option} "${text}": the latest time is ${instantText(LATEST_MS)}`);
   return instant;
-};
-
-/** A duration from now, or an RFC 3339 time. */
-const exactMs = (text: string, { nowMs, direction }: Reading): number | undefined => {
-  const duration = readDuration(text);
-  if (duration === undefined) return instantMs(text);
-  return direction === "past" ? nowMs - Math.round(duration) : nowMs + Math.round(duration);
 };
 
 /** An everyday time depends on the time zone of the machine, so the instant is told. */

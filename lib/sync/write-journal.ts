@@ -64,7 +64,14 @@ export const writeJournal = async (
   const byPage = Map.groupBy(evaluations, ({ uid }) => journalPageOf(uid, stored.pages.length));
   const indexes = whole ? journalPages(stored.pages.length) : [...byPage.keys()];
   const pages = indexes.map(
-    (page): JournalPage => ({ atMs, epoch: head.epoch, page, ...(!whole && { partial: true }), previousMs: head.evaluatedMs, evaluations: byPage.get(page) ?? [] }),
+    (page): JournalPage => ({
+      atMs,
+      epoch: head.epoch,
+      page,
+      ...(!whole && { partial: true }),
+      previousMs: head.evaluatedMs,
+      evaluations: byPage.get(page) ?? [],
+    }),
   );
   // Pages of another generation hold other autoscalers, so that nothing is alike.
   const remembered = ports.cache.get(partition);

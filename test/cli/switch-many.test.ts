@@ -92,6 +92,25 @@ describe("a switch of many", () => {
     expect((await played({ count: 4, readyAtMs, options: { waitMs: 0 } })).outcomes).toMatchObject({ a1: "waiting", a2: "waiting", a3: "done" });
   });
 
+  it("says once when one begins to wait, and why", async () => {
+    const waits: string[] = [];
+    const begunToWait = ({ name }: AutoscalerView, why: string): unknown => waits.push(`${name} ${why}`);
+    const { outcomes } = await played({ count: 4, readyAtMs: (name) => (name === "a1" ? 120_000 : 0), options: { begunToWait } });
+    expect(outcomes["a1"]).toBe("done");
+    expect(waits).toEqual(["a1 the count would move"]);
+    await played({ count: 2, readyAtMs: (name) => (name === "a1" ? 120_000 : 0), options: { begunToWait, waitMs: 0 } });
+    expect(waits).toHaveLength(1);
+  });
+
+  it("gives the reason of a refusal by itself, without the words that stand before it", async () => {
+    const refusal = new TidemarkError("cli.takeover", 'Cannot take over "eu-1/shop/a0": its state is active', { kind: "refused" });
+    const { results } = await played({ count: 1, faults: { a0: refusal } });
+    expect(results.map(({ message }) => message)).toEqual(["its state is active"]);
+    const words = 'HPA "web" of "eu-1/shop/a0": is at rest';
+    const other = new TidemarkError("cli.takeover", words, { kind: "refused" });
+    expect((await played({ count: 1, faults: { a0: other } })).results[0]?.message).toBe(words);
+  });
+
   it("passes over what is refused, and begins no other once more have failed than it may", async () => {
     const faults = { a1: fault("refused"), a4: fault("failed") };
     expect((await played({ count: 20, faults })).outcomes).toMatchObject({

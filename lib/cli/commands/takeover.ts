@@ -131,6 +131,7 @@ const switchAll = async (
         ...{ service, elapsed, signal, size, waitMs, pauseMs, failuresMax, report },
         wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined),
         waitsFor: task.waitsFor,
+        begunToWait: (view, why) => printer.tell(`"${pathOf(view)}" waits: ${why}`),
         work: (view) => work(ports, view),
       }),
     );

@@ -34,6 +34,8 @@ export interface ManySwitches {
   readonly waitsFor: (view: AutoscalerView) => string | undefined;
   /** Switches one, and resolves with what to say of it. */
   readonly work: (view: AutoscalerView) => Promise<string>;
+  /** Gets one that begins to wait, once, and why. */
+  readonly begunToWait?: (view: AutoscalerView, why: string) => unknown;
   /** Gets each result as it comes, and what is still to do. */
   readonly report: (result: SwitchResult, left: number) => Promise<unknown>;
 }
@@ -42,6 +44,8 @@ interface Pending {
   readonly view: AutoscalerView;
   /** Absent where it was ready, or not looked at yet. */
   readonly unready?: { readonly sinceMs: number; readonly why: string };
+  /** True in the round in which it was first seen unready. */
+  readonly isNew?: boolean;
 }
 
 const LOOK_AGAIN_MS = 1_000;
@@ -72,6 +76,7 @@ export const switchMany = async (views: readonly AutoscalerView[], many: ManySwi
   const goesOn = (): boolean => queue.length > 0 && !signal.aborted && failures(results) <= failuresMax;
   while (goesOn()) {
     const { ready, waiting, over } = await look(queue, many, batch);
+    sayNewlyWaiting(waiting, many);
     queue = waiting;
     for (const result of over) await note(result);
     await Promise.all(ready.map(async ({ view }) => note(await switched(view, many))));
@@ -80,6 +85,10 @@ export const switchMany = async (views: readonly AutoscalerView[], many: ManySwi
   }
   for (const { view, unready } of queue) await note({ view, outcome: "left", message: unready?.why ?? "its turn did not come" });
   return results;
+};
+
+const sayNewlyWaiting = (waiting: readonly Pending[], { begunToWait }: ManySwitches): void => {
+  for (const { view, unready, isNew } of waiting) if (unready && isNew) begunToWait?.(view, unready.why);
 };
 
 const failures = (results: readonly SwitchResult[]): number => results.filter(({ outcome }) => outcome === "failed").length;
@@ -95,7 +104,7 @@ const look = async (queue: readonly Pending[], { service, elapsed, waitMs, waits
   const lookAt = async ({ view: { cluster, namespace, name }, unready }: Pending): Promise<Pending> => {
     const view = await service.get({ cluster, namespace, name });
     const why = waitsFor(view);
-    return why === undefined ? { view } : { view, unready: { sinceMs: unready?.sinceMs ?? elapsed(), why } };
+    return why === undefined ? { view } : { view, unready: { sinceMs: unready?.sinceMs ?? elapsed(), why }, isNew: unready === undefined };
   };
   const seen = await mapWithLimit(queue.slice(0, LOOKS_MAX), LOOKS_AT_ONCE, lookAt);
   const ready = seen.filter(({ unready }) => unready === undefined);
@@ -108,6 +117,12 @@ const look = async (queue: readonly Pending[], { service, elapsed, waitMs, waits
   };
 };
 
+/** The reason without `Cannot take over "eu-1/shop/web": `, which stands before it where it is printed. */
+const withoutHead = (message: string, path: string): string => {
+  const end = message.startsWith("Cannot ") ? message.indexOf(`"${path}": `) : -1;
+  return end === -1 ? message : message.slice(end + `"${path}": `.length);
+};
+
 const switched = async (view: AutoscalerView, { work }: ManySwitches): Promise<SwitchResult> => {
   try {
     return { view, outcome: "done", message: await work(view) };
@@ -115,6 +130,6 @@ const switched = async (view: AutoscalerView, { work }: ManySwitches): Promise<S
     if (!isTidemarkError(error)) throw error;
     // On doubt, failed: an error that does not say that nothing was changed ends the work.
     const isRefused = isObject(error.details) && error.details["kind"] === "refused";
-    return { view, outcome: isRefused ? "refused" : "failed", message: error.message.replace(`"${pathOf(view)}": `, "") };
+    return { view, outcome: isRefused ? "refused" : "failed", message: withoutHead(error.message, pathOf(view)) };
   }
 };

@@ -1,8 +1,8 @@
 import type { KubeconfigApi } from "../../cluster/kubeconfig-api.ts";
 import { valueOrThrow } from "../../cluster/kubeconfig-api.ts";
 import type { Json } from "../../fields/json.ts";
-import { isObject } from "../../model/is-object.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { isObject } from "../../model/is-object.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView, RivalView } from "../../service/views/view-types.ts";
 import { type RivalSwitch, restorable, switchOf, uidOf } from "./rival-switch.ts";
@@ -95,7 +95,7 @@ export const waitsFor = (view: AutoscalerView): string | undefined => {
   const missing = metrics.find((metric) => metric.kind === "failed");
   if (missing) return `its metric "${missing.name}" cannot be read`;
   if (currentReplicas === 0 && !wakesItself(view) && rivals.some(({ kind }) => kind === "ScaledObject"))
-    return "its workload has 0 replicas, and KEDA alone starts it again";
+    return "its workload has 0 replicas, and only KEDA starts it again";
   if (desiredReplicas === currentReplicas) return undefined;
   return `Tidemark wants ${desiredReplicas} replicas, and there are ${currentReplicas}: the count would move at the switch`;
 };

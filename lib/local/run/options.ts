@@ -2,7 +2,8 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { VALIDATION_WORDS, type Validation, validationOf } from "../../manifest/validation.ts";
 import { readDuration } from "../../model/duration.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { readInstant } from "../../model/instant.ts";
+import { LATEST_MS } from "../../model/instant.ts";
+import { readEverydayTime, readExactTime } from "../../report/everyday-time.ts";
 import { inUtc } from "../../report/instant-text.ts";
 import { AUTOSCALERS_EACH, AUTOSCALERS_MAX, CLUSTERS_MAX, START_WORDS } from "./names.ts";
 
@@ -169,11 +170,14 @@ const wholeNumber = (digits: string): number => {
   return Number(digits);
 };
 
-/** Whole seconds: due times of syncs are. */
+/** A time as every command takes it, by the clock of this machine. In whole seconds: due times of syncs are. */
 const instant = (given: string): number => {
-  const atMs = readInstant(given);
-  if (atMs === undefined || atMs < 0 || atMs % 1_000 !== 0)
-    throw new InvalidArgumentError("Wanted a time of RFC 3339 in whole seconds, such as 2026-03-27T06:00:00Z.");
+  const nowMs = Math.floor(Date.now() / 1_000) * 1_000;
+  const atMs = readExactTime(given, nowMs, "past") ?? readEverydayTime(given, nowMs, "past");
+  if (atMs === undefined || atMs < 0 || atMs > LATEST_MS || atMs % 1_000 !== 0)
+    throw new InvalidArgumentError(
+      'Wanted a time in whole seconds: "2026-03-27T06:00:00Z", "2026-03-27 06:00", "monday 09:00", or a duration before now.',
+    );
   return atMs;
 };
 

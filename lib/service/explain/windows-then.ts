@@ -45,7 +45,10 @@ export const windowsThen = async (context: QueryContext, snapshot: AutoscalerSna
   const view = viewOf({ ...scales, recommendations });
   const certain = viewOf(certainlyKept(spec.spec, scales, record.updatedMs));
   const hasStabilization = windowMs === 0 || (recommendations !== null && isAsDecided(view, evaluation));
-  return storedPart({ ...view, recommendations: since(view.recommendations, atMs - windowMs) }, { hasStabilization, hasRates: isDeepStrictEqual([view.rates, view.flap], [certain.rates, certain.flap]) });
+  return storedPart(
+    { ...view, recommendations: since(view.recommendations, atMs - windowMs) },
+    { hasStabilization, hasRates: isDeepStrictEqual([view.rates, view.flap], [certain.rates, certain.flap]) },
+  );
 };
 
 /** The part of the rows that is inside the windows: the rules use the place of an older recommendation again, and which one is not stored. */

@@ -153,7 +153,11 @@ describe("a start that is refused writes nothing and deletes nothing", { timeout
     expect(await refusedUntouched("--data", at("data"), "--begin", "2026-03-28T00:00:00Z")).toContain(
       "it began at 2026-03-29T00:30:00Z, not at 2026-03-28T00:00:00Z",
     );
-    expect(await refusedUntouched("--data", at("data"), "--begin", "tomorrow")).toContain("Wanted a time of RFC 3339 in whole seconds");
+    expect(await refusedUntouched("--data", at("data"), "--begin", "noon")).toContain("Wanted a time in whole seconds");
+    for (const time of ["2026-03-29 00:30Z", "2026-03-29T00:30:00.5Z"])
+      expect(await refusedUntouched("--data", at("data"), "--begin", time)).toContain("Wanted a time in whole seconds");
+    const local = new Date(2026, 2, 30, 9, 30).toISOString();
+    expect(await refusedUntouched("--data", at("data"), "--begin", "2026-03-30 09:30")).toContain(local.slice(0, "2026-03-30T09:30".length));
   });
 
   it("when the pods of the folder are others than --capacity and --pod-start say, and for a real cluster", async () => {

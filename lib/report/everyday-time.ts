@@ -1,4 +1,6 @@
-import { instantText } from "../report/instant-text.ts";
+import { readDuration } from "../model/duration.ts";
+import { readInstant } from "../model/instant.ts";
+import { instantText } from "./instant-text.ts";
 
 /** Where a time is looked for: the newest one that has come, or the next one to come. */
 export type Direction = "past" | "future";
@@ -21,6 +23,16 @@ interface TimeOfDay {
 
 const MIDNIGHT: TimeOfDay = { hour: 0, minute: 0, second: 0 };
 const DAYS_A_WEEK = 7;
+
+/** RFC 3339 also allows small letters, and a blank instead of the T. */
+const instantMs = (text: string): number | undefined => readInstant(text.replace(/(?<=^\S{10}) /, "T").toUpperCase());
+
+/** A duration from now, or an RFC 3339 time. */
+export const readExactTime = (text: string, nowMs: number, direction: Direction): number | undefined => {
+  const duration = readDuration(text);
+  if (duration === undefined) return instantMs(text);
+  return direction === "past" ? nowMs - Math.round(duration) : nowMs + Math.round(duration);
+};
 
 /**
  * Milliseconds of "monday", "yesterday", "09:00", "2026-01-05" or a day with a time, in the time zone of this machine; undefined for any other text.
