@@ -127,7 +127,7 @@ const inTime = async <Made>(
 ): Promise<Made | Failed> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TidemarkError("source.late", "it was not there in time", {})), leftMs);
+    timer = setTimeout(() => reject(new TidemarkError("source.late", "it was not there in time", {})), Math.max(0, leftMs));
   });
   try {
     return await Promise.race([make(), late]);

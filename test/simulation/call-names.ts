@@ -16,6 +16,7 @@ const queryName = ({ input }: QueryCommand): string => {
   const values = JSON.stringify(input.ExpressionAttributeValues ?? {});
   if (values.includes('"autoscalers#')) return "list records";
   if (values.includes('"partition#')) return "list pages";
+  if (values.includes('"sources"')) return "list sources";
   return values.includes('"fleet"') ? "list clusters" : "list history";
 };
 

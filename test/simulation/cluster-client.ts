@@ -1,4 +1,4 @@
-import type { ClusterClient, Observed, Watched } from "../../lib/cluster/cluster-client.ts";
+import type { ClusterClient, Observed, ServiceAnswer, ServiceRequest, Watched } from "../../lib/cluster/cluster-client.ts";
 import type { Answer, ApiFailure, RecommenderReply } from "../../lib/model/observation.ts";
 import type { TargetRef } from "../../lib/model/spec-common.ts";
 import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
@@ -33,6 +33,8 @@ export const clusterClient = (
     readonly failing: () => Failing;
     /** How the next LISTs of objects are answered. */
     readonly listing: () => Listing;
+    /** What a service of the cluster answers. */
+    readonly serve: (request: ServiceRequest) => ServiceAnswer;
   },
 ): ClusterClient => ({
   observe: async (watched, { budgetMs }) => ({
@@ -118,6 +120,17 @@ export const clusterClient = (
         const workload = askedFor(cluster, request);
         return workload ? { kind: "answered", items: recommendationOf(workload) } : { kind: "failed", failure: BROKEN };
       },
+      unclear: ({ fault }) => ({ kind: "failed", failure: fault === "failed before" ? BROKEN : SILENT }),
+    }),
+  getFromService: (request, { timeoutMs }) =>
+    network.call<ServiceAnswer>(caller, {
+      kind: "recommend",
+      name: "ask a source",
+      by: now.by,
+      what: `ask source ${request.service.name} for ${request.parameters["query"]}`,
+      timeoutMs,
+      lateMs: 0,
+      execute: () => now.serve(request),
       unclear: ({ fault }) => ({ kind: "failed", failure: fault === "failed before" ? BROKEN : SILENT }),
     }),
   close: () => {},

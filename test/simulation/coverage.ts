@@ -88,12 +88,19 @@ const STALLED = [
   "after: stands still to the brink",
 ];
 
+const KINDS: Readonly<Record<string, CallKind>> = {
+  "ask a source": "recommend",
+  connect: "connect",
+  "read scale": "read",
+  discover: "read",
+  "list objects": "specs",
+  "tell objects": "tell",
+};
+
 const kindOf = (call: string): CallKind => {
   if (call === "observe" || call === "recommend" || call === "put" || call === "queue") return call;
-  if (call === "connect") return "connect";
-  if (call === "read scale" || call === "discover") return "read";
-  if (call === "list objects") return "specs";
-  if (call === "tell objects") return "tell";
+  const own = KINDS[call];
+  if (own !== undefined) return own;
   if (call.startsWith("LIST ") || call === "GET a metric" || call === "GET a watched scale") return "list";
   if (call.startsWith("PATCH ") || call.startsWith("POST ")) return "update";
   return call === "write a page" ? "page" : "table";

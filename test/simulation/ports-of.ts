@@ -1,4 +1,4 @@
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import type { ClusterClient, ServiceRequest } from "../../lib/cluster/cluster-client.ts";
 import { SPEC_KIND_NAMES } from "../../lib/model/spec-kinds.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import type { Effect, SimulatedCluster } from "./cluster.ts";
@@ -11,6 +11,7 @@ import { answersAt, noteLooks, rivalsThere } from "./rivals.ts";
 import { sharedRules, watchedRules } from "./rules.ts";
 import { siteFor, siteOf, watchSite } from "./sites.ts";
 import { clusterOverSockets } from "./sockets/socket-cluster.ts";
+import { serveSource, sourcesOf } from "./sources/serve-sources.ts";
 import { START_MS, type Stage } from "./stage.ts";
 import { watchMoved } from "./takeovers.ts";
 import { watchEffect } from "./watch/effects.ts";
@@ -38,7 +39,13 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
       watchMoved(ledger, made);
     };
   const clientOf = (site: SimulatedCluster): ClusterClient => {
-    const asked = { by, effect: effect(site), failing: () => failingNow(stage, by), listing: () => listingNow(stage) };
+    const asked = {
+      by,
+      effect: effect(site),
+      failing: () => failingNow(stage, by),
+      listing: () => listingNow(stage),
+      serve: (request: ServiceRequest) => serveSource(stage, site, request),
+    };
     const client = clusterClient(network, by.process, site, { nowMs, ...asked });
     return stage.clustersOverSockets ? { ...client, ...clusterOverSockets(stage, site, asked) } : client;
   };
@@ -91,6 +98,7 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
     rules: sharedRules(by.process.build),
     timing: { ...stage.timing, pageEntries: stage.pageEntries() },
     cache: by.process.cache,
+    sources: async () => sourcesOf(by.process, nowMs),
   };
   const wrapped = planted?.ports?.(ports, by, clientOf(siteOf(stage, name))) ?? ports;
   return { ...wrapped, rules: watchedRules(wrapped.rules, by, ledger, nowMs) };

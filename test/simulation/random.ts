@@ -10,7 +10,7 @@ export interface Random {
   readonly pick: <Item>(items: readonly Item[]) => Item;
 }
 
-export type Stream = "settings" | "timetable" | "faults" | "jitter" | "damages" | "objects" | "rivals" | "bounds" | "takeovers";
+export type Stream = "settings" | "timetable" | "faults" | "jitter" | "damages" | "objects" | "rivals" | "bounds" | "takeovers" | "sources";
 
 const STREAMS: Readonly<Record<Stream, number>> = {
   settings: 1,
@@ -22,6 +22,7 @@ const STREAMS: Readonly<Record<Stream, number>> = {
   rivals: 7,
   bounds: 8,
   takeovers: 9,
+  sources: 10,
 };
 const SPREAD = 0x9e3779b1;
 const TWO_32 = 2 ** 32;

@@ -5,6 +5,7 @@ import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Invocation } from "./invocation.ts";
 import { noteBreach } from "./watch/breaches.ts";
 import type { Ledger } from "./watch/ledger.ts";
+import { watchMeasured } from "./watch/measured.ts";
 import { noteSeen, quietIntents } from "./watch/outside.ts";
 import { watchRecommendations } from "./watch/recommendations.ts";
 
@@ -44,6 +45,7 @@ export const watchedRules = (rules: PurePart, by: Invocation, ledger: Ledger, no
     by.decided.set(uid, decided);
     watchRecommendations(ledger, decided);
     noteBreach(ledger, decided);
+    watchMeasured(ledger, decided);
     return decision;
   },
   withOutsideChange: (windows, spec, change) => {

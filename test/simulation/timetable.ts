@@ -7,6 +7,7 @@ import type { ObjectChange } from "./objects/plan-objects.ts";
 import { podsFor } from "./observe.ts";
 import { type PlannedOrder, plannedOrders } from "./orders.ts";
 import type { Random } from "./random.ts";
+import type { Outage } from "./sources/plan-sources.ts";
 
 /** What the world does to itself, whatever fails: the same with faults and without. */
 export interface Timetable {
@@ -15,6 +16,8 @@ export interface Timetable {
   readonly happenings: readonly Happening[];
   /** What is done to whole clusters and to the fleet. */
   readonly orders: readonly PlannedOrder[];
+  /** Where autoscalers ask registered sources: when these are silent. */
+  readonly outages?: readonly Outage[];
 }
 
 export interface PlannedCluster {
@@ -69,13 +72,13 @@ const EDITS = 5;
 const RIVALS_MAX = 2;
 const REMADE_MAX = 3;
 
-export const newTimetable = (random: Random): Timetable => {
+export const newTimetable = (random: Random, drawShapes: (random: Random) => readonly Shape[] = shapesOf): Timetable => {
   const clusters = [
     { name: "eu-1", periodMs: 10_000, namespaces: ["shop"], divided: false },
     { name: "eu-2", periodMs: 15_000, namespaces: ["shop"], divided: false },
     { name: "us-1", periodMs: 12_000, namespaces: ["shop", "pay"], divided: true },
   ];
-  const shapes = shapesOf(random);
+  const shapes = drawShapes(random);
   // Watermarks keep no recommendations: where a partition has nothing else, its page is not written while nothing happens.
   const payShape = random.chance(1 / 2) ? "watermark" : undefined;
   const autoscalers = Array.from({ length: AUTOSCALERS }, (_, at) => plannedAutoscaler(random, at, { clusters, shapes, payShape }));

@@ -3,11 +3,12 @@ import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } 
 import { ANY_HOST, type AutoscalerRecord, type ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putRecordParams } from "../../lib/store/records/write.ts";
-import { autoscalerKey, clusterKey, connectionKey } from "../../lib/store/table/keys.ts";
+import { autoscalerKey, clusterKey, connectionKey, sourceKey } from "../../lib/store/table/keys.ts";
 import { type SimulatedCluster, simulatedCluster, type Workload } from "./cluster.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";
 import { newObjectStore, type ObjectStore } from "./objects/object-store.ts";
 import { DIVIDED, REST } from "./orders.ts";
+import { sourceRecords } from "./sources/plan-sources.ts";
 import { TABLE_NAMES } from "./tables.ts";
 import type { PlannedAutoscaler, PlannedCluster, Timetable } from "./timetable.ts";
 
@@ -59,7 +60,7 @@ const workloadOf = ({ cluster, namespace: inside, target, counted, replicas, loa
 });
 
 /** Fills the state table with the clusters and autoscalers of a seed, as people had left it. */
-export const fillTables = ({ clusters, autoscalers }: Timetable, startMs: number, execute: (command: unknown) => object): void => {
+export const fillTables = ({ clusters, autoscalers, outages }: Timetable, startMs: number, execute: (command: unknown) => object): void => {
   const stored = (key: { pk: string; sk: string }, record: object, counter: "generation" | "version"): void => {
     execute(new PutItemCommand(putRecordParams(TABLE_NAMES.stateTable, { key, record, expected: { counter }, token: "first" })));
   };
@@ -68,6 +69,7 @@ export const fillTables = ({ clusters, autoscalers }: Timetable, startMs: number
     stored(clusterKey(record.name), record, "version");
     stored(connectionKey(record.name), { cluster: record.name, connection: SIMULATED_CONNECTION, version: 1 }, "version");
   }
+  if (outages) for (const source of sourceRecords()) stored(sourceKey(source.name), source, "version");
   for (const autoscaler of autoscalers.filter(({ home }) => home !== "object")) {
     const record = autoscalerRecord(autoscaler, startMs);
     stored(autoscalerKey(record), record, "generation");

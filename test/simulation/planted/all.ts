@@ -6,6 +6,7 @@ import { NUMBER_BUGS } from "./numbers.ts";
 import { OBJECT_BUGS } from "./objects.ts";
 import { PLACE_BUGS } from "./places.ts";
 import type { PlantedBug } from "./planted.ts";
+import { SOURCE_BUGS } from "./sources.ts";
 import { STOP_BUGS } from "./stops.ts";
 import { WINDOWS_BUGS } from "./windows.ts";
 
@@ -20,4 +21,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...OBJECT_BUGS,
   ...NUMBER_BUGS,
   ...MINUTE_BUGS,
+  ...SOURCE_BUGS,
 ];

@@ -28,6 +28,8 @@ export const ONE_CONTROLLER: Invariant = "a workload that is taken over or hande
 export const RIVALS: Invariant = "nothing is sent where another controller was seen or may be";
 export const OUTSIDE: Invariant = "nothing is written outside the bounds that hold at the instant of the decision";
 
+export const MEASURED: Invariant = "nothing shrinks on a value that was not measured";
+
 /** True of both copies of a scale event. */
 export const isEventItem = ({ pk, sk }: HistoryItem): boolean => sk.startsWith(EVENT_SK_PREFIX) || pk.startsWith("day#");
 

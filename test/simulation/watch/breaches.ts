@@ -1,6 +1,8 @@
+import { valuesIn } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import { questions } from "../../../lib/policy/dialects.ts";
 import { isTrue } from "../../../lib/policy/shared/conditions.ts";
+import { registeredQueryOf } from "../../../lib/sources/sources.ts";
 import { askedOf, partsOf } from "../../answers.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import { WHOLE_SECOND_MS } from "./clocks.ts";
@@ -56,7 +58,8 @@ const isIdle = ({ input: { spec, namespace, observation }, decision: { metrics }
   if (threshold === undefined || metrics.length === 0) return undefined;
   // An observation may have the answers of a whole namespace.
   const [own] = askedOf(questions(spec, namespace, observation.scale)).external;
-  const answer = own && partsOf(observation.answers).external.get(queryKey(own));
+  const registered = spec.dialect === "native" && spec.metrics[0] ? registeredQueryOf(spec.metrics[0].source) : undefined;
+  const answer = registered ? valuesIn(observation.answers, queryKey(registered)) : own && partsOf(observation.answers).external.get(queryKey(own));
   if (answer?.kind !== "answered") return false;
   return answer.items.every(({ milli }) => milli <= threshold);
 };

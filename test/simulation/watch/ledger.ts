@@ -4,6 +4,7 @@ import type { RivalLedger } from "../rivals.ts";
 import type { Breach } from "./breaches.ts";
 import { type EditLog, newEditLog } from "./edits.ts";
 import type { Item } from "./head.ts";
+import type { Measured } from "./measured.ts";
 import { newObjectLedger, type ObjectLedger } from "./object-ledger.ts";
 import { newOutsideLedger, type OutsideLedger } from "./outside.ts";
 import { newStops, type Stops } from "./stops.ts";
@@ -29,6 +30,7 @@ export type Invariant =
   | "windows count only scales that may have been made"
   | "the totals of an autoscaler are the sums of its scale events"
   | "nothing is written outside the bounds that hold at the instant of the decision"
+  | "nothing shrinks on a value that was not measured"
   | "nothing leaves [min, max]"
   | "what a sync reads of its cluster, the cluster had while it was asked"
   | "an autoscaler of an object acts by what the same sync has read of it"
@@ -124,6 +126,8 @@ export interface Ledger {
   readonly objects: ObjectLedger;
   readonly rivals: RivalLedger;
   readonly outside: OutsideLedger;
+  /** By source and query: what was measured. */
+  readonly measured: Map<string, Measured[]>;
   violation: Violation | undefined;
   readonly violate: (invariant: Invariant, message: string) => void;
 }
@@ -153,6 +157,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     objects: newObjectLedger(),
     rivals: { answered: new Set(), shown: new Map() },
     outside: newOutsideLedger(),
+    measured: new Map(),
     violation: undefined,
     violate: (invariant, message) => {
       if (invariant === unwatched) return;
