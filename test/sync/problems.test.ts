@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { kindSentence, type Problem, problemMetrics } from "../../lib/report/problems.ts";
 import { NO_TROUBLES, type Trouble, type Troubles } from "../../lib/store/head/troubles.ts";
 import { risenProblems, type ToldProblems } from "../../lib/sync/count-problems.ts";
-import { problemsOf } from "../../lib/sync/problems.ts";
+import { problemsOf } from "../../lib/sync/count-problems.ts";
 import { NOON } from "../noon.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,10 +1,10 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { type Json, present } from "../../fields/json.ts";
-import { invalid, notSupported, type Problem, required } from "../../fields/problem.ts";
+import { invalid, notSupported, type Problem, required, type Warning } from "../../fields/problem.ts";
 import { objectOf } from "../../fields/shape.ts";
 import { readInstant } from "../../model/instant.ts";
 import { isObject } from "../../model/is-object.ts";
-import { canonicalOf, milliOf, type Quantity, signOf } from "../../model/quantity.ts";
+import { canonicalOf, milliOf, type Quantity, signOf, floatOf } from "../../model/quantity.ts";
 import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
 import { amountText, withQuantityText } from "../hpa/stored.ts";
@@ -17,9 +17,10 @@ import { storedSchedule } from "./schedule-fields.ts";
 import { scheduleWarnings } from "./schedule-rules.ts";
 import { unprintableProblems } from "./segment-problems.ts";
 import { nativeSpecOf } from "./spec.ts";
-import { GOVERNING, SPEC, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
-import { nativeWarnings } from "./warnings.ts";
+import { GOVERNING, SPEC, SPEC_FIELDS, type SpecRead, type MetricRead } from "./spec-fields.ts";
 import { COUNTS } from "./watermark-block.ts";
+import { directionWarnings } from "./direction-warnings.ts";
+import { shortWindow } from "./short-window.ts";
 
 const DOCUMENT = objectOf({ ...HEAD, spec: SPEC.shape });
 const FORM = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler" } as const;
@@ -134,4 +135,73 @@ const CHECKS: Readonly<Partial<Record<FieldDescription["type"], Check>>> = {
   time: timeProblems,
   integer: (about, value, path) => rangeProblems(about, Number(value), path),
   quantity: (about, value, path) => rangeProblems(about, unitsOf(value as Quantity), path),
+};
+
+/** Warnings for allowed settings that have no effect, or less than it seems. The sync period is that of the cluster. */
+const nativeWarnings = (read: SpecRead, syncPeriodSeconds: number): readonly Warning[] => [
+  ...countWarnings(read),
+  ...directionWarnings("scaleUp", read, syncPeriodSeconds),
+  ...directionWarnings("scaleDown", read, syncPeriodSeconds),
+  ...(read.flapBudget ? shortWindow("spec.flapBudget.periodSeconds", read.flapBudget.periodSeconds, syncPeriodSeconds) : []),
+  ...(read.idle ? shortWindow("spec.idle.afterSeconds", read.idle.afterSeconds, syncPeriodSeconds) : []),
+  ...(read.scaleUp.selectPolicy === "Disabled" && read.scaleDown.selectPolicy === "Disabled"
+    ? [{ field: "spec.scaleDown.selectPolicy", message: "both directions are disabled: no metric ever moves the count", fix: "allow one of them" }]
+    : []),
+  ...(read.metrics.some(({ input }) => !input) && read.metrics.every(({ scaleUpOnly, input }) => scaleUpOnly || input)
+    ? [{ field: "spec.metrics", message: "every metric is scaleUpOnly: the count never shrinks", fix: "leave scaleUpOnly out of one metric" }]
+    : []),
+  ...read.metrics.flatMap((metric, index) => metricWarnings(metric, `spec.metrics[${index}]`, read, syncPeriodSeconds)),
+];
+
+const countWarnings = ({ minReplicas, maxReplicas, idle }: SpecRead): readonly Warning[] =>
+  minReplicas === maxReplicas && !idle
+    ? [{ field: "spec.maxReplicas", message: `with minReplicas and maxReplicas both ${minReplicas} the count never moves`, fix: "raise maxReplicas" }]
+    : [];
+
+const metricWarnings = (metric: MetricRead, path: string, spec: SpecRead, syncPeriodSeconds: number): readonly Warning[] => [
+  ...(metric.tolerance?.down && milliOf(metric.tolerance.down) >= 1000n
+    ? [{ field: `${path}.tolerance.down`, message: "from 1 on the metric never asks for fewer pods", fix: "write a share below 1, or scaleUpOnly" }]
+    : []),
+  ...limitWarnings(metric, path),
+  ...activationWarnings(metric, `${path}.activation`, spec),
+  ...shortWindow(`${path}.onMissing.afterSeconds`, metric.onMissing.afterSeconds, syncPeriodSeconds),
+  ...(metric.onMissing.replicas !== undefined && metric.onMissing.replicas === spec.minReplicas
+    ? [
+        {
+          field: `${path}.onMissing.replicas`,
+          message: `a fallback to minReplicas adds no pod: there are never fewer than ${spec.minReplicas}`,
+          fix: "write a larger count, or action: scaleUpOnly",
+        },
+      ]
+    : []),
+];
+
+/** Pods cannot use more than their limit, so nothing above it is measured. */
+const limitWarnings = (metric: MetricRead, path: string): readonly Warning[] => {
+  const { resource, containerResource, target, watermarks, tolerance } = metric;
+  const level = watermarks?.high ?? target;
+  if ((resource ?? containerResource)?.of !== "limit" || measureOf(metric) !== "Percent" || !level) return [];
+  const reached = Number(milliOf(level)) * (1 + (tolerance?.up ? floatOf(tolerance.up) : 0));
+  return reached >= ALL
+    ? [
+        {
+          field: `${path}.${watermarks ? "watermarks.high" : "target"}`,
+          message: "no pod uses more than its limit: the metric never asks for more pods",
+          fix: "write a percentage below 100, with the tolerance above it",
+        },
+      ]
+    : [];
+};
+
+/** 100 percent in thousandths of a percent. */
+const ALL = 100_000;
+
+const activationWarnings = (metric: MetricRead, field: string, spec: SpecRead): readonly Warning[] => {
+  if (!metric.activation) return [];
+  if (!spec.idle) return [{ field, message: "without spec.idle it has no effect", fix: "add idle" }];
+  const level = metric.target ?? metric.watermarks?.high;
+  const pods = measureOf(metric) === "Average" ? BigInt(spec.minReplicas) : 1n;
+  return level && milliOf(metric.activation) > milliOf(level) * pods
+    ? [{ field, message: "the workload rests at values for which this metric asks for more than minReplicas", fix: "write a smaller activation" }]
+    : [];
 };

@@ -1,14 +1,56 @@
 import type { Json } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
 import type { ServerRule } from "../../fields/server-rule.ts";
-import { DIRECTION_RULES, POLICY_RULES } from "./direction-rules.ts";
 import { METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
 import { type ManifestRead, type Rule, type RulesAtPath, rulesAt } from "./paired-rule.ts";
 import { sourcesOf } from "./read-metric.ts";
 import { ENTRY_RULES, SCHEDULE_RULES } from "./schedule-rules.ts";
-import { allOf, areAbsent, equals, ifThen, isSet } from "./schema-conditions.ts";
-import type { MetricRead, SpecRead } from "./spec-fields.ts";
+import { allOf, areAbsent, equals, ifThen, isSet, ifNot, members } from "./schema-conditions.ts";
+import type { MetricRead, SpecRead, RulesRead } from "./spec-fields.ts";
 import { FIELD_RULES, SPEC_RULES } from "./spec-rules.ts";
+import { isWhole, milliOf } from "../../model/quantity.ts";
+
+type Policy = RulesRead["policies"][number];
+
+const wholePods: Rule<Policy> = {
+  says: "with type: Pods, value must be a whole number",
+  schema: ifThen(equals("type", "Pods"), members({ value: { multipleOf: 1 } })),
+  problems: ({ type, value }, { path }) =>
+    type === "Pods" && value && !isWhole(value) ? [invalid(`${path}.value`, "must be a whole number of pods", "write 1 or more")] : [],
+};
+
+const factorAboveOne: Rule<Policy> = {
+  says: "with type: Factor, value must be greater than 1",
+  schema: ifThen(equals("type", "Factor"), members({ value: { exclusiveMinimum: 1 } })),
+  problems: ({ type, value }, { path }) =>
+    type === "Factor" && value && milliOf(value) <= 1000n
+      ? [invalid(`${path}.value`, "must be greater than 1: times 1 changes nothing", 'write a factor such as "1.5"')]
+      : [],
+};
+
+const POLICY_RULES: readonly Rule<Policy>[] = [wholePods, factorAboveOne];
+
+const stepWithinBounds: Rule<RulesRead> = {
+  problems: ({ stepMinimum }, { path, spec: { minReplicas, maxReplicas } }) => {
+    if (maxReplicas === undefined) return [];
+    const room = maxReplicas - minReplicas;
+    const most = Math.max(1, room);
+    if (stepMinimum <= most) return [];
+    const detail = `must be less than or equal to maxReplicas - minReplicas, which is ${room}: no change is that large`;
+    return [invalid(`${path}.stepMinimum`, detail, `write ${most} or less`)];
+  },
+};
+
+const atLeastOnePolicy: Rule<RulesRead> = {
+  says: "policies must hold at least one policy; leave it out for the defaults",
+  schema: ifNot(equals("selectPolicy", "Disabled"), members({ policies: { minItems: 1 } })),
+  problems: ({ policies, selectPolicy }, { path }) =>
+    policies.length === 0 && selectPolicy !== "Disabled"
+      ? [required(`${path}.policies`, "must hold at least one policy", "add a policy, or leave policies out for the defaults")]
+      : [],
+};
+
+const DIRECTION_RULES: readonly Rule<RulesRead>[] = [stepWithinBounds, atLeastOnePolicy];
 
 type OnMissing = MetricRead["onMissing"];
 
@@ -41,7 +83,7 @@ const FALLBACK_RULES: readonly Rule<OnMissing>[] = [fieldsOfFallback, withinBoun
 
 const LEAST = "(has(self.minReplicas) ? self.minReplicas : 1)";
 
-const stepWithinBounds = (way: "scaleUp" | "scaleDown"): ServerRule => ({
+const largestStep = (way: "scaleUp" | "scaleDown"): ServerRule => ({
   says: `${way}.stepMinimum must be 1, or less than or equal to maxReplicas - minReplicas`,
   cel: `!has(self.${way}) || !has(self.${way}.stepMinimum) || self.${way}.stepMinimum <= 1 || self.${way}.stepMinimum <= self.maxReplicas - ${LEAST}`,
 });
@@ -62,7 +104,7 @@ const marksAboveZero: ServerRule = {
 };
 
 /** Rules between the spec and a field deep inside it. For people the rule of the inner field reports the problem; an API server only shows a rule its own object. */
-const WHOLE_SPEC_RULES: readonly ServerRule[] = [stepWithinBounds("scaleUp"), stepWithinBounds("scaleDown"), fallbackWithinBounds, marksAboveZero];
+const WHOLE_SPEC_RULES: readonly ServerRule[] = [largestStep("scaleUp"), largestStep("scaleDown"), fallbackWithinBounds, marksAboveZero];
 
 const metricsOf = ({ metrics }: SpecRead): readonly (readonly [string, MetricRead])[] =>
   metrics.map((metric, index) => [`spec.metrics[${index}]`, metric]);

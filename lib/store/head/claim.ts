@@ -5,8 +5,15 @@ import { CLOCK_WRONG_MAX_MS, clockWrongBy } from "../table/server-clock.ts";
 import type { Tables } from "../table/tables.ts";
 import { type Head, readHead } from "./head.ts";
 import { writeHead } from "./head-write.ts";
-import { PROTOCOL_VERSION } from "./protocol-version.ts";
 import { giveBack } from "./release.ts";
+
+/**
+ * The version of the rules by which this code writes heads and pages. Raise it with every rule that earlier code would break. Then earlier code cannot claim a partition that this
+ * code has claimed, during an update or after a rollback: the partition holds until a release with the rule runs again.
+ *
+ * 1: the version itself.
+ */
+const PROTOCOL_VERSION = 1;
 
 export interface Claim {
   readonly partition: PartitionRef;
