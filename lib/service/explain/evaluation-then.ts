@@ -3,7 +3,7 @@ import { readHead } from "../../store/head/head.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
-import { earlierStreams, newestIn, SILENCE_MS } from "../partitions/earlier-journals.ts";
+import { earlierStreams, newestIn, silenceMsOf } from "../partitions/earlier-journals.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
 
@@ -18,7 +18,7 @@ export const evaluationThen = async (context: QueryContext, snapshot: Autoscaler
   const { evaluated, cluster, record, nowMs } = snapshot;
   const stretch = { sinceMs: evaluated ? evaluated.atMs + 1 : record.createdMs, untilMs: Math.min(atMs, nowMs) };
   const partition = partitionOf(cluster, record.namespace);
-  if (partition === undefined || (evaluated && stretch.untilMs - evaluated.atMs <= SILENCE_MS)) return evaluated;
+  if (partition === undefined || (evaluated && stretch.untilMs - evaluated.atMs <= silenceMsOf(cluster))) return evaluated;
   const ref = { cluster: cluster.name, partition };
   const head = await readHead(context.tables, ref);
   const present = { ref, page: journalPageOf(record.uid, head?.pages.length ?? 0) };

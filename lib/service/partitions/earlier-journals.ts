@@ -21,7 +21,11 @@ export interface JournalStream {
 }
 
 /** A sync writes the journal of every autoscaler once a minute at least. A longer silence is a time without syncs, or one in which they wrote to another journal. */
-export const SILENCE_MS = 5 * 60_000;
+const SILENCE_MS = 5 * 60_000;
+/** Syncs that a cluster with a long period may miss before it counts as silent. */
+const SILENT_PERIODS = 3;
+/** How long the journal of an autoscaler must be silent until others are looked into. */
+export const silenceMsOf = ({ syncPeriodMs }: Pick<ClusterRecord, "syncPeriodMs">): number => Math.max(SILENCE_MS, SILENT_PERIODS * syncPeriodMs);
 /** Numbers of windows pages that a partition may have had: 320 hold 3,800 autoscalers and more, and have 32 journal pages. */
 const PAGES_TRIED = 320;
 /** Entries that are looked at for the end of an earlier journal: syncs of the others may follow the last one of a moved autoscaler. */
@@ -52,6 +56,12 @@ export const earlierStreams = async (
 const partitionIn = (text: string, namespace: Namespace): PartitionName | undefined => {
   const { name, partitions } = JSON.parse(text) as Partial<ClusterRecord>;
   return name !== undefined && partitions ? partitionOf({ name, partitions }, namespace) : undefined;
+};
+
+/** True for a journal that has any entry in the stretch, of whatever autoscaler. */
+export const isUsed = async ({ tables }: QueryContext, { ref, page }: JournalStream, stretch: Stretch): Promise<boolean> => {
+  for await (const _entry of journalOfPage(tables, ref, { page, ...stretch, pageSize: 1 })) return true;
+  return false;
 };
 
 /** The newest evaluation that a journal has at its end in the stretch. */

@@ -3,15 +3,17 @@ import { readHead } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
-import { eachInGroups } from "../../store/table/wait-for-all.ts";
+import { eachInGroups, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
-import { earlierStreams, type JournalStream, newestIn, SILENCE_MS, type Stretch } from "./earlier-journals.ts";
+import { earlierStreams, isUsed, type JournalStream, newestIn, type Stretch, silenceMsOf } from "./earlier-journals.ts";
 
 /** Earlier journals that are looked into together. Most of them are empty. */
 const STREAMS_AT_ONCE = 32;
-/** Silences that are looked into. Each costs some queries. */
-const SILENCES_MAX = 20;
+/** Silences that are looked into together. */
+const SILENCES_AT_ONCE = 16;
+/** Looks, one after the other: each finds the journal before those that are known, in all silences that are left. An autoscaler has rarely had more than three. */
+const LOOKS_MAX = 8;
 
 interface Timed {
   readonly atMs: number;
@@ -38,18 +40,18 @@ export const readSamples = async <Sample extends Timed>(
   const ref = { cluster: cluster.name, partition };
   const head = await readHead(reader.context.tables, ref);
   const present: JournalStream = { ref, page: journalPageOf(record.uid, head?.pages.length ?? 0) };
+  const leastMs = silenceMsOf(cluster);
   const read = await readStream(reader, present, stretch);
-  let silences = silencesOf(read.instants, stretch);
-  if (silences.length === 0) return read.samples;
-  const streams = await earlierStreams(reader.context, { cluster, record }, present, stretch);
+  let silences = silencesOf(read.instants, stretch, leastMs);
+  const [last, first] = [silences[0], silences.at(-1)];
+  if (!last || !first) return read.samples;
+  const earlier = await earlierStreams(reader.context, { cluster, record }, present, stretch);
+  const streams = await usedStreams(reader.context, earlier, { sinceMs: first.sinceMs, untilMs: last.untilMs });
   const samples = [...read.samples];
-  for (let looked = 0; looked < SILENCES_MAX && silences.length > 0; looked++) {
-    const [silence, ...others] = silences;
-    const earlier = silence && (await readFirst(reader, streams, silence));
-    if (silence && earlier) {
-      samples.push(...earlier.samples);
-      silences = [...silencesOf(earlier.instants, silence), ...others];
-    } else silences = others;
+  for (let looks = 0; looks < LOOKS_MAX && silences.length > 0 && streams.length > 0; looks++) {
+    const found = await mapWithLimit(silences, SILENCES_AT_ONCE, async (silence) => ({ silence, part: await readFirst(reader, streams, silence) }));
+    samples.push(...found.flatMap(({ part }) => part?.samples ?? []));
+    silences = found.flatMap(({ silence, part }) => (part ? silencesOf(part.instants, silence, leastMs) : []));
   }
   return samples.toSorted((one, other) => one.atMs - other.atMs);
 };
@@ -78,13 +80,19 @@ const readStream = async <Sample extends Timed>(
 };
 
 /** The stretches in which no instant is for long, the newest first. */
-const silencesOf = (instants: readonly number[], { sinceMs, untilMs }: Stretch): readonly Stretch[] => {
+const silencesOf = (instants: readonly number[], { sinceMs, untilMs }: Stretch, leastMs: number): readonly Stretch[] => {
   const bounds = [sinceMs - 1, ...instants, untilMs + 1];
   return bounds
     .slice(1)
     .map((toMs, at) => ({ sinceMs: (bounds[at] ?? toMs) + 1, untilMs: toMs - 1 }))
-    .filter((silence) => silence.untilMs - silence.sinceMs > SILENCE_MS)
+    .filter((silence) => silence.untilMs - silence.sinceMs > leastMs)
     .toReversed();
+};
+
+/** The streams that have anything in the stretch: most have nothing, and need not be asked for each silence. */
+const usedStreams = async (context: QueryContext, streams: readonly JournalStream[], stretch: Stretch): Promise<readonly JournalStream[]> => {
+  const used = await mapWithLimit(streams, STREAMS_AT_ONCE, async (stream) => ((await isUsed(context, stream, stretch)) ? [stream] : []));
+  return used.flat();
 };
 
 /** What the first stream has in a silence that was written to at its end. */

@@ -40,9 +40,14 @@ interface Part {
   readonly nextMs?: number;
 }
 
-/** A part ends where both agreed last, and the next one begins there: so no reaction is cut in two. Without such a sync it ends where the reading ended. */
+/**
+ * A part ends where both agreed last, and the next one begins there: so no reaction is cut in two. That sync is the only one of its instant, because it alone is in both parts. Without such a sync a part ends where the
+ * reading ended.
+ */
 const partOf = (samples: readonly ShadowSample[], firstMs: number, endMs: number): Part => {
-  const agreedMs = samples.findLast(({ atMs, own, rival }) => atMs > firstMs && own !== undefined && own === rival)?.atMs;
+  const isOnlyOne = ({ atMs }: ShadowSample, at: number): boolean => samples[at - 1]?.atMs !== atMs && samples[at + 1]?.atMs !== atMs;
+  const agreed = ({ atMs, own, rival }: ShadowSample): boolean => atMs > firstMs && own !== undefined && own === rival;
+  const agreedMs = samples.findLast((sample, at) => agreed(sample) && isOnlyOne(sample, at))?.atMs;
   if (agreedMs === undefined) return { samples, untilMs: endMs, nextMs: endMs + 1 };
   return { samples: samples.filter(({ atMs }) => atMs <= agreedMs), untilMs: agreedMs, nextMs: agreedMs };
 };
