@@ -6,6 +6,7 @@ import { queryKey } from "../../lib/model/query.ts";
 import { questions } from "../../lib/policy/dialects.ts";
 import { openMetricsText } from "../../lib/report/open-metrics.ts";
 import { openQueries, openService } from "../../lib/service/open.ts";
+import type { ServiceContext } from "../../lib/service/context.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
@@ -25,6 +26,7 @@ const CLUSTER: ClusterName = clusterName("eu-1");
 /** Tables on disk, a service over them, and a cluster whose one external metric is set by the test. */
 export interface SeriesWorld {
   readonly service: Service;
+  readonly context: ServiceContext;
   readonly cluster: MemoryCluster;
   /** Sum of the metric in thousandths; undefined: it cannot be read. */
   milli: bigint | undefined;
@@ -81,6 +83,7 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
   };
   const world: SeriesWorld = {
     service,
+    context,
     cluster,
     milli: 0n,
     nowMs: NOON,

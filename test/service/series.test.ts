@@ -1,6 +1,11 @@
+import { gunzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { openMetricsText } from "../../lib/report/open-metrics.ts";
+import { answerRequest } from "../../lib/api/answer-request.ts";
+import { METRICS_PATH } from "../../lib/api/paths.ts";
+import { type MetricFamily, openMetricsText, type Sample } from "../../lib/report/open-metrics.ts";
+import { openQueries } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
+import { ADA, openTo } from "../api/world.ts";
 import { type ParsedFamily, parseOpenMetrics } from "../report/open-metrics-parser.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld, valueIn } from "./series-world.ts";
 
@@ -326,4 +331,57 @@ describe("series()", () => {
     await world.service.pause({ name: "api" });
     expect(valueIn(await world.scrape(), "tidemark_scaling_active", { name: "api" })).toBe(0);
   });
+});
+
+describe("a scrape over HTTP", () => {
+  /** The series of a real sync of both kinds, of so many autoscalers with names, clusters and values of their own. */
+  const fleetOf = async (autoscalers: number): Promise<readonly MetricFamily[]> => {
+    const families = await world.service.series();
+    const copies = Array.from({ length: autoscalers / 2 }, (_, at) => at);
+    const renamed = (labels: Sample["labels"], at: number): Sample["labels"] =>
+      Object.fromEntries(
+        Object.entries(labels).map(([label, text]) => [
+          label,
+          label === "cluster" ? `eu-${at % 100}` : text.replace(/^(web|api)$/, `checkout-$1-${at}`),
+        ]),
+      );
+    return families.map((family) => ({
+      ...family,
+      samples: copies.flatMap((at) =>
+        family.samples.map(({ labels, value }) => ({ labels: renamed(labels, at), value: value + ((at * 7_919) % 10_007) / 8 })),
+      ),
+    }));
+  };
+  const scraped = async (families: readonly MetricFamily[], accepted?: string) => {
+    const reading = { ...openQueries(world.context), series: async () => families };
+    const headers = accepted === undefined ? {} : { "accept-encoding": accepted };
+    const request = { method: "GET", path: METRICS_PATH, query: "", headers, body: new Uint8Array(), by: ADA, id: "r" };
+    return answerRequest({ ...openTo(reading), clock: () => world.nowMs, log: () => {} }, request);
+  };
+
+  it.each([3_600, 10_000])(
+    "of %i autoscalers, half of them with watermark rules, is answered compressed, whole, and in less than half of what an answer holds",
+    async (autoscalers) => {
+      await begin({ web: 4, api: 4 }, wpa("web"), hpa("api"));
+      world.milli = 2_000_000n;
+      await world.play(4);
+      const families = await fleetOf(autoscalers);
+      const { status, headers, body } = await scraped(families, "gzip");
+      expect([status, headers["content-encoding"]]).toEqual([200, "gzip"]);
+      expect(body.length).toBeLessThan(2_000_000);
+      const text = gunzipSync(body as Uint8Array).toString();
+      const samplesOf = (family: string): number => text.split("\n").filter((line) => line.startsWith(`${family}{`)).length;
+      expect([samplesOf("tidemark_current_replicas"), samplesOf("wpa_controller_value"), text.endsWith("# EOF\n")]).toEqual([
+        autoscalers,
+        autoscalers / 2,
+        true,
+      ]);
+      // What the page on monitoring says of a scraper that takes no gzip.
+      const plain = await scraped(families);
+      expect([plain.status, JSON.parse(String(plain.body)).detail]).toEqual([
+        406,
+        expect.stringContaining('send the header "accept-encoding: gzip"'),
+      ]);
+    },
+  );
 });
