@@ -80,6 +80,7 @@ const completedLine = (report: CompletedSync): LogLine => ({
     pagesWritten: report.pagesWritten,
     journalPages: report.journalPages,
     ...(report.summaryFailure !== undefined && { summaryFailure: report.summaryFailure }),
+    ...(report.rollupFailure !== undefined && { rollupFailure: report.rollupFailure }),
     phasesMs: report.phasesMs,
     ...(report.real && { realMs: tenths(report.real.tookMs), realPhasesMs: mapped(report.real.phasesMs, tenths) }),
     ...(report.unreadable.length > 0 && { unreadable: report.unreadable.length, unreadableFirst: report.unreadable.slice(0, UNREADABLE_NAMED_MAX) }),
@@ -132,7 +133,8 @@ const problemsOf = ({ specProblems = [] }: CompletedSync): readonly string[] => 
 /** A steady sync is at the level of debugging: CloudWatch charges for each byte, and its metrics say that it ran. */
 const levelOf = (report: CompletedSync): LogLine["level"] => {
   if (report.unreadable.length + report.ruleFailures.length > 0) return "error";
-  if (report.failed > 0 || report.summaryFailure !== undefined || report.overShare.length > 0 || problemsOf(report).length > 0) return "warn";
+  const isImpaired = [report.summaryFailure, report.rollupFailure].some((failure) => failure !== undefined);
+  if (report.failed > 0 || isImpaired || report.overShare.length > 0 || problemsOf(report).length > 0) return "warn";
   const steady = report.events.length === 0 && report.changed.length === 0 && report.openIntents === 0 && !report.stopped;
   return steady ? "debug" : "info";
 };

@@ -55,6 +55,8 @@ export interface CompletedSync extends SyncOutcome {
   readonly journalPages: number;
   /** Why the summary for readers was not written. The sync goes on without it. */
   readonly summaryFailure?: string;
+  /** Why the history was not rolled up. A later sync does it. */
+  readonly rollupFailure?: string;
   /** Scales that the rules wanted and that a hold prevented. */
   readonly heldBack: number;
   /** Autoscalers that hold because their namespace has used its share of the sync. */

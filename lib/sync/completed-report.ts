@@ -8,6 +8,7 @@ import type { SyncMessage } from "./message.ts";
 import type { ClusterAnswers } from "./observe.ts";
 import type { Outside } from "./outside-changes.ts";
 import type { PhaseTimer } from "./phase-timer.ts";
+import type { RolledUp } from "./rollup/roll-up.ts";
 import type { Settled } from "./settle-earlier.ts";
 import { stopOf } from "./stop.ts";
 import type { StoredPages } from "./store-pages.ts";
@@ -27,12 +28,13 @@ export const completedReport = (
     readonly journal: WrittenJournal;
     readonly summary: WrittenSummary;
     readonly writtenBack: WriteBackCounts | undefined;
+    readonly rolledUp: RolledUp;
     readonly startMs: number;
     readonly endMs: number;
     readonly timer: PhaseTimer;
   },
 ): CompletedSync => {
-  const { loaded, seen, verdicts, settled, outside, stored, journal, summary, writtenBack, startMs, endMs, timer } = context;
+  const { loaded, seen, verdicts, settled, outside, stored, journal, summary, writtenBack, rolledUp, startMs, endMs, timer } = context;
   const real = timer.real();
   const stopped = stopOf(loaded);
   return {
@@ -60,6 +62,7 @@ export const completedReport = (
     pagesWritten: stored.written,
     journalPages: journal.pages,
     ...(summary.failure !== undefined && { summaryFailure: summary.failure }),
+    ...(rolledUp.failure !== undefined && { rollupFailure: rolledUp.failure }),
     heldBack: verdicts.filter((verdict) => verdict.kind === "hold" && verdict.withoutHold?.to !== undefined).length,
     overShare: verdicts.filter(({ because }) => because.reason === TENANT_OVER_SHARE).map(reported),
     ...(stopped && { stopped }),

@@ -15,6 +15,7 @@ import { observe, seenTogether } from "./observe.ts";
 import { storeOutside } from "./outside-changes.ts";
 import { phaseTimer } from "./phase-timer.ts";
 import { releasePartition } from "./release.ts";
+import { rollUp } from "./rollup/roll-up.ts";
 import { settleEarlier } from "./settle-earlier.ts";
 import { readObjects } from "./specs/read-objects.ts";
 import { removeOldPages, storePages } from "./store-pages.ts";
@@ -95,8 +96,23 @@ const syncClaimed = async (
   const writtenBack =
     loaded.objects &&
     (await timer.phase("write-back", writeBackObjects(ports, message, { loaded, seen, verdicts, settled, outside, after, softUntilMs })));
+  const rolledUp = await timer.phase("rollup", rollUp(ports, holder.lease.partition, { loaded, pages: stored.pages.length, startMs }));
   const endMs = ports.tables.clock();
-  return completedReport(message, { loaded, seen, verdicts, settled, outside, stored, journal, summary, writtenBack, startMs, endMs, timer });
+  return completedReport(message, {
+    rolledUp,
+    loaded,
+    seen,
+    verdicts,
+    settled,
+    outside,
+    stored,
+    journal,
+    summary,
+    writtenBack,
+    startMs,
+    endMs,
+    timer,
+  });
 };
 
 const DAY_MS = 86_400_000;

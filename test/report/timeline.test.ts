@@ -82,6 +82,19 @@ describe("what nobody told", () => {
 
   it("is a record that began anew after a silence", () => {
     expect(outsideMarks([at(0, 4), at(9, 4)], [])).toEqual([{ atMs: NOON + 9 * MINUTE, kind: "restart" }]);
+    // A step of 21 minutes, or a sync period of 15, leaves as much between its points.
+    expect(
+      outsideMarks(
+        [0, 21, 42, 63].map((minute) => at(minute, 4)),
+        [],
+      ),
+    ).toEqual([]);
+    expect(
+      outsideMarks(
+        [0, 21, 42, 126].map((minute) => at(minute, 4)),
+        [],
+      ),
+    ).toEqual([{ atMs: NOON + 126 * MINUTE, kind: "restart" }]);
   });
 });
 

@@ -4,10 +4,12 @@ import { labelIndex } from "../../lib/model/label-index.ts";
 import type { Answer, Observation, Pod, Samples, ScaleReading } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { questions } from "../../lib/policy/dialects.ts";
+import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { openMetricsText } from "../../lib/report/open-metrics.ts";
 import { openQueries, openService } from "../../lib/service/open.ts";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import type { Service } from "../../lib/service/service.ts";
+import type { HistoryItem } from "../../lib/store/history/insert-history.ts";
 import { PURE_PART } from "../../lib/sync/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
@@ -34,6 +36,12 @@ export interface SeriesWorld {
   /** Moves on by that many periods, syncing in each. */
   readonly play: (periods: number) => Promise<void>;
   readonly wait: (ms: number) => void;
+  /** The same as `play`, with the reports of the syncs. */
+  readonly reports: (periods: number) => Promise<readonly CompletedSync[]>;
+  /** The next inserts of rollups that fail, after a part of their items was inserted. */
+  failRollups: number;
+  /** The next sync is in a new environment. */
+  readonly forget: () => void;
   /** What a scrape tells. */
   readonly scrape: () => Promise<readonly ParsedFamily[]>;
   /** The first words of the partition keys that the scrapes have queried: "journal", "autoscalers". */
@@ -69,7 +77,12 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
   const syncTables = { ...tables, clock: context.clock };
   const ports = {
     tables: syncTables,
-    insert: context.insert,
+    insert: async (items: readonly HistoryItem[]) => {
+      if (!items[0]?.sk.startsWith("rollup#") || world.failRollups === 0) return context.insert(items);
+      world.failRollups -= 1;
+      await context.insert(items.slice(1));
+      throw new Error("the call died");
+    },
     connect: async () => client,
     rules: PURE_PART,
     timing: DEFAULT_TIMING,
@@ -88,11 +101,21 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
     milli: 0n,
     nowMs: NOON,
     play: async (periods) => {
+      await world.reports(periods);
+    },
+    reports: async (periods) => {
+      const reports: CompletedSync[] = [];
       for (let at = 0; at < periods; at++) {
         move(PERIOD_MS);
         const report = await sync(ports, { cluster: CLUSTER, partition: WHOLE_CLUSTER, dueMs: world.nowMs, periodMs: PERIOD_MS });
         if (report.kind !== "completed") throw new Error(`a sync was dropped: ${report.why}`);
+        reports.push(report);
       }
+      return reports;
+    },
+    failRollups: 0,
+    forget: () => {
+      ports.cache = warmCache();
     },
     wait: move,
     scrape: async () => parseOpenMetrics(openMetricsText(await watched.series())),

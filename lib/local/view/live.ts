@@ -1,6 +1,6 @@
 import { line, type Word } from "../../report/printed.ts";
 import { laneOfReason } from "../../report/reasons/lanes.ts";
-import { ratioOf } from "../../service/history/point.ts";
+import { ratioOf } from "../../sync/rollup/sample.ts";
 import type { AutoscalerView } from "../../service/views/view-types.ts";
 import { boundsInForce } from "../../service/views/bounds-of.ts";
 import { stateWords } from "../../service/views/row-view.ts";

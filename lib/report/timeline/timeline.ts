@@ -115,6 +115,7 @@ export const outsideMarks = (
   scales: readonly { readonly atMs: number; readonly to: number }[],
 ): readonly TimelineMark[] => {
   const marks: TimelineMark[] = [];
+  const silence = silenceMs(points);
   let before: (TimelinePoint & { readonly current: number }) | undefined;
   for (const point of points) {
     const { current } = point;
@@ -124,11 +125,19 @@ export const outsideMarks = (
       const own = scales.some(({ atMs, to }) => atMs >= since && atMs <= point.atMs && to === current);
       if (!own) marks.push({ atMs: point.atMs, kind: "by hand" });
     }
-    if (before && point.atMs - before.atMs > SILENCE_MS) marks.push({ atMs: point.atMs, kind: "restart" });
+    if (before && point.atMs - before.atMs > silence) marks.push({ atMs: point.atMs, kind: "restart" });
     before = { ...point, current };
   }
   return marks;
 };
 
-/** Syncs write the record once a minute at least. */
+/** Syncs write the record once a minute at least, where their period is not longer. */
 const SILENCE_MS = 5 * MINUTE_MS;
+const USUAL_GAPS = 3;
+
+/** After how long without a point the record has begun anew. Points that are far apart, because of a long step or a long sync period, are no silence. */
+const silenceMs = (points: readonly TimelinePoint[]): number => {
+  const gaps = points.slice(1).map(({ atMs }, at) => atMs - (points[at]?.atMs ?? atMs));
+  const usual = gaps.toSorted((one, other) => one - other)[Math.floor((gaps.length - 1) / 2)] ?? 0;
+  return Math.max(SILENCE_MS, gaps.length > 1 ? USUAL_GAPS * usual : 0);
+};

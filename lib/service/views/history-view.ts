@@ -1,4 +1,4 @@
-import type { Lane } from "../../report/reasons/lanes.ts";
+import type { Sample, SampleMetric } from "../../sync/rollup/sample.ts";
 
 /** What an autoscaler measured and decided over time, one point a step. The fields are documented in docs/cli.md; fields are added, never renamed. */
 export interface HistoryView {
@@ -16,32 +16,9 @@ export interface HistoryView {
 }
 
 /** Counts are those of the last evaluation in the step; loads are the highest of it. */
-export interface HistoryPoint {
+export interface HistoryPoint extends Omit<Sample, "atMs"> {
   /** The instant of the last evaluation in the step. */
   readonly at: string;
-  /** The count that there was; absent where it could not be read. */
-  readonly current?: number;
-  /** The count that the metrics asked for, before windows and limits. */
-  readonly wanted?: number;
-  /** The count after windows and limits, and without a hold. */
-  readonly desired?: number;
-  /** Pods of the workload that were ready. */
-  readonly ready?: number;
-  /** The bounds that were in force. */
-  readonly min?: number;
-  readonly max?: number;
-  readonly generation?: number;
-  /** The highest value ÷ target of all metrics; of two watermarks the high one counts. */
-  readonly load?: number;
-  readonly metrics: readonly HistoryMetric[];
-  readonly reason: string;
-  /** What held or cut the count. */
-  readonly held?: Lane;
 }
 
-export interface HistoryMetric {
-  readonly name: string;
-  readonly value?: string;
-  readonly target?: string;
-  readonly ratio?: number;
-}
+export type HistoryMetric = SampleMetric;

@@ -3,12 +3,35 @@ import { floatOf, parseQuantity } from "../../model/quantity.ts";
 import type { Evaluation } from "../../model/records.ts";
 import { shortMetricName } from "../../policy/shared/metrics/readable-name.ts";
 import { LANES, type Lane, laneOfReason } from "../../report/reasons/lanes.ts";
-import type { HistoryMetric, HistoryPoint } from "../views/history-view.ts";
-import { rfc3339 } from "../views/rfc3339.ts";
 
-/** A point of one evaluation. */
-export interface Sample extends Omit<HistoryPoint, "at"> {
+/** What one evaluation says for a chart, or several of some time together. */
+export interface Sample {
   readonly atMs: number;
+  /** The count that there was; absent where it could not be read. */
+  readonly current?: number;
+  /** The count that the metrics asked for, before windows and limits. */
+  readonly wanted?: number;
+  /** The count after windows and limits, and without a hold. */
+  readonly desired?: number;
+  /** Pods of the workload that were ready. */
+  readonly ready?: number;
+  /** The bounds that were in force. */
+  readonly min?: number;
+  readonly max?: number;
+  readonly generation?: number;
+  /** The highest value ÷ target of all metrics; of two watermarks the high one counts. */
+  readonly load?: number;
+  readonly metrics: readonly SampleMetric[];
+  readonly reason: string;
+  /** What held or cut the count. */
+  readonly held?: Lane;
+}
+
+export interface SampleMetric {
+  readonly name: string;
+  readonly value?: string;
+  readonly target?: string;
+  readonly ratio?: number;
 }
 
 export const sampleOf = (atMs: number, evaluation: Evaluation): Sample => {
@@ -40,7 +63,7 @@ const countsOf = ({ failed, steps, withoutHold, from, to }: Evaluation): Pick<Sa
 
 const DIGITS = 4;
 
-const metricOf = (metric: MetricOutcome): HistoryMetric => {
+const metricOf = (metric: MetricOutcome): SampleMetric => {
   const name = shortMetricName(metric.name);
   if (metric.kind === "failed") return { name };
   const ratio = ratioOf(metric);
@@ -69,21 +92,13 @@ const laneOf = ({ kind, failed, because, steps }: Evaluation): Lane | undefined 
 
 const WEIGHT: ReadonlyMap<Lane, number> = new Map(LANES.map(({ lane }, at) => [lane, at]));
 
-export const heavier = (one: Lane | undefined, other: Lane | undefined): Lane | undefined => {
+const heavier = (one: Lane | undefined, other: Lane | undefined): Lane | undefined => {
   if (one === undefined || other === undefined) return one ?? other;
   return (WEIGHT.get(one) ?? 0) <= (WEIGHT.get(other) ?? 0) ? one : other;
 };
 
-/** Samples as points, one a step, in order of time. A peak must not vanish: loads, and what was wanted, are the highest of a step. */
-export const pointsOf = (
-  samples: readonly Sample[],
-  { sinceMs, stepMs }: { readonly sinceMs: number; readonly stepMs: number },
-): readonly HistoryPoint[] => {
-  const bins = Map.groupBy(samples, ({ atMs }) => Math.floor((atMs - sinceMs) / stepMs));
-  return [...bins.values()].map((bin) => pointOf(bin.reduce(joined)));
-};
-
-const joined = (before: Sample, after: Sample): Sample => {
+/** Two samples of one time: the counts of the later one, and the highest load and wanted count. */
+export const joined = (before: Sample, after: Sample): Sample => {
   const held = heavier(before.held, after.held);
   return {
     ...after,
@@ -94,12 +109,10 @@ const joined = (before: Sample, after: Sample): Sample => {
   };
 };
 
-const higher = (before: HistoryMetric | undefined, after: HistoryMetric): HistoryMetric =>
+const higher = (before: SampleMetric | undefined, after: SampleMetric): SampleMetric =>
   before?.ratio !== undefined && before.ratio > (after.ratio ?? 0) ? before : after;
 
 const highest = (field: "load" | "wanted", before: Sample, after: Sample): Partial<Sample> => {
   const values = [before[field], after[field]].filter((value) => value !== undefined);
   return values.length === 0 ? {} : { [field]: Math.max(...values) };
 };
-
-const pointOf = ({ atMs, ...point }: Sample): HistoryPoint => ({ at: rfc3339(atMs), ...point });

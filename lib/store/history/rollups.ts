@@ -1,0 +1,231 @@
+import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import type { AutoscalerRef, AutoscalerUid, PartitionRef } from "../../model/ids.ts";
+import { compress, decompress } from "../table/compressed.ts";
+import { autoscalerHistoryPk, type Key, sortableMs } from "../table/keys.ts";
+import { readAll } from "../table/read-all.ts";
+import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
+import { EVENT_DAYS_KEPT, isEmptyStretch, ttlOf } from "./events.ts";
+import type { HistoryItem, InsertHistory } from "./insert-history.ts";
+import { historyItemOf } from "./item.ts";
+import { JOURNAL_DAYS_KEPT } from "./journal.ts";
+
+/** The time that one item covers. Four a day take four write units, and one turn reads a quarter of a day's journal. */
+export const ROLLUP_MS = 6 * 3_600_000;
+export const BIN_MS = 5 * 60_000;
+/** With its keys an item stays below one write unit of 1,024 bytes. */
+export const ROLLUP_BODY_BYTES_MAX = 780;
+const ROLLUP_VERSION = 1;
+const ROLLUP_SK_PREFIX = "rollup#";
+const SECOND_MS = 1_000;
+const LAST = "~";
+
+/** What an autoscaler measured and decided in five minutes, as a point of its history has it. */
+export interface RolledSample {
+  readonly atMs: number;
+  readonly current?: number;
+  readonly wanted?: number;
+  readonly desired?: number;
+  readonly ready?: number;
+  readonly min?: number;
+  readonly max?: number;
+  readonly generation?: number;
+  readonly load?: number;
+  readonly metrics: readonly RolledMetric[];
+  readonly reason: string;
+  readonly held?: string;
+}
+
+interface RolledMetric {
+  readonly name: string;
+  readonly value?: string;
+  readonly target?: string;
+  readonly ratio?: number;
+}
+
+/** Where the samples come from. An autoscaler that moved to another journal within the time has an item of each. */
+export interface RollupSource {
+  readonly partition: PartitionRef;
+  readonly page: number;
+  readonly fromMs: number;
+}
+
+const COUNTS = ["current", "wanted", "desired", "ready", "min", "max", "generation"] as const;
+type Counts = (typeof COUNTS)[number];
+
+type Column = readonly (number | null)[];
+
+/** Columns, one entry a sample; names that come again are numbers into a list. The times are seconds after the beginning. */
+interface RollupBody {
+  readonly at: readonly number[];
+  readonly counts: Readonly<Partial<Record<Counts, Column>>>;
+  /** Ten-thousandths, as points have them. */
+  readonly load: Column;
+  readonly metrics: readonly {
+    readonly of: readonly [name: string, target?: string];
+    readonly ratios: Column;
+    readonly values?: readonly (string | null)[];
+  }[];
+  readonly reasons: readonly [names: readonly string[], column: Column];
+  readonly held: readonly [names: readonly string[], column: Column];
+}
+
+const TEN_THOUSANDTHS = 10_000;
+
+const indexed = (texts: readonly (string | undefined)[]): readonly [readonly string[], Column] => {
+  const names = [...new Set(texts.filter((text) => text !== undefined))];
+  return [names, texts.map((text) => (text === undefined ? null : names.indexOf(text)))];
+};
+
+const milli = (value: number | undefined): number | null => (value === undefined ? null : Math.round(value * TEN_THOUSANDTHS));
+
+const metricsOf = (samples: readonly RolledSample[]): RollupBody["metrics"] => {
+  const names = [...new Set(samples.flatMap(({ metrics }) => metrics.map(({ name }) => name)))];
+  return names.map((name) => {
+    const found = samples.map(({ metrics }) => metrics.find((metric) => metric.name === name));
+    const target = found.findLast((metric) => metric?.target !== undefined)?.target;
+    return {
+      of: target === undefined ? [name] : [name, target],
+      ratios: found.map((metric) => milli(metric?.ratio)),
+      values: found.map((metric) => metric?.value ?? null),
+    };
+  });
+};
+
+const bodyOf = (samples: readonly RolledSample[], fromMs: number): RollupBody => ({
+  at: samples.map(({ atMs }) => Math.round((atMs - fromMs) / SECOND_MS)),
+  counts: Object.fromEntries(
+    COUNTS.flatMap((count) => {
+      const column = samples.map((sample) => sample[count] ?? null);
+      return column.some((value) => value !== null) ? [[count, column] as const] : [];
+    }),
+  ),
+  load: samples.map(({ load }) => milli(load)),
+  metrics: metricsOf(samples),
+  reasons: indexed(samples.map(({ reason }) => reason)),
+  held: indexed(samples.map(({ held }) => held)),
+});
+
+/** What to leave out of a body that is too large, one more at each step. Load, counts and what held them stay. */
+const LIGHTER: readonly ((body: RollupBody) => RollupBody)[] = [
+  (body) => body,
+  (body) => ({ ...body, metrics: body.metrics.map(({ values: _values, ...metric }) => metric) }),
+  (body) => ({ ...body, metrics: [] }),
+  (body) => ({ ...body, metrics: [], counts: pick(body.counts, ["current", "wanted", "desired"]), reasons: [[], []] }),
+  (body) => ({ ...body, metrics: [], counts: pick(body.counts, ["current", "wanted"]), reasons: [[], []], load: body.load.map(hundredths) }),
+];
+
+const pick = (counts: RollupBody["counts"], kept: readonly Counts[]): RollupBody["counts"] =>
+  Object.fromEntries(Object.entries(counts).filter(([name]) => kept.includes(name as Counts)));
+
+const hundredths = (load: number | null): number | null => (load === null ? null : Math.round(load / 100) * 100);
+
+const lightEnough = (body: RollupBody): Uint8Array => {
+  let packed = new Uint8Array();
+  for (const lighten of LIGHTER) {
+    packed = new Uint8Array(compress(ROLLUP_VERSION, lighten(body)));
+    if (packed.length <= ROLLUP_BODY_BYTES_MAX) break;
+  }
+  return packed;
+};
+
+export const rollupItem = (
+  { partition, page, fromMs }: RollupSource,
+  { uid, ...ref }: AutoscalerRef & { readonly uid: AutoscalerUid },
+  samples: readonly RolledSample[],
+): HistoryItem & { readonly body: Uint8Array } => ({
+  pk: autoscalerHistoryPk(ref),
+  sk: `${ROLLUP_SK_PREFIX}${sortableMs(fromMs)}#${uid}#${partition.partition}#${page}`,
+  body: lightEnough(bodyOf(samples, fromMs)),
+  ttlSeconds: ttlOf(fromMs + ROLLUP_MS, EVENT_DAYS_KEPT),
+});
+
+/** The marks of a partition: which times of which journal pages are rolled up. They last longer than the journal. */
+const marksPk = ({ cluster, partition }: PartitionRef): string => `rollups#${cluster}#${partition}`;
+const markKey = ({ partition, page, fromMs }: RollupSource): Key => ({ pk: marksPk(partition), sk: `${sortableMs(fromMs)}#${page}` });
+const MARK_DAYS_KEPT = JOURNAL_DAYS_KEPT + 2;
+
+/*
+ *  item ✓ item ✓ item ✗ (died) ── again: item (there) item (there) item ✓ ── mark ✓
+ */
+
+/** Inserts the items, and then the mark that says so. A call that dies in between leaves no mark, and the next one inserts the same items, which stay as they are. */
+export const insertRollups = async (insert: InsertHistory, source: RollupSource, items: readonly HistoryItem[]): Promise<void> => {
+  if (items.length > 0) await insert(items);
+  await insert([{ ...markKey(source), body: String(items.length), ttlSeconds: ttlOf(source.fromMs + ROLLUP_MS, MARK_DAYS_KEPT) }]);
+};
+
+const stretchParams = (historyTable: string, pk: string, [since, until]: readonly [string, string], nowMs: number): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
+  FilterExpression: "#ttl > :now",
+  ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE },
+  ExpressionAttributeValues: {
+    ":pk": { S: pk },
+    ":since": { S: since },
+    ":until": { S: until },
+    ":now": { N: String(Math.floor(nowMs / SECOND_MS)) },
+  },
+});
+
+/** The marks since an instant, as `<beginning in ms>#<page>`. */
+export const rollupMarks = async (tables: Tables, partition: PartitionRef, sinceMs: number): Promise<ReadonlySet<string>> => {
+  const params = stretchParams(tables.historyTable, marksPk(partition), [sortableMs(sinceMs), LAST], 0);
+  const marks = new Set<string>();
+  for await (const item of readAll(tables, `read what is rolled up of "${partition.cluster}/${partition.partition}"`, params)) {
+    const [ms = "", page = ""] = historyItemOf(item).sk.split("#");
+    marks.add(`${Number(ms)}#${page}`);
+  }
+  return marks;
+};
+
+/** The stored five minutes of an autoscaler in a stretch, in order of time. An item that cannot be read is passed over: it only explains. */
+export const rolledSamples = async (
+  tables: Tables,
+  { uid, ...ref }: AutoscalerRef & { readonly uid: AutoscalerUid },
+  stretch: { readonly sinceMs: number; readonly untilMs: number },
+): Promise<readonly RolledSample[]> => {
+  if (isEmptyStretch(stretch)) return [];
+  const firstMs = Math.floor(stretch.sinceMs / ROLLUP_MS) * ROLLUP_MS;
+  const range = [`${ROLLUP_SK_PREFIX}${sortableMs(firstMs)}`, `${ROLLUP_SK_PREFIX}${sortableMs(stretch.untilMs)}${LAST}`] as const;
+  const params = stretchParams(tables.historyTable, autoscalerHistoryPk(ref), range, tables.clock());
+  const samples: RolledSample[] = [];
+  for await (const found of readAll(tables, `read the rollups of "${ref.namespace}/${ref.name}"`, params)) {
+    const item = historyItemOf(found);
+    if (item.sk.split("#")[2] === uid) samples.push(...samplesOf(item));
+  }
+  return samples.filter(({ atMs }) => atMs >= stretch.sinceMs && atMs <= stretch.untilMs).toSorted((one, other) => one.atMs - other.atMs);
+};
+
+const samplesOf = ({ sk, body }: HistoryItem): readonly RolledSample[] => {
+  const fromMs = Number(sk.split("#")[1]);
+  try {
+    const { version, value } = decompress(Buffer.from(body));
+    return version === ROLLUP_VERSION ? samplesIn(value as RollupBody, fromMs) : [];
+  } catch {
+    return [];
+  }
+};
+
+const samplesIn = ({ at, counts, load, metrics, reasons, held }: RollupBody, fromMs: number): readonly RolledSample[] =>
+  at.map((seconds, index) => {
+    const loadMilli = load[index];
+    const reason = reasons[0][reasons[1][index] ?? -1];
+    const lane = held[0][held[1][index] ?? -1];
+    return {
+      atMs: fromMs + seconds * SECOND_MS,
+      ...Object.fromEntries(Object.entries(counts).flatMap(([name, column]) => (column[index] == null ? [] : [[name, column[index]]]))),
+      ...(loadMilli != null && { load: loadMilli / TEN_THOUSANDTHS }),
+      metrics: metrics.map(({ of: [name, target], ratios, values }) => metricIn({ name, target }, ratios[index], values?.[index])),
+      reason: reason ?? "",
+      ...(lane !== undefined && { held: lane }),
+    };
+  });
+
+const metricIn = (
+  { name, target }: { readonly name: string; readonly target: string | undefined },
+  ratio: number | null | undefined,
+  value: string | null | undefined,
+): RolledMetric => {
+  if (ratio == null && value == null) return { name };
+  return { name, ...(value != null && { value }), ...(target !== undefined && { target }), ...(ratio != null && { ratio: ratio / TEN_THOUSANDTHS }) };
+};

@@ -1,0 +1,92 @@
+import type { PartitionRef } from "../../model/ids.ts";
+import { JOURNAL_DAYS_KEPT, journalOfPage } from "../../store/history/journal.ts";
+import { BIN_MS, insertRollups, ROLLUP_MS, rollupItem, rollupMarks, type RollupSource } from "../../store/history/rollups.ts";
+import { journalPages } from "../../store/pages/plan.ts";
+import type { Loaded } from "../load.ts";
+import type { SyncPorts } from "../sync-ports.ts";
+import type { WarmCache } from "../warm-cache.ts";
+import { JOURNAL_EVERY_MS } from "../write-journal.ts";
+import { joined, type Sample, sampleOf } from "./sample.ts";
+
+/** By then every sync of the time has written its journal, or has died: none lives longer than a minute. */
+const SETTLED_MS = 10 * 60_000;
+/** The oldest part of the journal may expire while it is read. */
+const REACH_MS = (JOURNAL_DAYS_KEPT - 1) * 86_400_000;
+/** A sync that took longer leaves the work to one of the next minutes. */
+const SYNC_MS_MAX = 5_000;
+
+/** What was rolled up in this sync, or why it was not. */
+export interface RolledUp {
+  readonly failure?: string;
+}
+
+/** The time up to which an environment knows that everything of a partition is rolled up. It only saves reads. */
+const knownMs = new WeakMap<WarmCache, Map<string, number>>();
+
+/**
+ * Rolls up one journal page of six hours that is not rolled up yet, the oldest first: five minutes of each autoscaler become one sample, which stays as long as the scale events. It comes after
+ * the release, once a minute at most, and decides nothing: a sync that dies here, or comes late, leaves the work to the next one, and a repeat inserts the same items. Never throws.
+ */
+export const rollUp = async (ports: SyncPorts, partition: PartitionRef, { loaded, pages, startMs }: Turn): Promise<RolledUp> => {
+  const { nowMs, head } = loaded;
+  const opensMinute = Math.floor(nowMs / JOURNAL_EVERY_MS) > Math.floor(head.nowMs / JOURNAL_EVERY_MS);
+  if (!opensMinute || ports.tables.clock() - startMs > SYNC_MS_MAX) return {};
+  try {
+    const source = await nextSource(ports, partition, { loaded, pages });
+    if (source) await insertRollups(ports.insert, source, await itemsOf(ports, source));
+    return {};
+  } catch (error) {
+    return { failure: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+interface Turn {
+  readonly loaded: Loaded;
+  /** The number of windows pages. */
+  readonly pages: number;
+  readonly startMs: number;
+}
+
+/** The oldest time and journal page without a mark. */
+const nextSource = async (
+  { tables, cache }: SyncPorts,
+  partition: PartitionRef,
+  { loaded: { nowMs, specs }, pages }: Pick<Turn, "loaded" | "pages">,
+): Promise<RollupSource | undefined> => {
+  const endMs = Math.floor((nowMs - SETTLED_MS) / ROLLUP_MS) * ROLLUP_MS;
+  const known = knownOf(cache);
+  const key = `${partition.cluster}/${partition.partition}`;
+  const createdMs = Math.min(...specs.all.flatMap((spec) => (spec.kind === "unreadable" ? [] : [spec.record.createdMs])));
+  const firstMs = Math.max(known.get(key) ?? 0, Math.floor(Math.max(createdMs, nowMs - REACH_MS) / ROLLUP_MS) * ROLLUP_MS);
+  if (!(firstMs < endMs)) return undefined;
+  const marks = await rollupMarks(tables, partition, firstMs);
+  for (let fromMs = firstMs; fromMs < endMs; fromMs += ROLLUP_MS) {
+    const page = journalPages(pages).find((one) => !marks.has(`${fromMs}#${one}`));
+    if (page !== undefined) return { partition, page, fromMs };
+    known.set(key, fromMs + ROLLUP_MS);
+  }
+  return undefined;
+};
+
+const knownOf = (cache: WarmCache): Map<string, number> => {
+  const known = knownMs.get(cache) ?? new Map<string, number>();
+  knownMs.set(cache, known);
+  return known;
+};
+
+const itemsOf = async ({ tables }: SyncPorts, source: RollupSource) => {
+  const { partition, page, fromMs } = source;
+  const byUid = new Map<string, { readonly of: Parameters<typeof rollupItem>[1]; readonly bins: Map<number, Sample> }>();
+  for await (const { atMs, evaluations } of journalOfPage(tables, partition, { page, sinceMs: fromMs, untilMs: fromMs + ROLLUP_MS - 1 })) {
+    const bin = Math.floor((atMs - fromMs) / BIN_MS);
+    for (const evaluation of evaluations) {
+      const { uid, namespace, name } = evaluation;
+      const rolled = byUid.get(uid) ?? { of: { cluster: partition.cluster, namespace, name, uid }, bins: new Map() };
+      byUid.set(uid, rolled);
+      const sample = sampleOf(atMs, evaluation);
+      const before = rolled.bins.get(bin);
+      rolled.bins.set(bin, before ? joined(before, sample) : sample);
+    }
+  }
+  return [...byUid.values()].map(({ of, bins }) => rollupItem(source, of, [...bins.values()]));
+};
