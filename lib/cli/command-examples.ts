@@ -7,7 +7,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   schedule: ["tidemark schedule shop/web", "tidemark schedule shop/web --next 30 --at 2026-12-24"],
   series: ["tidemark series --labels team,tier"],
   status: ["tidemark status", "tidemark status -w --stack tidemark-prod"],
-  cost: ["tidemark cost --stack tidemark-prod", "tidemark cost --clusters 50 --autoscalers 2000 --period 30s"],
+  cost: ["tidemark cost --stack tidemark-prod", "tidemark cost --clusters 50 --autoscalers 2000 --period 30s", "tidemark cost --sources"],
   "stack deploy": ["tidemark stack deploy --params prod.yaml", "tidemark stack deploy --params prod.yaml --set logDays=90"],
   "stack diff": ["tidemark stack diff --params prod.yaml"],
   "stack status": ["tidemark stack status --params prod.yaml", "tidemark stack status --params prod.yaml -o json"],

@@ -9,6 +9,9 @@ import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { usage } from "./usage-error.ts";
 
+/** Numbers of a fleet that is not there: the questions of one cannot be counted. */
+const GIVEN = ["clusters", "autoscalers", "period", "changing", "scales", "secrets", "readers", "scrape"] as const;
+
 /** Commands about the stack as a whole. */
 export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: Printer): void => {
   withTarget(root.command("status"))
@@ -20,6 +23,7 @@ export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: P
     );
   withTarget(root.command("cost"))
     .description("show what a month on AWS costs: of the clusters and autoscalers there are, or of those given")
+    .addOption(new Option("--sources", "what AWS takes for the questions to metric sources, in place of the rest").conflicts([...GIVEN]))
     .option("--clusters <n>", "clusters (default: those there are)")
     .option("--autoscalers <n>", "autoscalers in all of them (default: those there are)")
     .option("--period <duration>", "sync period (default: that of the clusters)")
@@ -30,7 +34,11 @@ export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: P
     .option("--scrape <duration>", "time between two scrapes of /metrics (default: no scrape)")
     .addOption(new Option("--cluster-metrics <extent>", "the parameter clusterMetrics of the stack").choices(["none", "few", "all"]).default("none"))
     .addOption(output(["text", "json", "yaml"]))
-    .action(async (options: CostOptions & TargetOptions) => {
+    .action(async ({ sources, ...options }: CostOptions & TargetOptions & { readonly sources?: true }) => {
+      if (sources) {
+        const { sourceCost } = await import("./commands/source-cost.ts");
+        return run(options, showsOf(options.output), async (session, out) => sourceCost(session, out, options.output));
+      }
       const { cost, givenFleet } = await import("./commands/cost.ts");
       const wanted = givenFleet(options);
       // With both numbers nothing is read, so no folder or stack is opened.

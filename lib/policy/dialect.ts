@@ -29,6 +29,8 @@ export interface Dialect<Spec extends AutoscalerSpec> {
   readonly questions: (spec: Spec, namespace: string, scale: ScaleReading) => Questions;
   /** What must be asked of registered sources outside the cluster. Absent for rules that have none. */
   readonly registered?: (spec: Spec, known: KnownSoFar) => readonly RegisteredQuery[];
+  /** Every question to registered sources, due or not, in the order of the metrics. Absent for rules that have none. */
+  readonly asksSources?: (spec: Spec) => readonly SourceUse[];
   /** True where a monitor with the name of the autoscaler may stop all scaling. */
   readonly asksMonitor: (spec: Spec) => boolean;
   /** What must be asked of an external recommender, once the cluster was read. */
@@ -52,6 +54,16 @@ export interface Dialect<Spec extends AutoscalerSpec> {
   readonly windows: (spec: Spec, windows: Windows, moment: Moment) => WindowStates;
   /** What the rules say of themselves, for sentences. */
   readonly explains: Explanations<Spec>;
+}
+
+/** A metric of a registered source. */
+export interface SourceUse {
+  readonly metric: string;
+  /** Place in the list of the metrics. */
+  readonly at: number;
+  readonly query: RegisteredQuery;
+  /** Absent: it is asked in each sync. */
+  readonly everyMs?: number;
 }
 
 /** Everything that a decision depends on. */

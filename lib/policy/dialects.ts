@@ -3,7 +3,7 @@ import type { Questions, RecommenderQuestion } from "../model/query.ts";
 import type { AutoscalerSpec, DialectName } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { RegisteredQuery } from "../sources/source.ts";
-import type { Dialect, KnownSoFar, SyncView } from "./dialect.ts";
+import type { Dialect, KnownSoFar, SourceUse, SyncView } from "./dialect.ts";
 import { HPA } from "./hpa/dialect.ts";
 import { MULTI_THRESHOLD } from "./multi-threshold/dialect.ts";
 import { NATIVE } from "./native/dialect.ts";
@@ -98,6 +98,9 @@ export const asksOf = (
 /** What is due to be asked of registered sources outside the cluster. It depends on nothing that is read from the cluster, so that it can be asked meanwhile. */
 export const registeredQuestions = (spec: AutoscalerSpec, known: KnownSoFar): readonly RegisteredQuery[] =>
   askDialect(spec, (dialect, own) => dialect.registered?.(own, known) ?? NO_QUERIES);
+
+/** Every question to registered sources, due or not. */
+export const sourceUses = (spec: AutoscalerSpec): readonly SourceUse[] => askDialect(spec, (dialect, own) => dialect.asksSources?.(own) ?? []);
 
 const NO_QUERIES: readonly RegisteredQuery[] = [];
 

@@ -6,7 +6,7 @@ import type { MetricSourceRecord } from "../model/metric-source.ts";
 import type { Answer, ApiFailure, MetricValue, QuestionKey } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
 import { type ForeignAnswer, noAnswer, type RegisteredQuery, type RegisteredRequest } from "../sources/source.ts";
-import { answererOf } from "../sources/sources.ts";
+import { askingOf, refusalOf, weightOf } from "../sources/sources.ts";
 import type { AwsSender, OwnAccount } from "./aws.ts";
 import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
 import { type Credential, credentialReader } from "./credential.ts";
@@ -202,7 +202,7 @@ const askAll = async (
   const allowed: RegisteredQuery[] = [];
   let left = source.maxMetrics;
   for (const [key, query] of distinct) {
-    const refusal = refusalOf(source, query) ?? (weightOf(query) > left ? overLimit(source) : undefined);
+    const refusal = notAllowed(source, query) ?? (weightOf(query) > left ? overLimit(source) : undefined);
     // A question that does not fit takes nothing of the limit, so that a large one costs the others nothing.
     if (refusal !== undefined) refused.push([key, refusal]);
     else {
@@ -222,23 +222,12 @@ const askAll = async (
   return [...refused, ...(await Promise.all(answers.flat())).flat()];
 };
 
-type Registered = Extract<ReturnType<typeof answererOf>["asking"], { readonly way: "registered" }>;
-
-const askingOf = (query: RegisteredQuery): Registered => {
-  const { asking } = answererOf(query);
-  if (asking.way !== "registered") throw new TypeError(`The question "${query.for}" is not answered by a registered source`);
-  return asking as Registered;
+const notAllowed = (source: MetricSourceRecord, query: RegisteredQuery): Answered | undefined => {
+  const refusal = refusalOf(query, source);
+  return refusal && noAnswer(refusal.message, refusal.reason);
 };
 
-const weightOf = (query: RegisteredQuery): number => askingOf(query).batch?.weightOf(query) ?? 1;
-
-const refusalOf = (source: MetricSourceRecord, query: RegisteredQuery): Answered | undefined => {
-  const asking = askingOf(query);
-  if (!asking.kinds.includes(source.kind))
-    return noAnswer(`source "${source.name}" is of kind ${source.kind}, and this metric needs ${asking.kinds.join(" or ")}`, "WrongKind");
-  const refused = asking.refusal?.(query, source);
-  return refused === undefined ? undefined : noAnswer(refused, "NotAllowed");
-};
+type Registered = ReturnType<typeof askingOf>;
 
 const askOne = async (
   source: MetricSourceRecord,

@@ -1,3 +1,4 @@
+import { type MetricSourceRecord, SOURCE_LIMITS } from "../model/metric-source.ts";
 import type { MetricQuery } from "../model/query.ts";
 import type { HpaSource } from "../model/spec-hpa.ts";
 import type { NativeSource } from "../model/spec-native.ts";
@@ -79,3 +80,33 @@ export const registeredQueryOf = (spec: { readonly type: (typeof SOURCES)[Source
 
 /** The question of a metric with these fields of its source. */
 export const questionTo = (name: SourceName, fields: object): RegisteredQuery | undefined => registeredQueryOf(sourceNamed(name).specOf(fields));
+
+type Registered = Extract<AnySource["asking"], { readonly way: "registered" }>;
+
+/** How a question to a registered source is asked. */
+export const askingOf = (query: RegisteredQuery): Registered => {
+  const { asking } = answererOf(query);
+  if (asking.way !== "registered") throw new TypeError(`The question "${query.for}" is not answered by a registered source`);
+  return asking;
+};
+
+/** How much of the `maxMetrics` of its source a question takes. */
+export const weightOf = (query: RegisteredQuery): number => askingOf(query).batch?.weightOf(query) ?? 1;
+
+/** Why a source is not asked this question: it is of another kind, or does not allow it. */
+export const refusalOf = (query: RegisteredQuery, source: MetricSourceRecord): { readonly reason: string; readonly message: string } | undefined => {
+  const { kinds, refusal } = askingOf(query);
+  if (!kinds.includes(source.kind))
+    return { reason: "WrongKind", message: `source "${source.name}" is of kind ${source.kind}, and this metric needs ${kinds.join(" or ")}` };
+  const refused = refusal?.(query, source);
+  return refused === undefined ? undefined : { reason: "NotAllowed", message: refused };
+};
+
+/** A question each second costs so much a month (730 hours), by the list prices of us-east-1 of October 2026: of a metric of GetMetricData, of a request to SQS, of a sample of a workspace. */
+const DOLLARS_EACH_SECOND = { cloudwatch: 26.28, sqs: 1.0512, amp: 2.628e-4 } as const;
+
+/** What AWS takes in a month for a question that is asked once in a time; of a workspace at most, with all samples that its source allows. */
+export const monthlyDollars = (query: RegisteredQuery, { kind, aws }: Pick<MetricSourceRecord, "kind" | "aws">, everySeconds: number): number => {
+  if (kind === "cloudwatch" || kind === "sqs") return (DOLLARS_EACH_SECOND[kind] * weightOf(query)) / everySeconds;
+  return kind === "amp" ? (DOLLARS_EACH_SECOND.amp * (aws?.maxSamples ?? SOURCE_LIMITS.maxSamples.default)) / everySeconds : 0;
+};

@@ -149,6 +149,32 @@ describe("tidemark source", () => {
     expect(out).toMatch(/✗ {3}answer .*nothing listens at its address.*\n.*to do: correct the port/);
   });
 
+  it("says what AWS takes for each source in a month, where autoscalers of a partition pay once for what they share", async () => {
+    expect((await run("cost", "--sources")).out).toBe("No sources\n");
+    await put("--kind", "sqs", ...ROLE, "--queue", "orders");
+    const manifest = (name: string) =>
+      JSON.stringify({
+        apiVersion: "tidemark.dev/v1",
+        kind: "PodAutoscaler",
+        metadata: { name, namespace: "shop" },
+        spec: {
+          scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+          maxReplicas: 3,
+          metrics: [{ sqs: { source: "main", queue: "orders" }, target: 5 }],
+        },
+      });
+    const files = ["one", "two"].map((name) => folder.write(`${name}.json`, manifest(name)));
+    const applied = await run("apply", ...files.flatMap((file) => ["-f", file]), "--cluster", "eu-1");
+    expect(applied.err).toContain('AWS takes some $0.07 a month for "orders", asked every 15 s');
+    expect(JSON.parse((await run("cost", "--sources", "-o", "json")).out)).toEqual({
+      sources: [{ source: "main", kind: "sqs", autoscalers: 2, metrics: 1, questionsAMonth: 175_200, dollars: expect.closeTo(0.07, 3) }],
+      dollars: expect.closeTo(0.07, 3),
+    });
+    expect((await run("cost", "--sources")).out).toMatch(/^SOURCE .*\nmain +sqs +2 +1 +175,200 +0\.07\nTogether \$0\.07 a month by list prices/);
+    expect((await run("cost", "--sources", "--clusters", "5")).code).not.toBe(0);
+    await run("delete", "one", "two", "-n", "shop", "--cluster", "eu-1");
+  });
+
   it("does not ask a source for a cluster that may not ask it, or where no cluster may", async () => {
     await run("source", "put", "main", "--url", "https://p.example.com", "--for-cluster", "us-*", "--for-namespace", "*");
     expect((await run("source", "check", "main", "--cluster", "eu-1")).err).toContain('cluster "eu-1" may not ask it, only us-*');

@@ -1,6 +1,6 @@
 import type { NativeSpec } from "../../model/spec-native.ts";
 import type { Dialect } from "../dialect.ts";
-import { sourceOf } from "../../sources/sources.ts";
+import { registeredQueryOf, sourceOf } from "../../sources/sources.ts";
 import { questionsOf } from "../shared/questions.ts";
 import { decideNative } from "./decide.ts";
 import { dueQuestionOf } from "./metrics/kept-answers.ts";
@@ -23,6 +23,11 @@ export const NATIVE: Dialect<NativeSpec> = {
       scale,
     ),
   registered: ({ metrics }, known) => metrics.flatMap((metric) => dueQuestionOf(metric, known) ?? []),
+  asksSources: ({ metrics }) =>
+    metrics.flatMap(({ name, source, everyMs }, at) => {
+      const query = registeredQueryOf(source);
+      return query ? [{ metric: name, at, query, ...(everyMs !== undefined && { everyMs }) }] : [];
+    }),
   asksMonitor: () => false,
   recommenderQuestion: () => undefined,
   decide: decideNative,

@@ -19,6 +19,7 @@ import { mustRead } from "../find-autoscaler.ts";
 import type { EditCondition } from "../service.ts";
 import type { Applied } from "../views/view-types.ts";
 import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } from "./manifest-inputs.ts";
+import { sourceOutlook } from "./source-outlook.ts";
 import { namesCalendar, rulesChange, type ScaleTarget, scheduleOutlook, sharedTargets } from "./warnings.ts";
 
 /** Most problem lines of one answer. Checking stops there, so that a hostile text cannot make an answer of many megabytes. */
@@ -30,6 +31,7 @@ export interface Planned {
   readonly old?: AutoscalerRecord;
   readonly applied: Applied;
   readonly aimed: ScaleTarget;
+  readonly spec: AutoscalerSpec;
 }
 
 /** What every document is checked against. */
@@ -65,8 +67,11 @@ export const planApply = async (
     const twice = "lines" in plan ? undefined : duplicateLine(places, plan);
     if (twice !== undefined) lines.push(twice);
   }
+  const outlook = lines.length > 0 ? undefined : await sourceOutlook(context, step.cluster, planned.map(askingOf));
+  lines.push(...(outlook?.refused ?? []));
   if (lines.length > 0) throw new TidemarkError("manifest.invalid", lines.join("\n"), { lines });
-  return withSharedTargets(planned, [...stored.values()]);
+  const seen = planned.map((plan) => withWarnings(plan, outlook?.warningsOf(askingOf(plan)) ?? []));
+  return withSharedTargets(seen, [...stored.values()]);
 };
 
 const calendarsFor = async ({ tables }: ServiceContext, alone: readonly CheckedInput[]): Promise<readonly Calendar[]> =>
@@ -170,8 +175,19 @@ const planOf = (
     generation: old?.generation ?? 0,
     warnings,
   } as const;
-  return { input, ...(old && { old }), applied, aimed: aimedAt(checked.admitted.metadata, spec) };
+  return { input, ...(old && { old }), applied, aimed: aimedAt(checked.admitted.metadata, spec), spec };
 };
+
+const askingOf = ({ input, applied, spec }: Planned) => ({
+  input,
+  namespace: namespace(applied.namespace),
+  name: applied.name,
+  spec,
+  changes: applied.outcome !== "unchanged",
+});
+
+const withWarnings = (plan: Planned, warnings: readonly string[]): Planned =>
+  warnings.length === 0 ? plan : { ...plan, applied: { ...plan.applied, warnings: [...plan.applied.warnings, ...warnings] } };
 
 const duplicateLine = (places: Map<string, string>, { input, applied }: Planned): string | undefined => {
   const path = `${applied.namespace}/${applied.name}`;
@@ -187,7 +203,7 @@ const withSharedTargets = (planned: readonly Planned[], stored: readonly Autosca
   );
   return planned.map((plan) => {
     const warning = warnings.get(plan.aimed);
-    return warning === undefined ? plan : { ...plan, applied: { ...plan.applied, warnings: [...plan.applied.warnings, warning] } };
+    return withWarnings(plan, warning === undefined ? [] : [warning]);
   });
 };
 
