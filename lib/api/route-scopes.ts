@@ -9,7 +9,7 @@ import type { CommandService, QueryService } from "../service/service.ts";
  * - `cluster`: all of the cluster that the field `name` begins with.
  * - `fleet`: all of the fleet.
  * - `caller`: the caller itself.
- * - `connect`: the URL of `connect` decides alone. Its callers may give themselves any grant.
+ * - `connect`: only the URL of `connect` decides. Its callers may give themselves any grant.
  */
 export type RouteScope = "visible" | "cluster" | "fleet" | "caller" | "connect";
 

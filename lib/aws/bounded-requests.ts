@@ -29,7 +29,7 @@ export interface Surroundings {
   readonly signalAfter?: (ms: number) => AbortSignal;
 }
 
-/** Told of the `Date` header of every answer, with the machine's clock before the request was sent and after the head of the answer came. */
+/** Gets the `Date` header of every answer, with the machine's clock before the request was sent and after the head of the answer came. */
 export type OnDate = (answer: { readonly date: string; readonly sentMs: number; readonly receivedMs: number }) => void;
 
 class BoundedHandler extends NodeHttpHandler {

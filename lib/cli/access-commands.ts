@@ -17,7 +17,7 @@ type GrantOptions = ScopeOptions & Pick<NewGrant, "role" | "cluster" | "namespac
 /** `tidemark access …`: who may look at what, and edit it. */
 export const accessCommands = (parent: Command, run: Run): void => {
   withTarget(parent.command("grant"))
-    .description("give callers a right; from then on these callers have their grants alone")
+    .description("give callers a right; from then on these callers have only their grants")
     .argument("<arn-pattern>", "ARN of the callers, where * stands for any characters of one part")
     .addOption(new Option("--role <role>", "what they may do; edit includes view").choices(ROLES).makeOptionMandatory())
     .requiredOption("--cluster <pattern>", "clusters with such names: eu-1, 'prod-*', or '*' for the fleet")

@@ -37,7 +37,7 @@ export const choiceOfEdit = (command: string, words: readonly string[], options:
   return choice;
 };
 
-/** The same for a command that only reads: a type alone, as in "describe hpa", is enough. */
+/** The same for a command that only reads: only a type, as in "describe hpa", is enough. */
 export const choiceOfQuery = (command: string, words: readonly string[], options: ChoiceOptions): Choice => {
   const choice = choiceOf(command, words, options);
   if (choice.resources.length > 0 || choice.kinds !== undefined || options.selector !== undefined) return choice;

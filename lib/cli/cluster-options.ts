@@ -105,7 +105,7 @@ const needed = (name: string, option: string, value: string | undefined): string
   return value;
 };
 
-/** "shop=web,api" is a partition of two namespaces; "rest" alone holds all others. */
+/** "shop=web,api" is a partition of two namespaces; "rest" without namespaces holds all others. */
 const partition = (text: string): { readonly name: string; readonly namespaces?: readonly string[] } => {
   const [name = "", list, ...more] = text.split("=");
   if (name === "" || list === "" || more.length > 0)

@@ -69,7 +69,7 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
   withPlace(parent.command("rbac"))
     .description("print the smallest roles that Tidemark needs in a cluster, and the access entry of an EKS cluster")
     .argument("[name]", "a cluster that was added, for its access entry")
-    .option("--namespaces <namespaces>", "roles in these namespaces alone, separated by commas (default: the whole cluster)")
+    .option("--namespaces <namespaces>", "roles only in these namespaces, separated by commas (default: the whole cluster)")
     .option("--read-only", "leave out the right to scale: everything is decided and reported, nothing is changed")
     .option("--status", "add the right to write the status of autoscalers that the cluster holds, and Events about them")
     .addOption(scaledKind())

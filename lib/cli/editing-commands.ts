@@ -89,7 +89,7 @@ const onChosen = async (
   const choice = choiceOfEdit(command, names, options);
   return run(options, "edit", async (session, printer) => {
     const chosen = await chosenForEdit(session.service, choice);
-    if (chosen.length === 0) printer.tell((await import("./listed-autoscalers.ts")).nothingListed(options));
+    if (chosen.length === 0) printer.report((await import("./listed-autoscalers.ts")).nothingListed(options));
     await work(session, printer, chosen);
   });
 };
@@ -107,7 +107,7 @@ const deleteCommand = async (names: readonly string[], options: ChoiceOptions & 
   const [{ readSources }, { resourcesIn }] = await Promise.all([code.sources(), import("./manifest-names.ts")]);
   const { resources, passedOver } = resourcesIn(await readSources({ ...options, filename: options.filename }, io.stdin), filter);
   return run(options, "edit", async (session, printer) => {
-    if (passedOver.length > 0) printer.tell(passedOverText(passedOver));
+    if (passedOver.length > 0) printer.report(passedOverText(passedOver));
     await (await code.edit()).remove(session, printer, resources, options);
   });
 };

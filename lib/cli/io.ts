@@ -70,7 +70,7 @@ export interface Printer {
   /** Prints the line that says where an output was made: before a table on standard error, so that the first line stays the header, and else with the output. */
   head(place: string, shows: Shows): Promise<void>;
   /** Prints a line on standard error, which no program reads as a result. */
-  tell(line: Word): void;
+  report(line: Word): void;
   /** The same with "note: " before it. */
   note(line: Word): void;
   /** Prints each line of the message of an error on standard error. */
@@ -87,7 +87,7 @@ const START_OF_LINE = text`\r\u001b[2K`;
 export const printerOn = (io: Pick<Io, "stdout" | "stderr" | "colours" | "terminal">): Printer => {
   let gone = false;
   let failure: Error | undefined;
-  const tell = (words: Printed): void => void io.stderr.write(words.written());
+  const report = (words: Printed): void => void io.stderr.write(words.written());
   io.stdout.on("error", (error: NodeJS.ErrnoException) => {
     gone = true;
     if (error.code !== "EPIPE") failure = error;
@@ -102,14 +102,14 @@ export const printerOn = (io: Pick<Io, "stdout" | "stderr" | "colours" | "termin
     colours: io.colours,
     head: async (place, shows) => {
       const words = text`In ${place}:\n`;
-      if (shows === "table") tell(words);
+      if (shows === "table") report(words);
       else if (shows !== "document") await print(words);
     },
-    tell: (line) => tell(text`${withLocalTimes(line)}\n`),
-    note: (line) => tell(text`note: ${withLocalTimes(line)}\n`),
-    error: (message) => tell(errorLines(withLocalTimes(message))),
+    report: (line) => report(text`${withLocalTimes(line)}\n`),
+    note: (line) => report(text`note: ${withLocalTimes(line)}\n`),
+    error: (message) => report(errorLines(withLocalTimes(message))),
     help: (words) => void io.stdout.write(block(words).written()),
-    progress: (line = "") => (io.terminal ? tell(text`${START_OF_LINE}${line}`) : undefined),
+    progress: (line = "") => (io.terminal ? report(text`${START_OF_LINE}${line}`) : undefined),
     print,
   };
 };

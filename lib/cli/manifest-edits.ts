@@ -13,7 +13,7 @@ import { oneResource } from "./selected-names.ts";
 /** Commands that make, compare or edit one manifest: diff, edit and autoscale, as kubectl has them. */
 export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: Printer): void => {
   withFiles(withScope(root.command("diff")))
-    .description("show what an apply would change; exit code 0 without a difference, 1 with one, 2 when it cannot tell")
+    .description("show what an apply would change; exit code 0 without a difference, 1 with one, 2 when it is not known")
     .addOption(validateOption())
     .addHelpText("after", example("tidemark diff -f manifests/ -R --cluster eu-1", "kustomize build | tidemark diff -f - --cluster eu-1"))
     .action(async (options: DiffOptions & ScopeOptions) => {

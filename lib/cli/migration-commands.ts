@@ -114,7 +114,7 @@ const importCommand = async (options: ImportOptions & ScopeOptions, { run, io, p
       const { apply } = await import("./commands/edit.ts");
       const { cluster = "" } = options;
       if (result.manifests.length > 0) await apply(session, { printer, io }, [sourceOf(result)], { filename: [], cluster, validate: "strict" });
-      else printer.tell("No autoscalers to store");
+      else printer.report("No autoscalers to store");
     }
     refuseIncomplete(result);
   });

@@ -4,7 +4,7 @@ import type { AutoscalerView } from "../service/views/view-types.ts";
 import { kindOf } from "./output/kubernetes-object.ts";
 import { mustHaveKind, type Resource } from "./selected-names.ts";
 
-/** The autoscalers that exist. Those that do not are told by an error at the end. */
+/** The autoscalers that exist. An error at the end names the others. */
 export async function* namedAutoscalers(service: Pick<Service, "get">, resources: readonly Resource[]): AsyncGenerator<AutoscalerView> {
   const views: AutoscalerView[] = [];
   let failure: unknown;

@@ -7,7 +7,7 @@ import { usage } from "./usage-error.ts";
 const WANTED =
   'give a duration such as "90s" or "7d", a time such as "2026-03-01T12:00:00Z", or "09:00", "monday", "yesterday 18:30" or "2026-03-01"';
 
-/** Tells which instant an everyday time was taken for. */
+/** Says which instant an everyday time was taken for. */
 export type Note = (text: string) => void;
 
 interface Reading {
@@ -25,7 +25,7 @@ const atMs = (option: string, text: string, reading: Reading): number => {
   return instant;
 };
 
-/** An everyday time depends on the time zone of the machine, so the instant is told. */
+/** An everyday time depends on the time zone of the machine, so the instant is printed with it. */
 const everydayMs = (option: string, text: string, { nowMs, direction, note }: Reading): number | undefined => {
   const instant = readEverydayTime(text, nowMs, direction);
   if (instant !== undefined) note?.(`${option} "${text}" is ${zonedText(instant)}`);
@@ -52,7 +52,7 @@ export const pastEndMs = (option: string, text: string, nowMs: number, note?: No
   return WHOLE_SECOND.test(text.trim()) ? Math.min(nowMs, endMs + SECOND_MS - 1) : endMs;
 };
 
-/** An instant in the future: a duration after now, or a time that has not come. Throws a usage error that names the option. */
+/** A future instant: a duration after now, or a time. Throws a usage error that names the option. */
 export const futureMs = (option: string, text: string, nowMs: number, note?: Note): number => {
   const instant = atMs(option, text, { nowMs, direction: "future", note });
   if (instant <= nowMs) throw usage(`Cannot use ${option} "${text}": that time has passed; it is now ${instantText(nowMs)}`);
@@ -70,7 +70,7 @@ export const lengthMs = (option: string, text: string, leastMs = SECOND_MS): num
   return Math.round(length);
 };
 
-/** The time range of a list. Throws a usage error for a time that has not come, and for a range that ends before it begins. */
+/** The time range of a list. Throws a usage error for a future time, and for a range that ends before it begins. */
 export const rangeMs = (
   { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
   nowMs: number,

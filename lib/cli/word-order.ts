@@ -2,7 +2,7 @@ import type { Command, Option } from "commander";
 
 const SHORT_WITH_VALUE = /^(-[A-Za-z])=(.*)$/s;
 
-/** The value of an option that can stand alone, which kubectl takes with "=" only: the next word is no value of it. */
+/** The optional value of an option, which kubectl takes with "=" only: the next word is no value of it. */
 const ALONE: ReadonlyMap<string, string> = new Map([["--dry-run", "--dry-run=server"]]);
 
 /**

@@ -116,7 +116,7 @@ export const accessFor = async (
 const noFiles = (cluster: string): TidemarkError =>
   new TidemarkError(
     "cluster.access.kubeconfig",
-    `Cannot connect cluster "${cluster}": a kubeconfig file is read in the embedded run alone; put it into a secret, or connect the cluster as EKS`,
+    `Cannot connect cluster "${cluster}": a kubeconfig file is read only in the embedded run; put it into a secret, or connect the cluster as EKS`,
     { cluster },
   );
 

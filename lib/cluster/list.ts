@@ -14,7 +14,7 @@ import type { WireKind } from "./wire/message.ts";
 export interface ListOf<Item> {
   readonly path: string;
   readonly resource: string;
-  /** The list, where it may come as protobuf: `read` then gets the same objects, with the fields of the kind's table alone. */
+  /** The list, where it may come as protobuf: `read` then gets the same objects, with only the fields of the kind's table. */
   readonly protobuf?: WireKind;
   /** Converts one raw object, or leaves it out. It must keep nothing: the page that it is of may turn out to be broken. */
   readonly read: (raw: JsonObject) => Item | undefined;
@@ -34,7 +34,7 @@ export interface ListOf<Item> {
   readonly weigh?: (bytes: ReadonlyMap<string, number>) => void;
   /** The namespaces whose objects the server leaves out. */
   readonly without?: ReadonlySet<string> | undefined;
-  /** The namespace that alone needs the LIST (fair-gate.ts). */
+  /** The only namespace that needs the LIST (fair-gate.ts). */
   readonly flow?: string | undefined;
   /** Called after each page; true stops the LIST early. `remaining` is the estimate of the server of the objects that follow. */
   readonly enough?: (remaining: number | undefined) => boolean;
@@ -117,7 +117,7 @@ const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
   return failed(what, `the list does not end after ${MAX_PAGES} pages`);
 };
 
-/** Reads a page, with fewer objects each time that it is too large. Where one object alone is too large, the last question is for its name. */
+/** Reads a page, with fewer objects each time that it is too large. Where even one object is too large, the last question is for its name. */
 const readFitting = async <Item>(
   transport: Pick<Transport, "get">,
   what: ListOf<Item>,

@@ -63,7 +63,7 @@ export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
  * Elements of lists and maps that one answer may hold, of JSON those that are kept: PodMetrics of 100,000 pods have about 900,000. An element may take two bytes of the answer and a hundred of memory, so
- * the bytes alone are no bound.
+ * a limit of bytes is not enough.
  */
 export const MAX_ANSWER_PARTS = 1_500_000;
 

@@ -76,7 +76,7 @@ const summaryUnits = ({ autoscalers, changing, periodSeconds }: Omit<SyncLoad, "
 };
 
 /**
- * The first sync of a minute tells all autoscalers, and with a period above a minute every sync does. The others tell those that changed. All are differences from a page that each environment inserts whole once
+ * The first sync of a minute writes all autoscalers, and with a period above a minute every sync does. The others write the autoscalers that changed. All are differences from a page that each environment inserts whole once
  * an hour.
  */
 const journalUnits = ({ autoscalers, changing, periodSeconds, environments }: SyncLoad): Pick<UnitsOfSync, "journalWriteUnits" | "journalBytes"> => {
@@ -93,7 +93,7 @@ const journalUnits = ({ autoscalers, changing, periodSeconds, environments }: Sy
   const changedPages = (1 - opening) * changed;
   const { item, difference: differs, whole: inWhole } = UNITS.JOURNAL_BYTES;
   return {
-    // A page of changes takes one unit, or as much as a page of all where all change. Its bytes say which autoscalers it tells, too: some five times those of one more.
+    // A page of changes takes one unit, or as much as a page of all where all change. Its bytes say which autoscalers it holds, too: some five times those of one more.
     journalWriteUnits: wholePages * whole + openingPages * difference + changedPages * (1 + changing * (difference - 1)),
     journalBytes:
       wholePages * (item + inWhole * inPage) + openingPages * (item + differs * inPage) + changedPages * (item + differs * (changing * inPage + 5)),

@@ -17,7 +17,7 @@ export const SYNC_UNITS: readonly SyncUnits[] = [
 
 /** Autoscalers of a page of windows, and write units of one in a sync that changes it: `npm run bench -- cost`, with random uids and values. */
 export const WINDOWS_PAGE = { autoscalers: 12, writeUnits: 1 } as const;
-/** A page of the journal tells ten pages of windows. */
+/** A page of the journal holds ten pages of windows. */
 export const JOURNAL_PAGE_AUTOSCALERS = 10 * WINDOWS_PAGE.autoscalers;
 
 /** Write units of one page of the journal that tells so many autoscalers, as the difference from an earlier one, and of that one: `npm run bench -- cost`. */
@@ -27,7 +27,7 @@ export const JOURNAL_UNITS: readonly { readonly autoscalers: number; readonly di
 ];
 /** Each environment inserts a page whole once in this time. */
 export const JOURNAL_WHOLE_SECONDS = 3_600;
-/** Bytes of an item of the journal beside what it tells: its keys, and what DynamoDB adds to an item that is stored. And bytes of each autoscaler in a difference, and in a page that is whole. */
+/** Bytes of an item of the journal beside what it holds: its keys, and what DynamoDB adds to an item that is stored. And bytes of each autoscaler in a difference, and in a page that is whole. */
 export const JOURNAL_BYTES = { item: 200, difference: 11, whole: 55 } as const;
 /** Write units of the summary for readers, once a minute, with every number of every autoscaler random: `test/store/summary.test.ts`. */
 export const SUMMARY_UNITS: readonly (readonly [autoscalers: number, writeUnits: number])[] = [
@@ -57,7 +57,7 @@ export const PLAN_MS = 100;
 export const PLAN_BATCH_MS = 2;
 
 /**
- * A planning call reads which minutes are planned, whether the fleet is frozen and which problems were told, and marks its own minute. The list of the clusters is left out, as a small fleet's is one
+ * A planning call reads which minutes are planned, whether the fleet is frozen and which problems were reported, and marks its own minute. The list of the clusters is left out, as a small fleet's is one
  * unit. To count problems it reads the head of each partition eventually.
  */
 export const PLAN_UNITS = { read: 3, headRead: 0.5, write: 1 } as const;

@@ -80,7 +80,7 @@ export const admit = (document: unknown, options: AdmitOptions = {}): Admission 
 
 const labelsOf = ({ labels, annotations }: Metadata) => ({ labels, annotations });
 
-/** A manifest and its place. `readManifests` returns it, and `{ document, where }` alone is enough. */
+/** A manifest and its place. `readManifests` returns it, and `{ document, where }` is enough. */
 export type ManifestInput = Pick<ManifestDocument, "document" | "where"> & Partial<ManifestDocument>;
 
 /** Like `admit`, but throws a refusal as `manifest.unsupported` or `manifest.invalid`, with the file and the lines of the fields. */

@@ -233,7 +233,7 @@ export interface JournalPage {
   readonly page: number;
   /** Present when the page holds only the changes since it was last written whole, at most a minute of syncs before. */
   readonly partial?: true;
-  /** The completed sync before this one, up to which what no page tells stayed as it was. Absent in journals of earlier releases. */
+  /** The completed sync before this one, up to which what no page says stayed as it was. Absent in journals of earlier releases. */
   readonly previousMs?: number;
   readonly evaluations: readonly Evaluation[];
 }

@@ -31,7 +31,7 @@ export interface WatermarkSpec extends CommonSpec {
   /** Percent of the pods of the target that must be ready; 0 is off. */
   readonly minAvailableReplicaPercentage: number;
   readonly readinessDelaySeconds: number;
-  /** True when pods are selected by labels alone. */
+  /** True when pods are selected only by labels. */
   readonly skipOwnerCheck: boolean;
   readonly lifecycleControl: LifecycleControl;
   /** True when the condition ScalingActive reports NotScaling instead of an event. */

@@ -38,7 +38,7 @@ export interface Dialect<Spec extends AutoscalerSpec> {
 
   /** One sync of the rules. Equal inputs give equal decisions. */
   readonly decide: (input: RulesInput<Spec>) => Decision;
-  /** What to store and to tell after an answered write. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
+  /** What to store and to report after an answered write. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
   readonly afterWrite: (spec: Spec, report: AnsweredWrite) => Written;
   /** The windows with a scale that was, or may have been, made; for a scale that a later sync settles. Idempotent. */
   readonly withScale: (spec: Spec, windows: Windows, change: Change) => Windows;

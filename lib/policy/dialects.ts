@@ -86,7 +86,7 @@ export const windowStates = (spec: AutoscalerSpec, windows: Windows, moment: Mom
 export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleReading): Questions =>
   askDialect(spec, (dialect, own) => dialect.questions(own, namespace, scale));
 
-/** What a cluster is asked for one autoscaler, as the cluster is told it (lib/cluster/cluster-client.ts). */
+/** What a cluster is asked for one autoscaler, as it is sent to the cluster (lib/cluster/cluster-client.ts). */
 export const asksOf = (
   spec: AutoscalerSpec,
   namespace: string,

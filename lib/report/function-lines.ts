@@ -35,7 +35,7 @@ export const planNowFailedLine = (cluster: string, error: unknown): LogLine => (
   fields: { cluster, why: error instanceof Error ? error.message : String(error) },
 });
 
-/** A status that could not tell how many messages are in the dead-letter queues. */
+/** A status that does not know how many messages are in the dead-letter queues. */
 export const deadLettersUnknownLine = (error: unknown): LogLine => ({
   level: "warn",
   message: "Cannot count the messages in the dead-letter queues: the status says that they are not known",

@@ -86,7 +86,7 @@ export const objectTooLarge = ({ kind }: Kind, bytes: number, bytesMax: number):
 
 export const nameShared = (other: { readonly kind: string; readonly name: string }): Because => ({
   reason: "NameShared",
-  message: `the cluster also has the ${other.kind} "${other.name}", and an autoscaler of Tidemark has its name alone in its namespace; rename or delete one of them`,
+  message: `the cluster also has the ${other.kind} "${other.name}", and an autoscaler of Tidemark needs a name of its own in its namespace; rename or delete one of them`,
 });
 
 export const statusWritten = (

@@ -62,7 +62,7 @@ export const PROBLEM_GROUPS: readonly (readonly ProblemKind[])[] = Object.values
 /** The problems of one minute, and those that are new. */
 export interface ProblemReport {
   readonly all: readonly Problem[];
-  /** Those to tell of now: more than was told before. */
+  /** Problems to report now: more than were reported before. */
   readonly risen: readonly Problem[];
   /** Kinds whose metrics are sent, zeros included, so that an alarm sees the end of its rise. */
   readonly sent: ReadonlySet<ProblemKind>;

@@ -65,7 +65,7 @@ export const powertoolsReporter = ({
     },
     failed: (error, record) => {
       line(failedLine(error, bodyOf(record)));
-      // For the fleet alone: a message that failed is not trusted to name a metric.
+      // Only for the fleet: a message that failed is not trusted to name a metric.
       publish([{ name: "FailedSyncs", unit: "Count", value: 1 }]);
     },
     // Without a metric: SQS counts the messages, and Lambda the calls.
@@ -78,7 +78,7 @@ export const powertoolsReporter = ({
     problemsNotCounted: (error) => {
       line({
         level: "error",
-        message: "Cannot count the problems of the fleet, or tell an owner; the next minute counts again",
+        message: "Cannot count the problems of the fleet, or report them to an owner; the next minute counts again",
         fields: { error: error instanceof Error ? error : new Error(String(error)) },
       });
       publish(NOT_COUNTED);

@@ -35,7 +35,7 @@ export type MetricName =
 /**
  * How much is sent of each sync. CloudWatch charges for a metric in each hour in which it gets a value, so a steady sync sends two values for the fleet.
  *
- * - `none`: lag and completed syncs, and each count that is not zero; for the fleet alone.
+ * - `none`: lag and completed syncs, and each count that is not zero; only for the fleet.
  * - `few`: the same, and two of them for the cluster.
  * - `all`: every figure, zeros included, for the fleet and for the cluster.
  */

@@ -14,7 +14,7 @@ export interface QueryContext {
   readonly clock: () => number;
   /** What the caller may look at and edit. When it is absent, everything: a data folder has no callers. */
   readonly rights?: Rights;
-  /** Counts the messages in the dead-letter queues; undefined when it cannot tell. When it is absent, the status says that they are not known. */
+  /** Counts the messages in the dead-letter queues; undefined when it does not know. When it is absent, the status says that they are not known. */
   readonly deadLetters?: () => Promise<DeadLetters | undefined>;
 }
 

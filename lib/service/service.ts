@@ -90,7 +90,7 @@ export interface CommandService extends OverrideCommands, CalendarCommands, Sour
   /** Takes restored or copied tables for those of this stack, with an unknown past, and freezes the fleet. Throws `service.not-restored`. */
   adopt(): Promise<FleetAdopted>;
 
-  /** Gives callers a right. From then on these callers have their grants alone. */
+  /** Gives callers a right. From then on these callers have only their grants. */
   grantAccess(grant: NewGrant): Promise<AccessEdited>;
   revokeAccess(id: string): Promise<AccessEdited>;
   /** Whether callers without a grant are refused. */
@@ -240,7 +240,7 @@ export interface ApplyOptions {
   readonly dryRun: boolean;
   /** How unknown and repeated fields are treated. The default is "strict". */
   readonly validation?: Validation;
-  /** For one document alone. Throws `service.changed` where it is not met, also in a dry run, and stores nothing. */
+  /** Only for one document. Throws `service.changed` where it is not met, also in a dry run, and stores nothing. */
   readonly onlyIf?: EditCondition;
   /** Called with documents when they are stored, or found unchanged. A deployed stack reports them only at the end. */
   readonly onStored?: (applied: readonly Applied[], progress: { readonly done: number; readonly all: number }) => void;

@@ -114,7 +114,7 @@ const questionOf = ({ source, queue, accountId, count }: Omit<SqsSpec, "type">):
 const attributesOf = ({ count }: SqsQuery): readonly string[] =>
   COUNTS.filter((name) => count.split(",").includes(name)).map((name) => ATTRIBUTES[name]);
 
-/** The host is the one of the Region, and never the host of a URL that somebody wrote: the request is signed. */
+/** The host is the one of the Region, and never the host of a URL in a manifest: the request is signed. */
 const request = (query: SqsQuery, { aws }: { readonly aws?: AwsPlace | undefined }) => {
   const { region = "", roleArn = "" } = aws ?? {};
   const account = query.accountId || accountOf(roleArn);

@@ -97,7 +97,7 @@ const afterDenied = async (
   if (landed || reading.kind === "failed") return { outcome: landed ?? { kind: "open", message: failure.message }, throttled };
   if (kind === "refused") return { outcome: { kind: "refused", message: failure.message, code: failure.code }, throttled };
   const stack = reading.lastScaledBy;
-  // Fails to a hold: the next sync names the other stack. A repeat would set its count back.
+  // On doubt, hold: the next sync names the other stack. A repeat would set its count back.
   if (stack !== undefined && stack !== verdict.read.lastScaledBy)
     return refused(`${failure.message}; the field manager "${stack}" has scaled it`, failure.code);
   const may = mayWriteAgain(verdict.autoscaler.spec, intent, reading);
@@ -121,7 +121,7 @@ type Denied = Extract<ScaleAnswer, { readonly kind: "conflict" | "refused" }>;
 /** True where the answer says that this request was not executed. An earlier copy of it may have been, so the workload is read again. */
 const isDenied = (answer: ScaleAnswer): answer is Denied => answer.kind === "conflict" || answer.kind === "refused";
 
-/** The last answer alone decides: every earlier attempt under this intent met a conflict, and it is proven that no copy of it took effect (landedBefore). */
+/** Only the last answer decides: every earlier attempt under this intent met a conflict, and it is proven that no copy of it took effect (landedBefore). */
 const endedBy = (answer: Exclude<ScaleAnswer, Denied>): Ended => {
   switch (answer.kind) {
     case "applied":

@@ -11,7 +11,7 @@ export type Connected = { readonly kind: "connected"; readonly client: ClusterCl
 
 type Known = Pick<ClusterRecord, "name" | "uid">;
 
-/** Opens clients of clusters with the connections that are stored for them. A connection is taken from its own item alone, which only the function that connects clusters may write. */
+/** Opens clients of clusters with the connections that are stored for them. A connection is taken only from its own item, which only the function that connects clusters may write. */
 export const openStored =
   (tables: Tables) =>
   async (cluster: Known, options: ConnectOptions): Promise<ClusterClient> => {
@@ -36,7 +36,7 @@ const unconnected = (name: string): TidemarkError =>
     { name },
   );
 
-/** Fails to a hold: a cluster without access cannot be observed, so that its autoscalers hold and say why. */
+/** On doubt, hold: a cluster without access cannot be observed, so that its autoscalers hold and say why. */
 export const connected = async (ports: SyncPorts, cluster: ClusterRecord): Promise<Connected> => {
   try {
     return { kind: "connected", client: await ports.connect(cluster) };

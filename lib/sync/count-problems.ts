@@ -12,12 +12,12 @@ import { pausedBy } from "./stop.ts";
 interface CountPorts {
   readonly tables: Tables;
   readonly tell: (report: ProblemReport) => Promise<void>;
-  /** Owners who are told of their own autoscalers, and how. Default none. */
+  /** Owners who get the problems of their own autoscalers, and how. Default none. */
   readonly owners?: { readonly names: Iterable<string>; readonly tell: (owner: string, news: readonly Problem[]) => Promise<void> } | undefined;
 }
 
 /**
- * Counts the problems of the fleet from the heads of all partitions, and tells of them. What was told is stored after it was told: where this ends in between, it is told once more.
+ * Counts the problems of the fleet from the heads of all partitions, and reports them. What was reported is stored afterwards: where this ends in between, it is reported once more.
  * Throws where something cannot be read or told. An owner who cannot be told keeps no other owner from it, and is not told later: the error raises the alarm of the fleet once, as an alarm that stays on would hide the next cluster.
  */
 export const countProblems = async ({ tables, tell, owners }: CountPorts, clusters: readonly ClusterItem[]): Promise<void> => {
@@ -39,7 +39,7 @@ export const countProblems = async ({ tables, tell, owners }: CountPorts, cluste
   if (errors.length > 0) throw errors[0];
 };
 
-/** What an owner was told is stored beside what the fleet was told, under a name that no kind of problem has. */
+/** What was reported to an owner is stored beside what was reported of the fleet, under a name that no kind of problem has. */
 const keyOf = (owner: string): string => `owner:${owner}`;
 
 interface OwnerNews {
@@ -49,7 +49,7 @@ interface OwnerNews {
   readonly after: ToldItem[string];
 }
 
-/** Problems of each of these owners: those with more autoscalers than the owner was told of. What has fewer than before is remembered with fewer, so that its next rise is told. */
+/** Problems of each of these owners: those with more autoscalers than were reported to the owner. What has fewer than before is remembered with fewer, so that its next rise is reported. */
 export const ownerNews = (before: ToldItem, all: readonly Problem[], owners: Iterable<string>, nowMs: number): readonly OwnerNews[] =>
   [...owners].map((owner) => {
     const known = before[keyOf(owner)]?.counts ?? {};
@@ -71,27 +71,27 @@ const placeOf = ({ kind, key }: Problem): string => `${kind} ${key}`;
 export const ownersTold = (found: readonly OwnerNews[]): ToldItem =>
   Object.fromEntries(found.flatMap(({ owner, after }) => (Object.keys(after.counts).length > 0 ? [[keyOf(owner), after] as const] : [])));
 
-/** What was told of the problems of one kind: how many at each place, and when the last time. */
+/** What was reported of the problems of one kind: how many at each place, and when the last time. */
 interface Told {
   readonly toldMs: number;
   readonly counts: Readonly<Record<string, number>>;
 }
 export type ToldProblems = Readonly<Partial<Record<ProblemKind, Told>>>;
 
-/** An alarm fires again only after a minute without a rise of its kinds. A rise that comes too soon waits, and is told with the next. */
+/** An alarm fires again only after a minute without a rise of its kinds. A rise that comes too soon waits, and is reported with the next. */
 const APART_MS = 1.5 * MINUTE_MS;
 /** How long zeros are sent after the last rise, so that the alarm sees its end. */
 const ZEROS_MS = 10 * MINUTE_MS;
-/** Places of one kind that are remembered. Beyond them a rise is told again. */
+/** Places of one kind that are remembered. Beyond them a rise is reported again. */
 const PLACES_MAX = 2_000;
 
 /*
  *  minute   1        2        3        4        5
- *  down     A        A B      A B      A B      B           A recovers at 5: B goes on, and nothing is told
- *  told     A        –        B        –        –           at 2 the alarm of A is still on: B is told at 3
+ *  down     A        A B      A B      A B      B           A recovers at 5: B goes on, and nothing is reported
+ *  alarm    A        –        B        –        –           at 2 the alarm of A is still on: B is reported at 3
  */
 
-/** The problems that are new since they were told of, and what to remember. A place that has fewer than before is remembered with fewer, so that its next rise is told. */
+/** The problems that are new since the last report, and what to remember. A place that has fewer than before is remembered with fewer, so that its next rise is reported. */
 export const risenProblems = (
   before: ToldProblems,
   all: readonly Problem[],

@@ -176,7 +176,7 @@ const unevaluatedOf = (loaded: Loaded, autoscaler: LoadedSpec): UnevaluatedVerdi
     return error ? withError(autoscaler, error) : { kind: "unevaluated", autoscaler, because: specInvalid(message) };
   }
   const page = pageOfUid(loaded, autoscaler.record.uid);
-  // Fails to a hold: windows that cannot be read are not "no windows", because a cool-down may be running. It holds until a person resets the page.
+  // On doubt, hold: windows that cannot be read are not "no windows", because a cool-down may be running. It holds until a person resets the page.
   return page?.kind === "unreadable" ? { kind: "unevaluated", autoscaler, because: windowsUnreadable(page.index, page.message) } : undefined;
 };
 
@@ -221,7 +221,7 @@ const verdictOf = (evaluated: Evaluated, client: ClusterClient | undefined, [hol
   // Rules that need the missing answer hold. Those that can do with the others go on as ever.
   if (decision.kind === "hold" && decision.failed && overShare !== undefined)
     return { kind: "hold", ...evaluated, because: tenantOverShare(overShare) };
-  // Fails to a hold: without a client, or a scale that was read, there is no version to write over. Every dialect holds then by its own rules.
+  // On doubt, hold: without a client, or a scale that was read, there is no version to write over. Every dialect holds then by its own rules.
   if (decision.kind === "hold" || read.kind === "failed" || !client) return { kind: "hold", ...evaluated, because: decision.because };
   return { kind: "scale", ...evaluated, because: decision.because, decision, read, client };
 };
@@ -267,7 +267,7 @@ const newerOf = (
 };
 
 /**
- * Fails to a hold: beside a rival, seen or possible, two controllers would fight over the count. A dry run writes nothing, so it fights with no other controller and is not
+ * On doubt, hold: beside a rival, seen or possible, two controllers would fight over the count. A dry run writes nothing, so it fights with no other controller and is not
  * held because of one.
  */
 const rivalsOf = ({ spec }: ReadySpec, { rivals, unknown }: Beside, stack: Observed["otherStack"]): readonly Because[] => {

@@ -8,7 +8,7 @@ import { autoscalersOf } from "../store/records/partitions.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { PurePart, SpecReading } from "./pure-part.ts";
 
-/** One autoscaler of the partition. `invalid` and `unreadable` say why it cannot be decided; they stop this autoscaler alone. */
+/** One autoscaler of the partition. `invalid` and `unreadable` say why it cannot be decided; they stop only this autoscaler. */
 export type LoadedSpec =
   | KnownSpec
   | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: AutoscalerUid; readonly message: string };

@@ -22,7 +22,7 @@ export interface ClusterAnswers {
   /** Absent where the cluster could not be reached, or nothing was to be read. */
   readonly client: ClusterClient | undefined;
   readonly observed: ObservedCluster;
-  /** The present scale of the workloads of all intents whose deadline is over. */
+  /** The present scale of the workloads of all intents whose deadline has passed. */
   readonly late: LateReadings;
   /** Own clock when the last answer had come, never before `nowMs` of the sync. Absent where nothing was asked. */
   readonly answeredMs?: number;

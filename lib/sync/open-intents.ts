@@ -43,12 +43,12 @@ export const SECOND_LOOK_MS = 5_000;
 
 /**
  * How an intent ended, by a consistent observation that began after its deadline; `undefined` means that it is not known yet. An unchanged generation proves that no PUT took
- * effect, once a second look agrees: etcd may commit a write that its API server has given up. What cannot be proven is "unknown", which every limit counts as applied. The count alone never decides.
+ * effect, once a second look agrees: etcd may commit a write that its API server has given up. What cannot be proven is "unknown", which every limit counts as applied. The count by itself never decides.
  */
 const settleFromObservation = (intent: Intent, reading: ScaleReading, nowMs: number): WriteOutcome | undefined => {
   if (reading.kind === "failed") {
     if (reading.failure.code === NOT_FOUND) return { kind: "unknown", message: GONE };
-    // Fails to a hold: while the cluster cannot be observed, the intent stays open and its workload holds.
+    // On doubt, hold: while the cluster cannot be observed, the intent stays open and its workload holds.
     return undefined;
   }
   if (reading.uid !== intent.targetUid) return { kind: "unknown", message: REPLACED };

@@ -6,7 +6,7 @@ import type { RecommenderQuestion } from "../model/query.ts";
 import { recommenderQuestion } from "../policy/dialects.ts";
 import type { RuleFailures } from "./pure-part.ts";
 
-/** Questions in flight: of all namespaces, and of one that asks alone. */
+/** Questions in flight: of all namespaces, and of one namespace. */
 const PARALLEL = { all: 32, ofNamespace: 8 } as const;
 
 interface Context {

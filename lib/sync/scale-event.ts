@@ -10,7 +10,7 @@ export type ScaleAttempt = Pick<
   "id" | "uid" | "namespace" | "name" | "target" | "decidedMs" | "from" | "to" | "because" | "metrics" | "steps" | "specGeneration"
 >;
 
-/** The one constructor of scale events. Its key follows from the intent alone, so that one intent has one event, whichever sync settles it and when. */
+/** The one constructor of scale events. Its key follows only from the intent, so that one intent has one event, whichever sync settles it and when. */
 export const scaleEvent = (partition: PartitionRef, attempt: ScaleAttempt, outcome: WriteOutcome, settledMs: number): ScaleEventRecord => ({
   id: attempt.id,
   uid: attempt.uid,

@@ -48,7 +48,7 @@ export const uncountedOf = (
 });
 
 /**
- * Settles what earlier syncs left: intents whose deadline is over get their event, and scales that have an event are only counted. It comes before the first write to the cluster.
+ * Settles what earlier syncs left: intents whose deadline has passed get their event, and scales that have an event are only counted. It comes before the first write to the cluster.
  * Throws when history cannot be written.
  */
 export const settleEarlier = async (
@@ -62,7 +62,7 @@ export const settleEarlier = async (
     const outcome = settledLate(intent, loaded, context.late);
     return outcome ? [{ intent, event: scaleEvent(message, intent, outcome, nowMs) }] : [];
   });
-  // Fails to a hold: when history cannot be written this throws, the intents stay open, and their workloads hold until it can be written.
+  // On doubt, hold: when history cannot be written this throws, the intents stay open, and their workloads hold until it can be written.
   const stored = await insertEvents(
     ports.insert,
     ended.map(({ event }) => event),

@@ -12,7 +12,7 @@ export const stopOf = ({ fleet, cluster, nowMs }: Pick<Loaded, "fleet" | "cluste
   return pause && clusterPaused(pause);
 };
 
-/** The pause of a cluster or an autoscaler; absent when it has none, or its time is over. */
+/** The pause of a cluster or an autoscaler; absent when it has none, or the pause has ended. */
 export const pausedBy = (
   record: { readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number } },
   nowMs: number,

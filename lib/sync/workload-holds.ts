@@ -64,7 +64,7 @@ const unreadableOfWorkload = (
 /**
  * The unreadable intent that may belong to the workload of an autoscaler that was edited lately. If the workload of an intent cannot be read, and its autoscaler was deleted or has another
  * target now, the intent may belong to any workload. But two autoscalers of one workload both hold. So the sync that stored the intent did not know the other autoscaler of this workload: that
- * autoscaler was created or edited after the sync, or at most `specsFreshMs` before it. Fails to a hold of such autoscalers, until no PUT of that time can take effect. The others go on.
+ * autoscaler was created or edited after the sync, or at most `specsFreshMs` before it. On doubt, such autoscalers hold until no PUT of that time can take effect. The others go on.
  */
 const unreadableOfEdited = ({ head, nowMs }: Loaded, timing: Timing): ((record: AutoscalerRecord) => UnreadableIntent | undefined) => {
   const lost = head.unreadable.find(({ workload }) => workload === undefined);

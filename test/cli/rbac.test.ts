@@ -145,7 +145,7 @@ describe("tidemark cluster rbac", () => {
   it("prints no command for a role that the function may not assume, and says which names it may", async () => {
     const out = await printed("--eks", "prod", "--region", "eu-west-1", "--role-arn", "arn:aws:iam::123456789012:role/reader");
     expect(out).toContain(
-      '# The function that syncs assumes roles named tidemark-prod-cluster-* alone: "reader" is none of them. Put the name of yours in the place of tidemark-prod.',
+      '# The function that syncs assumes only roles named tidemark-prod-cluster-*: "reader" is none of them. Put the name of yours in the place of tidemark-prod.',
     );
     expect(out).not.toContain("iam create-role");
   });

@@ -118,5 +118,5 @@ it("a workload that KEDA has scaled to zero is taken over where the autoscaler s
       desiredReplicas: 0,
     } as unknown as AutoscalerView);
   expect(at({ idle: { replicas: 0 } })).toBeUndefined();
-  expect(at({})).toContain("KEDA alone starts it again");
+  expect(at({})).toContain("only KEDA starts it again");
 });

@@ -47,7 +47,7 @@ export const list = async ({ service }: Session, printer: Printer, output: "tabl
   noteOpen(access, printer);
 };
 
-/** Throws `cli.denied`, which prints nothing, so that the exit code tells. */
+/** Throws `cli.denied`, which prints nothing, so that the exit code says it. */
 export const canI = async ({ service }: Session, printer: Printer, query: CanIQuery, output: "text" | DocumentFormat): Promise<void> => {
   const answer = await service.canI(query);
   const because = answer.grant === undefined ? text`` : text`, by grant ${answer.grant}`;

@@ -39,7 +39,7 @@ export const put = async (
   const { days, repeatsUntil } = readDates(file, written, today);
   const kept = [...new Set(days)].filter((day) => day >= today - DAYS_KEPT).toSorted((one, other) => one - other);
   if (kept.length < days.length && kept.length > 0) printer.note(text`dates before ${dayText(today - DAYS_KEPT)} are left out`);
-  if (kept.length === 0 && days.length > 0) printer.tell(text`warning: all dates of "${file}" are past`);
+  if (kept.length === 0 && days.length > 0) printer.report(text`warning: all dates of "${file}" are past`);
   const { dates, changed, added, removed } = await service.putCalendar({ name, dates: (kept.length > 0 ? kept : days).map(dayText) });
   const from = `${dates.length} ${dates.length === 1 ? "date" : "dates"}`;
   await printer.print(

@@ -56,7 +56,7 @@ export const changes = async (
     if (!(await printer.print(write.batch(batch)))) return;
   }
   await printer.print(write.end());
-  if (isEmpty && options.output === "text") printer.tell("No changes");
+  if (isEmpty && options.output === "text") printer.report("No changes");
 };
 
 /** Changes are listed oldest first, so that nothing is read after the end of the range. A change of the fleet belongs to no cluster. */

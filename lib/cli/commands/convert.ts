@@ -71,7 +71,7 @@ const convertedInput = (printer: Printer, input: ManifestDocument, { validate, t
     details.map((detail) => ({ words: input.where, detail })),
   );
   const { warnings, ...admitted } = admitOrThrow(details.length + entries.length === 0 ? input : { ...input, document }, { validation: validate });
-  for (const { field, message } of warnings) printer.tell(text`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}`);
+  for (const { field, message } of warnings) printer.report(text`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}`);
   return { document: convertedOrThrow(admitted, input.where), entries };
 };
 
@@ -95,7 +95,7 @@ const tellOrThrow = (printer: Printer, findings: Attached["findings"]): void => 
     .filter(({ detail }) => detail.severity === "lost")
     .map(({ words, detail: { of, message } }) => `Cannot convert "${words}": ${of ?? ""}: ${message}`);
   if (faults.length > 0) throw new TidemarkError("manifest.not-convertible", faults.join("\n"), { faults });
-  for (const { words, detail } of findings) printer.tell(text`note: "${words}": ${detail.of ?? ""}: ${detail.message}`);
+  for (const { words, detail } of findings) printer.report(text`note: "${words}": ${detail.of ?? ""}: ${detail.message}`);
 };
 
 /** A schedule of several sources must be one that apply takes. */

@@ -26,7 +26,7 @@ export const describe = async (
 ): Promise<void> => {
   const { service, nowMs } = session;
   const chosen = await chosenForQuery(service, choice);
-  if (chosen.length === 0 && output === "text") printer.tell(nothingListed(choice.options));
+  if (chosen.length === 0 && output === "text") printer.report(nothingListed(choice.options));
   const views: Description[] = [];
   await forEachResource(chosen, async ({ kind, version: _version, ...query }) => {
     const view = mustHaveKind(await service.describe(query), kind);

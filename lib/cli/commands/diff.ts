@@ -17,7 +17,7 @@ export interface DiffOptions extends FileOptions {
   readonly validate: Validation;
 }
 
-/** Prints what an apply of the manifests would change, as a unified diff with defaults filled in. Stores nothing. Throws `cli.differs`, which prints nothing, so that the exit code tells. */
+/** Prints what an apply of the manifests would change, as a unified diff with defaults filled in. Stores nothing. Throws `cli.differs`, which prints nothing, so that the exit code says it. */
 export const diff = async (
   { service }: Session,
   printer: Printer,
@@ -26,7 +26,7 @@ export const diff = async (
 ): Promise<void> => {
   const filter = { ...(cluster === undefined ? {} : { cluster }), ...(namespace === undefined ? {} : { namespace }) };
   const onPassedOver = (counts: Parameters<typeof passedOverText>[0]): void => {
-    printer.tell(passedOverText(counts));
+    printer.report(passedOverText(counts));
   };
   const planned = await service.apply(sources, { ...filter, dryRun: true, validation: validate, onPassedOver });
   const documents = readInputs(sources, validate).inputs.map((input) => inNamespace(input, namespace).document);

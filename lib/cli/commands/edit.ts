@@ -43,7 +43,7 @@ export const apply = async (
   };
   const onPassedOver: ApplyOptions["onPassedOver"] = (counts) => {
     printer.progress();
-    printer.tell(passedOverText(counts));
+    printer.report(passedOverText(counts));
   };
   printer.progress("Checking the manifests");
   const work = (signal?: AbortSignal) => session.service.apply(sources, { ...options, onStored: stored, onPassedOver, ...(signal && { signal }) });
@@ -59,7 +59,7 @@ export const apply = async (
 };
 
 const printApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, printer: Printer): Promise<void> => {
-  for (const warning of warnings) printer.tell(text`warning: ${warning}`);
+  for (const warning of warnings) printer.report(text`warning: ${warning}`);
   await printer.print(
     text`${what.kind} "${what.name}" in namespace "${what.namespace}" of cluster "${what.cluster}" ${what.outcome}${dryRun ? " (dry run)" : ""}\n`,
   );
@@ -77,7 +77,7 @@ export interface DeleteOptions {
   readonly dryRun?: boolean;
 }
 
-/** Deletes each autoscaler. One that does not exist is told at the end, and the others are deleted all the same. */
+/** Deletes each autoscaler. One that does not exist is reported at the end, and the others are deleted all the same. */
 export const remove = async (
   { service }: Session,
   printer: Printer,

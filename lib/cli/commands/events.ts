@@ -74,7 +74,7 @@ export const events = async (
     if (!(await printer.print(write.batch(batch)))) return;
   }
   await printer.print(write.end());
-  if (isEmpty && options.output === "table") printer.tell("No scale events");
+  if (isEmpty && options.output === "table") printer.report("No scale events");
 };
 
 async function* inClusters(all: AsyncIterable<EventView>, chosen: ReadonlySet<string> | undefined): AsyncGenerator<EventView> {

@@ -53,7 +53,7 @@ export const get = async (
   // Only a sorted list is read whole before its first line is printed.
   const views = sortField ? sortedBy(await toArray(unsorted), sortField, kubernetesObject) : unsorted;
   if (options.fields !== undefined) return printFields(session, printer, (await toArray(views)).map(tableRowOf), options);
-  if (!(await printList(session, printer, views, options)) && options.output !== "name") printer.tell(nothingListed(options));
+  if (!(await printList(session, printer, views, options)) && options.output !== "name") printer.report(nothingListed(options));
 };
 
 const needsNoManifest = ({ fields, output }: GetOptions, sortField: SortField | undefined): boolean =>
@@ -78,7 +78,7 @@ const getRows = async (
     if (!(await writer.batch(batch))) return;
   }
   await writer.end();
-  if (isEmpty && !isDocument(options.output) && options.output !== "name") printer.tell(nothingListed(options));
+  if (isEmpty && !isDocument(options.output) && options.output !== "name") printer.report(nothingListed(options));
 };
 
 const getNamed = async (

@@ -82,7 +82,7 @@ export interface ImportResult extends Imported {
   readonly notes: readonly string[];
 }
 
-/** Reads the autoscalers of a cluster as manifests. An API that is not installed has none; any other failure is told. */
+/** Reads the autoscalers of a cluster as manifests. An API that is not installed has none; any other failure is reported. */
 export const readImport = async (
   source: KubeconfigSource,
   options: Pick<ImportOptions, "namespace" | "selector" | "as" | "source">,
@@ -149,12 +149,12 @@ export const printImport = async (printer: Printer, result: ImportResult, output
       ),
     );
   tellFindings(printer, result);
-  if (manifests.length === 0 && findings.length === 0 && result.unread.length === 0) printer.tell("No autoscalers found");
+  if (manifests.length === 0 && findings.length === 0 && result.unread.length === 0) printer.report("No autoscalers found");
 };
 
 export const tellFindings = (printer: Printer, { findings, notes }: Pick<ImportResult, "findings" | "notes">): void => {
-  for (const finding of findings) printer.tell(findingText(finding));
-  for (const note of notes) printer.tell(`note: ${note}`);
+  for (const finding of findings) printer.report(findingText(finding));
+  for (const note of notes) printer.report(`note: ${note}`);
 };
 
 const WORDS: Readonly<Record<Finding["severity"], string>> = { lost: "not carried over", changed: "note", "without effect": "note" };

@@ -104,7 +104,7 @@ export const set = async (session: Session, printer: Printer, { places, wanted, 
   };
   if (places.kind === "place") return printSet(await service.setOverride({ ...override, ...places.place }), printer, options, session.nowMs);
   const chosen = await chosenForEdit(service, places.choice);
-  if (chosen.length === 0) printer.tell((await import("../listed-autoscalers.ts")).nothingListed(options));
+  if (chosen.length === 0) printer.report((await import("../listed-autoscalers.ts")).nothingListed(options));
   await forEachResource(chosen, async ({ version: _version, ...resource }) =>
     printSet(await service.setOverride({ ...override, ...(await queryFor(service, resource)) }), printer, options, session.nowMs),
   );
@@ -116,7 +116,7 @@ const printSet = async (edited: OverrideEdited, printer: Printer, { dryRun, outp
     return;
   }
   const { override, warnings, meets, more } = withLocalTimes(edited);
-  for (const warning of warnings) printer.tell(text`warning: ${warning}`);
+  for (const warning of warnings) printer.report(text`warning: ${warning}`);
   await printer.print(
     text`Override ${dryRun ? "(dry run)" : override.id} of ${placeText(override)}: ${setText(override)} ${timesText(override, nowMs)}\n`,
   );

@@ -58,14 +58,14 @@ export const schedule = async ({ service, nowMs }: Session, printer: Printer, re
 const calendarsFor = async (
   service: Session["service"],
   { schedule: entries = [] }: Pick<AutoscalerSpec, "schedule">,
-  { tell }: Printer,
+  { report }: Printer,
 ): Promise<readonly Calendar[]> => {
   const named = new Set(entries.flatMap(({ exceptFrom, suspended }) => (suspended ? [] : (exceptFrom ?? []))));
   if (named.size === 0) return [];
   const calendars = (await service.calendars()).map((view) => ({ name: view.name, days: view.dates.flatMap((date) => readDay(date) ?? []) }));
   for (const name of named)
     if (!calendars.some((calendar) => calendar.name === name))
-      tell(
+      report(
         text`warning: there is no calendar "${name}", so that the autoscaler holds, and dates of the calendar are shown as ordinary days; run tidemark calendar put ${name} -f FILE`,
       );
   return calendars;

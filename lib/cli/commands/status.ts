@@ -16,7 +16,7 @@ export interface StatusOptions {
 /** Moves to the first column of the first line, and clears the screen below. */
 const CLEAR = text`\u001B[H\u001B[J`;
 
-/** Prints the status, with `--watch` again every five seconds until Ctrl-C. Throws `cli.unhealthy`, which prints nothing, so that the exit code tells. */
+/** Prints the status, with `--watch` again every five seconds until Ctrl-C. Throws `cli.unhealthy`, which prints nothing, so that the exit code says it. */
 export const status = async (
   { service, place }: Session,
   printer: Printer,

@@ -116,13 +116,13 @@ const switchAll = async (
   const api = await openKubeconfig({ path: options.kubeconfig, ...(options.context !== undefined && { context: options.context }) });
   const isText = options.output === "text";
   // With a document for programs, what people read goes to standard error.
-  const say = async (words: string): Promise<unknown> => (isText ? printer.print(lines([words])) : printer.tell(words));
+  const say = async (words: string): Promise<unknown> => (isText ? printer.print(lines([words])) : printer.report(words));
   const elapsed = (): number => performance.now();
   const ports: TakeoverPorts = { service, api, elapsed, wait: async (ms) => sleep(ms), switched: say };
   const report = async ({ view, outcome, message }: SwitchResult, left: number): Promise<void> => {
     printer.progress();
     if (outcome === "done") await say(message);
-    else if (views.length > 1) printer.tell(`"${pathOf(view)}" ${outcome}: ${message}`);
+    else if (views.length > 1) printer.report(`"${pathOf(view)}" ${outcome}: ${message}`);
     if (left > 0) printer.progress(`${views.length - left} of ${views.length}`);
   };
   try {
@@ -131,7 +131,7 @@ const switchAll = async (
         ...{ service, elapsed, signal, size, waitMs, pauseMs, failuresMax, report },
         wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined),
         waitsFor: task.waitsFor,
-        begunToWait: (view, why) => printer.tell(`"${pathOf(view)}" waits: ${why}`),
+        begunToWait: (view, why) => printer.report(`"${pathOf(view)}" waits: ${why}`),
         work: (view) => work(ports, view),
       }),
     );

@@ -63,7 +63,7 @@ const problemRows = (heading: string, problems: StatusView["problems"], painted:
   return [{ heading, lines: [...lines, ...(more > 0 ? [`and ${more} more: tidemark status -o json`] : [])] }];
 };
 
-/** Without the errors that a problem above them has told. */
+/** Without the errors that a problem above them has reported. */
 const errorRows = ({ errors: all, problems }: StatusView): readonly SheetRow[] => {
   const errors = all.filter(({ error }) => !problems.some(({ message }) => message.endsWith(error)));
   if (errors.length === 0) return [];

@@ -29,7 +29,7 @@ export class Table {
   readonly #headers: readonly PrintedRow[];
   #widths: readonly number[] | undefined;
 
-  /** Without headers the first batch has rows alone. */
+  /** Without headers the first batch has only rows. */
   constructor(headers: Row | undefined) {
     this.#headers = headers ? [printedRow(headers)] : [];
   }

@@ -55,7 +55,7 @@ interface Wait {
   readonly periodSeconds: number;
 }
 
-/** Waits until a look at the autoscaler is as wanted. False where four periods and a minute pass before: what a sync has begun is over by then. */
+/** Waits until a look at the autoscaler is as wanted. False where four periods and a minute pass before: what a sync has begun has ended by then. */
 export const until = async (
   { service, elapsed, wait }: SyncWatch,
   query: AutoscalerQuery,

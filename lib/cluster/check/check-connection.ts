@@ -97,7 +97,7 @@ const rightsFix = (groups: readonly string[] | undefined, namespaces: readonly s
 
 type Opened = { readonly kind: "opened"; readonly access: Access } | { readonly kind: "failed"; readonly point: CheckedPoint };
 
-/** Credentials and address. Whatever hangs there is left alone after ten seconds. */
+/** Credentials and address. What hangs there is given up after ten seconds. */
 const openAccess = async ({ name, connection }: CheckedConnection, options: ConnectOptions): Promise<Opened> => {
   const late = Promise.withResolvers<"late">();
   const timer = setTimeout(() => late.resolve("late"), CHECK_ACCESS_MS);
@@ -120,7 +120,7 @@ const ACCESS_FIXES = {
   kubeconfig: "check the file, its context, and the program that it names for the credentials",
 } as const;
 
-/** The API groups of the server with their versions; undefined where they are not told. Then nothing counts as "not installed". */
+/** The API groups of the server with their versions; undefined where the server does not say. Then nothing counts as "not installed". */
 const apiGroups = async ({ ask }: Asker): Promise<ReadonlyMap<string, readonly string[]> | undefined> => {
   const outcome = await ask({ path: "/apis", resource: "apigroups" });
   if (outcome.kind === "failed" || !Array.isArray(outcome.reply.body["groups"])) return undefined;

@@ -103,7 +103,7 @@ export const checkSpecs = async ({ askRight, groups, specKinds, fix }: RightsCon
   );
 
 /**
- * The rights of the role `tidemark-status`, where the cluster holds specs. The role is optional: without it every scale is decided and written as with it, and only the objects do not tell
+ * The rights of the role `tidemark-status`, where the cluster holds specs. The role is optional: without it every scale is decided and written as with it, and only the objects do not say
  * what was done.
  */
 export const checkStatus = async ({ askRight, specKinds }: RightsContext): Promise<readonly CheckedPoint[]> => {

@@ -76,7 +76,7 @@ export interface CheckedUser {
   readonly points: readonly CheckedPoint[];
   /** False where the server did not accept the credentials, or did not answer. Then no right can be asked for. */
   readonly known: boolean;
-  /** The groups of the user; undefined where the server does not tell them. */
+  /** The groups of the user; undefined where the server does not say. */
   readonly groups?: readonly string[];
 }
 

@@ -19,7 +19,7 @@ interface Series {
 }
 
 interface Lately {
-  /** Notes of each type and reason, with when they were first told. */
+  /** Notes of each type and reason, with when they were first reported. */
   readonly notes: Map<string, Map<string, number>>;
   tokens: number;
   filledMs: number;

@@ -5,7 +5,7 @@ import type { CallBudget } from "../transport/budget.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 
 /**
- * What is asked for one namespace alone: metrics of its adapters, scales that no LIST has. Each namespace has a share of the calls and bytes of the sync, and its time is measured, so that
+ * What is asked for only one namespace: metrics of its adapters, scales that no LIST has. Each namespace has a share of the calls and bytes of the sync, and its time is measured, so that
  * one that is slow is not waited for by all others.
  */
 export interface Flows {
@@ -145,7 +145,7 @@ const firstOf = <Item>(items: Iterable<Item>, isWanted: (item: Item) => boolean)
   return undefined;
 };
 
-/** Why nothing more is asked for the namespace in this sync. Fails to a hold of what is not answered; the next sync begins with it. */
+/** Why nothing more is asked for the namespace in this sync. On doubt, hold what is not answered; the next sync begins with it. */
 const overShare = (
   namespace: Namespace,
   { calls, bytes, listBytes }: Flow,

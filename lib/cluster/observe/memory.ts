@@ -82,7 +82,7 @@ const otherStacks = (clock: () => number): OtherStacks => {
   const sinceMsOf = (target: string, mark: string): number => {
     const known = seen.get(target);
     if (known?.mark === mark) return known.sinceMs;
-    // Fails to a hold: what is forgotten here counts as seen for the first time.
+    // On doubt, hold: what is forgotten here counts as seen for the first time.
     if (seen.size >= MAX_OTHER_STACKS) seen.clear();
     const sinceMs = clock();
     seen.set(target, { mark, sinceMs });
@@ -98,7 +98,7 @@ const otherStacks = (clock: () => number): OtherStacks => {
         return undefined;
       }
       const ageMs = clock() - sinceMsOf(target, `${manager} ${uid} ${specReplicas}`);
-      // After a clock was set back the age is not known. Fails to a hold.
+      // After a clock was set back the age is not known. On doubt, hold.
       return ageMs >= 0 && ageMs >= OTHER_STACK_MS ? undefined : { manager, own };
     },
   };

@@ -18,7 +18,7 @@ import { observeRivals, type Rivals } from "./rivals.ts";
 import { type Observing, observeScales, type Scales, targetKey } from "./workloads.ts";
 
 /**
- * Reads what the watched autoscalers need. LISTs of all namespaces come first: scales, then pods, PodMetrics and rivals; monitors are read meanwhile. What one namespace asks alone (metrics of
+ * Reads what the watched autoscalers need. LISTs of all namespaces come first: scales, then pods, PodMetrics and rivals; monitors are read meanwhile. What is asked for only one namespace (metrics of
  * its adapters, single scales) goes on beside them. An answer that is too late is missing only for the autoscalers that need it.
  *
  *     LISTs          ── scales ──┬── pods, PodMetrics, rivals ──┬ decided first

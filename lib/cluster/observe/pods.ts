@@ -87,7 +87,7 @@ const byNamespace = async <Item extends Labelled>(
     const covered = new Set([...namespaces].filter((namespace) => covers(scope, namespace)));
     const gathering: Gathering<Item> = { gathered: new Map(), shown: shownInOrder() };
     const listed = await listInto({ ...observing, budget }, { podList, whole: source({}).path, scope }, covered, gathering);
-    // One tenant's objects may be more than an answer may have, and no page can be smaller. Each namespace by itself is then read, or fails alone.
+    // One tenant's objects may be more than an answer may have, and no page can be smaller. Each namespace is then read, or fails, by itself.
     if (listed.kind === "failed" && isTooLarge(listed.failure) && podList.paged === false && scope.namespace === undefined) {
       await Promise.all([...covered].map((namespace) => read({ namespace }, budget)));
       return;

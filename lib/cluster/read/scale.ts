@@ -48,7 +48,7 @@ const identity = (metadata: Json): Pick<ScaleRead, "uid" | "resourceVersion" | "
   return generation === undefined || generation === 0 ? identified : { ...identified, generation };
 };
 
-/** Fails to a hold of this autoscaler: the time of all others would go into comparing its selector with pods. */
+/** On doubt, this autoscaler holds: the time of all others would go into comparing its selector with pods. */
 const selectorTooLarge = (has: string): ScaleReading => ({
   kind: "failed",
   failure: {

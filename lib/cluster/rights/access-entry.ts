@@ -34,14 +34,14 @@ const otherStack = (stack: string | undefined): string => (stack === undefined ?
 const syncRoleCommand = (stack = EXAMPLE_STACK): string =>
   `SYNC_ROLE_ARN=$(aws cloudformation describe-stacks --stack-name ${stack} --query "Stacks[0].Outputs[?OutputKey=='SyncRoleArn'].OutputValue" --output text)`;
 
-/** The role trusts the function that syncs alone, and may describe one cluster. */
+/** The role trusts only the function that syncs, and may describe one cluster. */
 const assumedRoleLines = ({ clusterId, region, stack }: AccessEntry, roleArn: string): readonly string[] => {
   const [, partition = "aws", , , account = "", resource = ""] = roleArn.split(":");
   const name = resource.slice("role/".length);
   const allowed = `${stack ?? EXAMPLE_STACK}-cluster-`;
   // The function has the right to assume roles of these names. The commands for another one would make a role that no sync can use.
   if (!name.startsWith(allowed) || name.includes("/")) {
-    return [`The function that syncs assumes roles named ${allowed}* alone: "${name}" is none of them.${otherStack(stack)}`];
+    return [`The function that syncs assumes only roles named ${allowed}*: "${name}" is none of them.${otherStack(stack)}`];
   }
   const trust = policyOf({ Effect: "Allow", Principal: { AWS: `'"$SYNC_ROLE_ARN"'` }, Action: "sts:AssumeRole" });
   const right = policyOf({

@@ -2,7 +2,7 @@ import type { SourceService } from "../../model/metric-source.ts";
 import { customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind, STATUS_RULES, sourceRules } from "./rules.ts";
 
 export interface RbacOptions {
-  /** Roles in these namespaces alone; absent: roles for the whole cluster. */
+  /** Roles only in these namespaces; absent: roles for the whole cluster. */
   readonly namespaces?: readonly string[];
   /** Leaves out the right to scale. */
   readonly readOnly?: boolean;

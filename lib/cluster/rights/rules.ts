@@ -76,7 +76,7 @@ export const OBSERVE_RULES: readonly RbacRule[] = [
 
 export const SCALE_RULES: readonly RbacRule[] = perGroup(BUILT_IN_KINDS, ({ plural }) => `${plural}/scale`, ["update"]);
 
-/** Rights to tell people in the cluster what was decided. Nothing depends on them: `cluster rbac --status` prints them, and a sync without them scales as ever. */
+/** Rights to report in the cluster what was decided. Nothing depends on them: `cluster rbac --status` prints them, and a sync without them scales as ever. */
 export const STATUS_RULES: readonly RbacRule[] = [
   ...SPEC_KINDS.map(({ group, plural }) => ({ group, resources: [`${plural}/status`], verbs: ["patch"] })),
   { group: "events.k8s.io", resources: ["events"], verbs: ["create", "patch"] },

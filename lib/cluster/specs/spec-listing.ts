@@ -24,7 +24,7 @@ export interface SpecListing {
     | { readonly kind: "failed"; readonly failure: ApiFailure };
 }
 
-/** An object that is in the cluster and could not be read, alone among those of its LIST. */
+/** An object that is in the cluster and could not be read, while the others of its LIST could. */
 export interface UnreadObject {
   readonly namespace: string;
   readonly name: string;

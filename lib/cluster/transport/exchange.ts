@@ -66,7 +66,7 @@ const perform = (
       progress.because = "timeout";
       const late = new Error("deadline passed");
       request.destroy(late);
-      // The whole answer may be there and only its unpacking be late: then the request tells no error.
+      // The whole answer may be there and only its unpacking be late: then the request has no error.
       fail(late);
     });
     const end = (outcome: Exchange): void => {
@@ -121,7 +121,7 @@ const collect = async (response: IncomingMessage, maxBytes: number, progress: Pr
 const CHUNK_BYTES = { least: 16 * 1024, most: 1024 * 1024 } as const;
 const SIZE_BYTES = 4;
 
-/** The size of the whole content, as the last bytes of gzip tell it. A wrong one costs time alone, because the content is bounded by itself. */
+/** The size of the whole content, as the last bytes of gzip say. A wrong one only costs time, because the content is bounded by itself. */
 const chunkFor = (packed: Buffer): number => {
   const contentBytes = packed.length < SIZE_BYTES ? 0 : packed.readUInt32LE(packed.length - SIZE_BYTES);
   // With one byte more zlib sees the end without another piece.

@@ -87,7 +87,7 @@ export const fairGate = (after: Surroundings["after"]): FairGate => {
   };
 };
 
-/** The flow with the fewest calls in flight, and among equal ones the one that waits for its turn the longest. So one with slow calls gets what the others leave, and no more than all of a namespace get alone. */
+/** The flow with the fewest calls in flight, and among equal ones the one that waits for its turn the longest. So one with slow calls gets what the others leave, and no more than a namespace gets that is alone. */
 const nextOf = (flows: ReadonlyMap<string, Flow>): Flow | undefined => {
   let best: Flow | undefined;
   for (const flow of flows.values()) {

@@ -25,13 +25,13 @@ export interface ApiRequest {
   readonly unchanged?: KnownItems;
   /** Gets the metadata of an item of a list that is too large to be read, and its bytes. Without it such an item breaks the answer. */
   readonly onPassedOver?: (named: JsonObject, bytes: number) => void;
-  /** The metadata alone of the objects of a list, as JSON. */
+  /** Only the metadata of the objects of a list, as JSON. */
   readonly metadataOnly?: true;
   /** What `onItem` keeps of an item is small, whatever the item holds. */
   readonly light?: boolean;
   /** Most decompressed bytes of the answer, where they are fewer than those of a LIST. */
   readonly maxBytes?: number;
-  /** The namespace that alone needs the answer; absent where many need it (fair-gate.ts). */
+  /** The only namespace that needs the answer; absent where many need it (fair-gate.ts). */
   readonly flow?: string;
   /** Headers for a service behind the API server. They never replace the credentials of the call. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export interface ApiRequest {
   readonly contentType?: string;
 }
 
-/** A sync reads with GET and scales with PUT; PATCH and POST tell people what it did. POST is also for the reviews of a check, POST and DELETE for the edits of a person (kubeconfig-api.ts). */
+/** A sync reads with GET and scales with PUT; PATCH and POST report what it did. POST is also for the reviews of a check, POST and DELETE for the edits of a person (kubeconfig-api.ts). */
 export type Method = "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
 export type Sent = Exchange | { readonly kind: "no-credentials"; readonly failure: ApiFailure };
 

@@ -96,7 +96,7 @@ const giveKnown = (decoding: Decoding, { hash, end }: ItemHash, receiver: Receiv
   return true;
 };
 
-/** Reads the name alone of the item at this byte, and goes on behind it. One tenant's object must not keep the objects of all others from being read. */
+/** Reads only the name of the item at this byte, and goes on behind it. One tenant's object must not keep the objects of all others from being read. */
 const passOver = (decoding: Decoding, from: number, onPassedOver: NonNullable<Receiver["onPassedOver"]>): void => {
   const { reader } = decoding;
   reader.pos = from;
@@ -143,7 +143,7 @@ const readField = (object: Record<string, unknown>, decoding: Decoding, fields: 
   else readInto(object, decoding, field);
 };
 
-/** The event loop stands still while an object is decoded, so that its number of fields is bounded, and not its bytes alone. */
+/** The event loop stands still while an object is decoded, so that its number of fields is bounded, and not only its bytes. */
 const takeFields = (decoding: Decoding, fields: number): void => {
   decoding.fieldsLeft -= fields;
   if (decoding.fieldsLeft < 0) throw new ObjectTooLarge(`an object has more than ${MAX_OBJECT_FIELDS} fields`);

@@ -19,7 +19,7 @@ export const POD_META = message(OBJECT_META, {
   labels: map(11, "text"),
   ownerReferences: list(13, OWNER_REFERENCE),
 });
-/** A writer of an object. What it has written is not read: the entry of a scale is about the count alone. */
+/** A writer of an object. What it has written is not read: the entry of a scale is only about the count. */
 const MANAGED_FIELDS_ENTRY = message("k8s.io.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry", {
   manager: one(1, "text"),
   subresource: one(8, "text"),

@@ -8,11 +8,11 @@ export interface StreamParts {
   /** How long it lasts, in real time. */
   readonly seconds: number;
   readonly first: readonly object[];
-  /** Tells of each later event, until the returned function is called. */
+  /** Reports each later event, until the returned function is called. */
   readonly follow: (send: (event: object) => void) => () => void;
 }
 
-/** The answer to a watch: events as lines of JSON, until the time is over or the client closes. */
+/** The answer to a watch: events as lines of JSON, until the time has passed or the client closes. */
 export class EventStream {
   readonly #parts: StreamParts;
 

@@ -35,7 +35,7 @@ export const scrape = (model: WorkloadModel, state: WorkloadState, nowMs: number
   });
 };
 
-/** Usage is what two scrapes in a row differ by: after an outage the first one alone says nothing. */
+/** Usage is what two scrapes in a row differ by: after an outage the first one says nothing. */
 export const isScraped = (model: WorkloadModel, nowMs: number): boolean => {
   const atMs = lastScrapeMs(nowMs);
   return !isDark(model, atMs) && !isDark(model, atMs - RESOLUTION_MS);

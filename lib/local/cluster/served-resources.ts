@@ -19,7 +19,7 @@ export interface World {
   readonly noise: number;
   /** Autoscalers of the cluster itself. */
   readonly rivals: readonly Rival[];
-  /** resourceVersion of the autoscalers alone, from which a watch of them goes on. */
+  /** resourceVersion of only the autoscalers, from which a watch of them goes on. */
   readonly objectsVersion: number;
   /** Autoscalers as objects of the cluster. */
   readonly objects: readonly CustomObject[];

@@ -32,7 +32,7 @@ export interface ServerParts {
   readonly api: KubeApi;
   readonly credentials: ServerCredentials;
   readonly faults: Faults;
-  /** Told of what should not have happened; the client gets a 500. */
+  /** Gets what should not have happened; the client gets a 500. */
   readonly onError: (error: unknown) => void;
 }
 

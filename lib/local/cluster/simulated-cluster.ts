@@ -36,9 +36,9 @@ export interface ClusterOptions {
   readonly noise?: number;
   /** Autoscalers of the cluster's own. Default none. */
   readonly rivals?: readonly Rival[];
-  /** Real time, for the certificate alone. */
+  /** Real time, only for the certificate. */
   readonly wallClock?: () => number;
-  /** Told of what went wrong inside the server. Default: a warning of the process. */
+  /** Gets what went wrong inside the server. Default: a warning of the process. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -64,7 +64,7 @@ export interface SimulatedCluster {
 const LOOPBACK = "127.0.0.1";
 
 /**
- * Starts an HTTPS server on loopback that speaks the Kubernetes API over workloads under recorded load. Virtual time alone moves it. Throws TidemarkError
+ * Starts an HTTPS server on loopback that speaks the Kubernetes API over workloads under recorded load. Only virtual time moves it. Throws TidemarkError
  * "local.cluster-differs" when the folder holds a run of another seed or other workloads.
  */
 export const startSimulatedCluster = async (options: ClusterOptions): Promise<SimulatedCluster> => {

@@ -12,7 +12,7 @@ import { brokenFiles, hasSealedTables, type Sealed } from "./seal.ts";
 
 /**
  * Throws `local.damaged` when a part of a ready folder is missing or was changed: a run would lose history, time or autoscalers without a message. A command needs
- * clock and tables alone, so that what is left of a damaged folder can still be looked at. Changes nothing. The caller holds the folder.
+ * clock and tables only, so that what is left of a damaged folder can still be looked at. Changes nothing. The caller holds the folder.
  */
 export const refuseDamaged = (layout: FolderLayout, identity: FolderIdentity, use: Sealed): void => {
   refuseBrokenSeal(layout);

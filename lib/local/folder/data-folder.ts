@@ -34,7 +34,7 @@ export interface OpenFolder {
 }
 
 /**
- * Opens the data folder for one command, during a run or after it. Without a run this process serves the tables until `close`, and has the folder alone meanwhile.
+ * Opens the data folder for one command, during a run or after it. Without a run this process serves the tables until `close`, and holds the folder meanwhile.
  * Throws `local.no-data` when no run was ever started there, `local.folder-in-use` when another command does not release it, `local.damaged` and `local.not-ours`.
  */
 export const openFolder = async (folder: string = DEFAULT_DATA_FOLDER): Promise<OpenFolder> => {

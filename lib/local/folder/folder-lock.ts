@@ -137,7 +137,7 @@ const inUse = (layout: FolderLayout, { pid, role, startedAt }: Holder): Tidemark
 
 /**
  * What tells a living process from every other that had or will have its pid: the instant it started, in the words of the system. Nothing when it is dead or a
- * zombie. A pid alone is not enough: after a reboot, or in a container, another process soon has the same pid.
+ * zombie. A pid is not enough: after a reboot, or in a container, another process soon has the same pid.
  */
 export const processIdentity = (pid: number): string | undefined => (process.platform === "linux" ? fromProc(pid) : fromPs(pid));
 

@@ -29,7 +29,7 @@ export interface TakenFolder extends HeldFolder {
   readonly keep: () => void;
 }
 
-/** Makes the folder where there is none and takes it for this run alone. What was made for a start that fails is removed again when the run is closed. */
+/** Makes the folder where there is none and takes it only for this run. What was made for a start that fails is removed again when the run is closed. */
 export const takeFolder = async (layout: FolderLayout, closer: Closing): Promise<TakenFolder> => {
   const made = [...makeFolders(layout.dir), ...(existsSync(layout.locks) ? [] : [layout.locks])];
   let kept = false;
@@ -62,7 +62,7 @@ const forgetBeginning = (layout: FolderLayout): void => {
 };
 
 /**
- * Makes the folder and those above it, and gives those that it made, the uppermost first. Keys lie in it: it is its owner's alone. Step by step, because Node's recursive mkdir
+ * Makes the folder and those above it, and gives those that it made, the uppermost first. Keys lie in it: only its owner may read it. Step by step, because Node's recursive mkdir
  * never returns where a folder cannot be made, as in /proc.
  */
 const makeFolders = (dir: string): readonly string[] => {

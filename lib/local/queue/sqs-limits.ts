@@ -40,7 +40,7 @@ export const draftOf = ({ MessageBody, DelaySeconds = 0, MessageGroupId }: Entry
   return MessageGroupId === undefined ? draft : { ...draft, groupId: MessageGroupId };
 };
 
-/** Checks a batch as a whole. A fault of one entry fails that entry alone (`draftOf`). */
+/** Checks a batch as a whole. A fault of one entry fails only that entry (`draftOf`). */
 export const checkBatch = (entries: readonly Entry[]): void => {
   if (entries.length === 0) throw sqsFailure("EmptyBatchRequest", "There should be at least one entry in the request.");
   if (entries.length > MAX_BATCH_ENTRIES) {

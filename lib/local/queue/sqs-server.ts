@@ -78,7 +78,7 @@ const readSendBatch = (body: string): SendBatchRequest => {
   throw new SqsFailure("SerializationException", parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "));
 };
 
-/** Sends the entries to the queue. Each one succeeds or fails alone. Throws SqsFailure for a batch that SQS refuses as a whole. */
+/** Sends the entries to the queue. Each one succeeds or fails by itself. Throws SqsFailure for a batch that SQS refuses as a whole. */
 const sendBatch = (queue: Queue, { Entries }: SendBatchRequest): object => {
   checkBatch(Entries);
   const Successful: object[] = [];

@@ -35,7 +35,7 @@ const FORBIDDEN = 403;
 const FIRST_SEGMENT = /^\/([^/?]*)(.*)$/s;
 
 /**
- * Binds a server to 127.0.0.1 for programs of this user alone: every user of the machine reaches loopback, so each request must carry a secret of this run as the first segment of its path.
+ * Binds a server to 127.0.0.1 only for programs of this user: every user of the machine reaches loopback, so each request must carry a secret of this run as the first segment of its path.
  * The address that is returned has it, and is written only into the folder of the run, which only its user may read.
  */
 export const listenForOwnUser = async (server: Server): Promise<string> => {
@@ -60,7 +60,7 @@ const isSame = (given: string, secret: string): boolean => timingSafeEqual(hashO
 
 const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Binds a server to 127.0.0.1 alone, by default on a port of the system's choice, and gives its address; it answers only those that name this machine. Throws `local.port-in-use`. */
+/** Binds a server only to 127.0.0.1, by default on a port of the system's choice, and gives its address; it answers only those that name this machine. Throws `local.port-in-use`. */
 export const listenOnLoopback = async (server: Server, wantedPort = 0): Promise<string> => {
   refuseForeignHosts(server);
   await new Promise<void>((resolve, reject) => {

@@ -27,7 +27,7 @@ import type { Terminal } from "./terminal.ts";
 const REFRESH_MS = { simulated: 250, kubeconfig: 1_000 } as const;
 
 /**
- * One run from start to summary. It ends when its virtual time is over or the signal aborts, finishing what was begun. A start that is refused leaves everything as it was.
+ * One run from start to summary. It ends when its virtual time has passed or the signal aborts, finishing what was begun. A start that is refused leaves everything as it was.
  * Throws `local.*` and what manifests and traces may throw; everything that was opened is closed then too.
  * `closer` closes it from outside, where something throws that nothing can catch.
  */

@@ -16,7 +16,7 @@ const READING = new Set(["GET", "HEAD"]);
 /** Gives the text, with the labels of these names in `labels_info`. */
 export type SeriesReader = (labels: readonly string[]) => Promise<string>;
 
-/** Answers scrapers on 127.0.0.1 alone with what `read` gives: `port` 0 takes a free one. Throws `local.port-in-use`. */
+/** Answers scrapers only on 127.0.0.1, with what `read` gives: `port` 0 takes a free one. Throws `local.port-in-use`. */
 export const startSeriesServer = async (read: SeriesReader, port: number): Promise<SeriesServer> => {
   const server = createServer((request, response) => void answer(read, request, response));
   const endpoint = await listenOnLoopback(server, port);

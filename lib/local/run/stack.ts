@@ -30,7 +30,7 @@ import type { Queues } from "./run-queues.ts";
 
 export interface StackOptions {
   readonly clock: () => number;
-  /** The client of the sync alone, so that its writes can be counted. */
+  /** Only the client of the sync, so that its writes can be counted. */
   readonly syncClient: DynamoDBClient;
   readonly scheduleClient: DynamoDBClient;
   readonly queues: Queues;

@@ -53,7 +53,7 @@ const firstOf = async (service: Service, most: number): Promise<readonly Autosca
   return first;
 };
 
-/** Tells whether anything may have changed since the last look, so that unchanged data is not read again. */
+/** Says whether anything may have changed since the last look, so that unchanged data is not read again. */
 interface News {
   /** Writes that the tables have answered so far, of every client. */
   readonly writes: () => number;
@@ -65,7 +65,7 @@ interface News {
 const PATIENCE_MS = 5_000;
 
 /**
- * Reads only after something was written, or when it is asked for more than it read last. During a sync it returns the earlier value until the sync ends or the patience is over.
+ * Reads only after something was written, or when it is asked for more than it read last. During a sync it returns the earlier value until the sync ends or the patience ends.
  */
 export const onNews = <Value>(
   news: News,

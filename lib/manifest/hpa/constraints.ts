@@ -121,7 +121,7 @@ const upWarnings = ({ percent, pods }: GivenConstraint, { least, most }: Replica
   return [];
 };
 
-/** A percentage of 0 pods is 0, so it alone never scales up from 0. */
+/** A percentage of 0 pods is 0, so a percentage by itself never scales up from 0. */
 const wakeWarnings = ({ percent, pods }: GivenConstraint, { least }: ReplicaRange): Warning[] =>
   least === 0 && pods === 0 && percent !== 0
     ? [

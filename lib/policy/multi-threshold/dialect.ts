@@ -44,7 +44,7 @@ const MULTI_THRESHOLD_STEPS: readonly HpaStep[] = [
   selectPods, //     the pods of the target, which no other autoscaler selects
   measure, //        each metric against its target, or its marks: a proposal
   combine, //        the largest proposal; with a failed metric never downwards
-  stabilize, //      what the windows of recommendations agree on; not for marks alone
+  stabilize, //      what the windows of recommendations agree on; not where there are only marks
   limit, //          rate per period, min and max
   limitStep, //      the share of the current count that one step may change
   forbid, //         not so soon after the last scale

@@ -131,7 +131,7 @@ export const condensed = (runs: Runs, newest: RecommendationRun, windowMs: numbe
   return [...[...thinned(higher, windowMs), ...thinned(lower, windowMs)].toSorted((one, other) => one.lastMs - other.lastMs), newest];
 };
 
-/** Each run as its last recommendation alone: a window that holds any of a run holds that one. */
+/** Each run as only its last recommendation: a window that holds any of a run holds that one. */
 export const collapsed = (runs: Runs): Runs => runs.map(({ replicas, lastMs }) => ({ replicas, firstMs: lastMs, lastMs }));
 
 const closed = ({ windowMs: _open, ...run }: RecommendationRun): RecommendationRun => run;

@@ -29,7 +29,7 @@ export type Events = Pick<Memory, "scaleUps" | "scaleDowns">;
 export interface DecisionTimes {
   /** Read before the cluster was asked. A limit counts what was done until then: nothing leaves a period early. */
   readonly nowMs: number;
-  /** Read when the last answer had come; `nowMs` where nothing was waited for. A source that is slow to answer must not give room that is over. */
+  /** Read when the last answer had come; `nowMs` where nothing was waited for. A source that is slow to answer must not give room that has expired. */
   readonly answeredMs?: number;
 }
 
@@ -64,7 +64,7 @@ export interface Change {
 
 /** A change of the count that Tidemark did not make. It limits its own direction from when it was seen, and gives the other one no room, because its time is not known. */
 export interface OutsideChange extends Change {
-  /** True where another controller scales the workload too, or may: it counts as one of the imitated controller's own. A person's change does not, since the controllers record their own alone. */
+  /** True where another controller scales the workload too, or may: it counts as one of the imitated controller's own. A person's change does not, since the controllers record only their own. */
   readonly beside: boolean;
 }
 

@@ -129,6 +129,6 @@ export const forbiddenStates = ({ up, down }: ForbiddenWindows): readonly Forbid
     window.windowMs > 0 ? [{ ...window, ...(untilMs !== undefined && { untilMs }) }] : [],
   );
 
-/** A delay of 0 s is none. */
+/** 0 s means no delay. */
 export const timerState = (name: string, seconds: number, lasting: Lasting | undefined): readonly TimerState[] =>
   seconds === 0 ? [] : [{ name, seconds, ...(lasting && { lasting }) }];

@@ -17,7 +17,7 @@ export interface WriteReport extends AnsweredWrite {
   readonly spec: AutoscalerSpec;
 }
 
-/** What to store and to tell after the PUT: the decision's own events and series come first. */
+/** What to store and to report after the PUT: the decision's own events and series come first. */
 export interface Written {
   readonly windows: Windows;
   readonly events: readonly ControllerEvent[];

@@ -29,5 +29,5 @@ const STEPS: readonly WatermarkStep[] = [
 
 export const decideWatermark = (input: WatermarkInput): Decision => conclude(runSteps(STEPS, started(input)));
 
-/** The inner half alone, for the recorded decisions of the original's inner function. */
+/** Only the inner half, for the recorded decisions of the original's inner function. */
 export const decideInner = (sync: WatermarkSync): Decision => conclude(runSteps(INNER_STEPS, sync));

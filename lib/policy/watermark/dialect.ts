@@ -64,7 +64,7 @@ const WATERMARK_EXPLANATIONS: Explanations<WatermarkSpec> = {
   },
 };
 
-/** `datadoghq.com/v1alpha1 WatermarkPodAutoscaler` (watermark.md), and the multi-threshold document on External metrics alone (proposals.md §5). */
+/** `datadoghq.com/v1alpha1 WatermarkPodAutoscaler` (watermark.md), and the multi-threshold document on External metrics only (proposals.md §5). */
 export const WATERMARK: Dialect<WatermarkSpec> = {
   name: "watermark",
   keeps: () => ({ recommendations: false, scaleEvents: false, ownZero: false }),

@@ -1,7 +1,7 @@
 import type { EventRecord } from "../../model/event-record.ts";
 import { type Json, listedConditions, READY } from "./object-conditions.ts";
 
-/** One Event of Kubernetes about an object. Equal ids are one Event, however often they are told. */
+/** One Event of Kubernetes about an object. Equal ids are one Event, however often they are reported. */
 export interface ObjectEvent {
   readonly id: string;
   /** Another text for each time that it happened. */
@@ -39,11 +39,11 @@ export const scaleObjectEvent = ({ id, outcome, from, to, message, detail, settl
 const whyText = ({ message, detail }: { readonly message: string; readonly detail: string | undefined }): string =>
   [message, detail].filter(Boolean).join("; ");
 
-/** Conditions that people are told of. The others come and go with every value. */
-const TOLD: ReadonlySet<unknown> = new Set([READY, "AbleToScale", "ScalingActive", "ScalingBlocked", "Idle"]);
+/** Conditions that are reported as Events. The others come and go with every value. */
+const REPORTED: ReadonlySet<unknown> = new Set([READY, "AbleToScale", "ScalingActive", "ScalingBlocked", "Idle"]);
 const HOUR_MS = 3_600_000;
 
-/** An Event for each condition with another status than in the cluster. A condition that comes and goes is one Event an hour, with a count. The first status of an object tells nothing. */
+/** An Event for each condition with another status than in the cluster. A condition that comes and goes is one Event an hour, with a count. The first status of an object reports nothing. */
 export const conditionObjectEvents = (uid: string, wanted: Json, listed: Json, nowMs: number): readonly ObjectEvent[] => {
   const before = new Map(listedConditions(listed).map((condition) => [condition["type"], condition]));
   if (before.size === 0) return [];
@@ -60,9 +60,9 @@ export const conditionObjectEvents = (uid: string, wanted: Json, listed: Json, n
     }));
 };
 
-/** A pause after a scale comes with every scale, and its Event tells of it. */
+/** A pause after a scale comes with every scale, whose Event names the pause. */
 const isNews = (condition: Json, before: Json | undefined): boolean =>
-  TOLD.has(condition["type"]) &&
+  REPORTED.has(condition["type"]) &&
   before !== undefined &&
   before["status"] !== condition["status"] &&
   ![before, condition].some(({ reason }) => String(reason).startsWith(PAUSED));

@@ -109,7 +109,7 @@ export const ticksOf = ({ sinceMs, untilMs }: Pick<Timeline, "sinceMs" | "untilM
   return Array.from({ length: Math.max(0, Math.floor((untilMs - first) / step) + 1) }, (_, at) => first + at * step);
 };
 
-/** The scales and edits of a time, and what nobody told: a count that changed without a scale, and a record that began anew after a silence. */
+/** The scales and edits of a time, and what nobody reported: a count that changed without a scale, and a record that began anew after a silence. */
 export const outsideMarks = (
   points: readonly TimelinePoint[],
   scales: readonly { readonly atMs: number; readonly to: number }[],

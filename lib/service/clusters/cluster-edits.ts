@@ -66,7 +66,7 @@ export const cluster = async (context: QueryContext, name: string): Promise<Clus
 export const addCluster = async (context: ServiceContext, wanted: NewCluster): Promise<ClusterStored> => {
   refuseFaults("add", wanted.name, clusterFaults(wanted));
   const name = clusterName(wanted.name);
-  // A taken name is told before the look, which may take half a minute.
+  // Reject an existing name first: checking the cluster can take 30 s.
   if (await getCluster(context.tables, name)) throw taken(wanted.name);
   const report = await lookBefore(context, "add", wanted);
   await isOneCluster(context, "add", wanted.name, report);

@@ -22,7 +22,7 @@ type ChangeOf = (before: AutoscalerRecord, cluster: ClusterRecord) => Change | u
 
 /**
  * Edits an autoscaler. Throws `service.changed`, and `service.unknown` when it does not exist. The spec version is raised even then, because the edit that deleted it may have failed before it raised it: without
- * that, syncs go on scaling for up to five minutes what a pause was told does not exist.
+ * that, syncs go on scaling for up to five minutes an autoscaler that a pause did not find.
  */
 export const editAutoscaler = async (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
   try {

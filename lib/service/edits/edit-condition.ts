@@ -18,7 +18,7 @@ const CHANGED = "service.changed";
  *  A  reads uid a, generation 4 ✓ ──────────── write under uid a, generation 4 ✗ ── reads generation 5 ✗: service.changed
  *  B                               writes 5 ✓
  *
- * The check alone would not stop A. The write is under the version that passed the check, and after a conflict the check runs again on what is stored then.
+ * The check by itself would not stop A. The write is under the version that passed the check, and after a conflict the check runs again on what is stored then.
  */
 /** Checks the condition of an edit against the stored record. Throws `service.changed`: an edit under a condition that does not hold changes nothing. */
 export const mustMatch = (condition: EditCondition | undefined, ref: AutoscalerRef, record: AutoscalerRecord | undefined): void => {

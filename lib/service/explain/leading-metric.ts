@@ -18,7 +18,7 @@ export interface Measurements {
 
 /** What the rules say of the measured metrics. */
 interface Rules {
-  /** False for a workload at rest: its activation levels alone decide. */
+  /** False for a workload at rest: only its activation levels decide. */
   readonly decides: boolean;
   readonly combination: "Max" | "Min" | "Mean";
   /** The metrics that have a say in the count; all of them where none has. */

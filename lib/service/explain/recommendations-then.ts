@@ -9,7 +9,7 @@ import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
 
 const DAY_MS = 86_400_000;
-/** The journal has every autoscaler once a minute, so that the recommendation at the start of a window is told at most so long before. */
+/** The journal has every autoscaler once a minute, so the recommendation at the start of a window was stored at most so long before. */
 const BEFORE_MS = 120_000;
 
 /** What one sync recommended. */

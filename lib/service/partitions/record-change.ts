@@ -62,7 +62,7 @@ export const isBaseOfEdit = async (
   return false;
 };
 
-/** The record without its version. A connection is told with the record of its cluster, and is written by itself. */
+/** The record without its version. A connection is recorded with its cluster, and is written by itself. */
 const recordIn = (text: string): object => {
   const { version: _any, connection: _beside, ...rest } = JSON.parse(text) as { readonly version?: number; readonly connection?: object };
   return rest;

@@ -71,7 +71,7 @@ export const withUnknownHistory = async (
   });
 };
 
-/** Number of newest events searched. The newest one that was not refused tells the count of the workload. */
+/** Number of newest events searched. The newest one that was not refused has the count of the workload. */
 const NEWEST_EVENTS = 10;
 
 const wentToZero = async (context: ServiceContext, record: AutoscalerRecord): Promise<boolean> => {

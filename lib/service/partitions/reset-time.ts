@@ -28,7 +28,7 @@ import { headAheadMs, latestMs, newestTimeOf, scaledUntil } from "./times-ahead.
  *                                                                                                                   └─ died ✗   the head is still ahead: done again
  */
 
-/** The PUT of an intent is over when this has passed since it was seen, whatever time it carries. */
+/** The PUT of an intent has ended when this has passed since it was seen, whatever time it carries. */
 const WAIT_MS = deadlineOf(0, DEFAULT_TIMING);
 
 /**

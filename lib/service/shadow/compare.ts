@@ -51,7 +51,7 @@ const classed = (samples: readonly ShadowSample[], { periodMs, fullMs }: Pace): 
 const hoursOf = (samples: readonly ShadowSample[], untilMs: number): ShadowView["replicaHours"] => {
   let [own, rival] = [0, 0];
   for (const [at, sample] of samples.entries()) {
-    // Both counts or none: hours of one alone could not be compared.
+    // Both counts or none: hours of only one could not be compared.
     if (sample.own === undefined || sample.rival === undefined) continue;
     const lastsMs = Math.min(GAP_MS, Math.max(0, (samples[at + 1]?.atMs ?? untilMs) - sample.atMs));
     own += (sample.own * lastsMs) / HOUR_MS;

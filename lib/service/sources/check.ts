@@ -63,7 +63,7 @@ const connectionOf = async ({ tables }: ServiceContext, name: ClusterName) => {
   });
 };
 
-/** The secret of a source is the same for all clusters, and is told once. */
+/** The secret of a source is the same for all clusters, and is reported once. */
 const withoutTwins = (points: readonly CheckedPoint[]): readonly CheckedPoint[] => [
   ...new Map(points.map((point) => [JSON.stringify([point.check, point.message]), point])).values(),
 ];

@@ -100,7 +100,7 @@ const withoutError = <View extends StateView>(isWhole: boolean, view: View): Vie
   return rest as View;
 };
 
-/** The partitions that hold a namespace of the caller, with the names of these namespaces alone. */
+/** The partitions that hold a namespace of the caller, with only the names of these namespaces. */
 const visiblePartitions = (context: QueryContext, { name, partitions }: ClusterRecord): ClusterRecord["partitions"] =>
   partitions.flatMap((partition) => {
     if (!partition.namespaces) return [partition];

@@ -94,7 +94,7 @@ export interface ClusterRows {
 export interface RowQuery {
   readonly cluster?: string;
   readonly namespace?: string;
-  /** The name alone, without a path. */
+  /** Only the name, without a path. */
   readonly name?: string;
   /** Kinds of manifests, such as "HorizontalPodAutoscaler". */
   readonly kinds?: readonly string[];

@@ -25,7 +25,7 @@ export interface AutoscalerView {
   readonly target?: TargetRef;
   readonly minReplicas?: number;
   readonly maxReplicas?: number;
-  /** The object in the cluster that it is read from. Absent where people store it. Its `generation` counts the edits of the object alone. */
+  /** The object in the cluster that it is read from. Absent where people store it. Its `generation` counts only the edits of the object. */
   readonly origin?: OriginView;
   readonly state: AutoscalerState;
   /** What holds it beside its metrics, as of the newest sync: "rival", "monitor", "dry run" or similar. */

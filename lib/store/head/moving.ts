@@ -11,7 +11,7 @@ export interface MovingMark {
 }
 
 /*
- *  mover   claim ── mark 7 ── copy windows ── (stalled, its lease is over) ───────── cluster 7 → 8 ✗   the version is 8
+ *  mover   claim ── mark 7 ── copy windows ── (stalled, its lease ended) ───────── cluster 7 → 8 ✗   the version is 8
  *  sync                                        claim ── reads mark 7 on cluster 7: 7 → 8, nothing else changed ── goes on
  *
  * A lease ends by clocks, so that it cannot fence the write of another item. The mark does: the next sync that claims the partition ends an abandoned move before it does anything else.

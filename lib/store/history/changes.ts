@@ -123,7 +123,7 @@ export async function* changesOfCluster(tables: Tables, cluster: ClusterName, si
   for await (const item of readAll(tables, `read the changes of cluster "${cluster}"`, params)) yield await read(historyItemOf(item));
 }
 
-/** The first byte of a change that is read alone. */
+/** The first byte of a change that is read by itself. */
 const WHOLE = 1;
 /** The first byte of a change that says only how it differs from an earlier one of its autoscaler, its base. */
 const DIFFERENCE = 2;
@@ -160,7 +160,7 @@ export const changeBody = (change: ChangeRecord, base: ChangeBase | undefined): 
   return { body: Buffer.concat([Buffer.of(WHOLE), packed(text)]), isWhole: true };
 };
 
-/** The key of the change that a difference refers to; absent for one that is read alone. Names and uids have neither spaces nor line ends. */
+/** The key of the change that a difference refers to; absent for one that is read by itself. Names and uids have neither spaces nor line ends. */
 export const baseKeyOf = ({ body }: Pick<HistoryItem, "body">, cluster: ClusterName): Key | undefined => {
   if (typeof body === "string" || body[0] !== DIFFERENCE) return undefined;
   const [inside = "", name = "", id = ""] = headOf(body).split(" ");

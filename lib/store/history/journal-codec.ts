@@ -3,7 +3,7 @@ import type { Evaluation, JournalPage } from "../../model/records.ts";
 import { compress, inflatedText, versionOf } from "../table/compressed.ts";
 import { packed, unpacked } from "./zstd-dictionary.ts";
 
-/** A page that is read alone. */
+/** A page that is read by itself. */
 const WHOLE = 1;
 /** A page that says only how it differs from an earlier one, its base. */
 const DIFFERENCE = 2;
@@ -20,7 +20,7 @@ export type BaseKey = Omit<JournalBase, "body">;
 const NUMBER_BYTES = 6;
 const HEAD_BYTES = 1 + 2 * NUMBER_BYTES;
 
-/** The bytes of a page that is read alone. */
+/** The bytes of a page that is read by itself. */
 export const wholeBody = (page: JournalPage): Uint8Array => compress(WHOLE, page);
 
 /**
@@ -34,7 +34,7 @@ export const differenceBody = (page: JournalPage, { atMs, epoch, body }: Journal
   return Buffer.concat([head, packed(Buffer.from(JSON.stringify(page)), inflatedText(body))]);
 };
 
-/** The base that a body refers to; absent for a page that is read alone. */
+/** The base that a body refers to; absent for a page that is read by itself. */
 export const baseOf = (body: Uint8Array): BaseKey | undefined => {
   if (body[0] !== DIFFERENCE || body.length <= HEAD_BYTES) return undefined;
   const head = Buffer.from(body.subarray(0, HEAD_BYTES));

@@ -11,7 +11,7 @@ import { type BaseKey, baseOf, baseText, differenceBody, type JournalBase, pageO
 import { hasDictionaries } from "./zstd-dictionary.ts";
 
 export const JOURNAL_DAYS_KEPT = 14;
-/** A page is told as a difference from one that is at most this old. That one is stored for as much longer. */
+/** A page is stored as its difference from a page that is at most this old. The older page is kept for as much longer. */
 export const BASE_MS_MAX = 3_600_000;
 /** A difference that is larger than this share of its base saves too little, and the page becomes a new base. */
 const DIFFERENCE_SHARE_MAX = 0.5;
@@ -66,12 +66,12 @@ export const journalItem = (
   ttlSeconds: ttlOf(page.atMs + BASE_MS_MAX, JOURNAL_DAYS_KEPT),
 });
 
-/** Inserts journal pages that are read alone. An existing page of the same key stays, because it is of the same sync. */
+/** Inserts journal pages that are read by themselves. An existing page of the same key stays, because it is of the same sync. */
 export const insertJournal = async (insert: InsertHistory, ref: PartitionRef, pages: readonly JournalPage[]): Promise<void> => {
   if (pages.length > 0) await insert(pages.map((page) => journalItem(ref, page)));
 };
 
-/** The bases for the next sync, after these pages were inserted: those before, and each page that is read alone and tells all its autoscalers. */
+/** The bases for the next sync, after these pages were inserted: those before, and each page that is read by itself and holds all its autoscalers. */
 export const basesAfter = (
   bases: JournalBases,
   inserted: readonly { readonly page: JournalPage; readonly item: { readonly body: Uint8Array } }[],

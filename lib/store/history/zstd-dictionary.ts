@@ -6,7 +6,7 @@ export interface Zstd {
 }
 
 const PROBE_BYTES = 256;
-/** Bytes that shrink with a dictionary alone: each value occurs once. */
+/** Bytes that shrink only with a dictionary: each value occurs once. */
 const PROBE = Buffer.from(Array.from({ length: PROBE_BYTES }, (_, at) => (at * 167) % PROBE_BYTES));
 
 /**

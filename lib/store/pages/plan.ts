@@ -15,7 +15,7 @@ export const stableHash = (text: string): number => hash("sha256", text, "buffer
 /** Index of the page of an autoscaler. It follows from the uid, so that an unreadable page stops exactly its own autoscalers. */
 export const pageOf = (uid: AutoscalerUid, pages: number): number => (pages === 1 ? 0 : knownHash(uid) % pages);
 
-/** A journal page tells the autoscalers of this many windows pages, some 100: the more alike texts it holds, the smaller each becomes. */
+/** A journal page holds the autoscalers of this many windows pages, some 100: the more alike texts it holds, the smaller each becomes. */
 const WINDOWS_PAGES_A_JOURNAL_PAGE = 10;
 export const journalPageOfWindows = (windowsPage: number): number => Math.floor(windowsPage / WINDOWS_PAGES_A_JOURNAL_PAGE);
 /** The journal page of an autoscaler in a partition with so many windows pages. */

@@ -11,7 +11,7 @@ import { attributesOf, autoscalerSchema } from "./schemas.ts";
 import { isTombstone } from "./tombstone.ts";
 import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 
-/** An autoscaler as its item holds it, or why it cannot be read. An unreadable item stops its own autoscaler alone. */
+/** An autoscaler as its item holds it, or why it cannot be read. An unreadable item stops only its own autoscaler. */
 export type AutoscalerItem =
   | { readonly kind: "read"; readonly record: AutoscalerRecord }
   | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: AutoscalerUid; readonly message: string };

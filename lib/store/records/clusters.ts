@@ -10,7 +10,7 @@ import { attributesOf, clusterSchema, connectionSchema, fleetSchema } from "./sc
 import { isTombstone } from "./tombstone.ts";
 import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 
-/** A cluster as its item holds it, or why it cannot be read. An unreadable item stops its own cluster alone. */
+/** A cluster as its item holds it, or why it cannot be read. An unreadable item stops only its own cluster. */
 export type ClusterItem =
   | { readonly kind: "read"; readonly record: ClusterRecord }
   | { readonly kind: "unreadable"; readonly name: string; readonly message: string };

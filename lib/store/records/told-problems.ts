@@ -12,7 +12,7 @@ export type ToldItem = Readonly<Record<string, { readonly toldMs: number; readon
 const VERSION = 1;
 const stored = z.record(z.string(), z.object({ toldMs: z.number(), counts: z.record(z.string(), z.number()) }));
 
-/** Empty before the first problem. An item that cannot be read counts as empty: what goes on is told once more. */
+/** Empty before the first problem. An item that cannot be read counts as empty: what goes on is reported once more. */
 export const readTold = async (tables: Tables): Promise<ToldItem> => {
   const body = (await readRecord(tables, "read the problems that were told", toldProblemsKey))?.["body"]?.B;
   return body ? toldOf(body) : {};
@@ -27,7 +27,7 @@ const toldOf = (body: Uint8Array): ToldItem => {
   }
 };
 
-/** No condition: where two calls run at once, a problem is told twice or remembered twice. */
+/** No condition: where two calls run at once, a problem is reported twice or remembered twice. */
 export const storeToldParams = (stateTable: string, told: ToldItem): PutItemCommandInput => ({
   TableName: stateTable,
   Item: { ...itemKey(toldProblemsKey), body: { B: compress(VERSION, told) } },

@@ -69,7 +69,7 @@ export const pagesEnd = `${PAGE_SK_PREFIX}~`;
 export const autoscalerHistoryPk = (ref: AutoscalerRef): string => `autoscaler#${ref.cluster}#${ref.namespace}#${ref.name}`;
 export const EVENT_SK_PREFIX = "event#";
 export const CHANGE_SK_PREFIX = "change#";
-/** The key follows from the intent alone, so that inserting its event is idempotent, whichever sync settles it and when. */
+/** The key follows only from the intent, so that inserting its event is idempotent, whichever sync settles it and when. */
 export const eventKey = (ref: AutoscalerRef, event: { readonly atMs: number; readonly id: string }): Key => ({
   pk: autoscalerHistoryPk(ref),
   sk: `${EVENT_SK_PREFIX}${sortableMs(event.atMs)}#${event.id}`,

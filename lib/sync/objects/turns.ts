@@ -1,6 +1,6 @@
 import type { SyncMessage } from "../message.ts";
 
-/** Values alone are written once in this time. They move at nearly every sync, and each write makes the API server store a version of the object. */
+/** Where only values move, they are written once in this time. They move at nearly every sync, and each write makes the API server store a version of the object. */
 const VALUES_EVERY_MS = 60_000;
 
 /** True in one sync of each minute, which is another one for other objects. So no time has to be stored, and the writes of a minute are spread. */
@@ -13,7 +13,7 @@ export const isTurn = (uid: string, { dueMs, periodMs }: Pick<SyncMessage, "dueM
 const GOLDEN = 0.618_033_988_749_894_9;
 
 /**
- * The place of an object among those that wait for the same: the lowest is told first. It is another one in each round, so that where only a share has room, each object is in that share within
+ * The place of an object among those that wait for the same: the lowest is written first. It is another one in each round, so that where only a share has room, each object is in that share within
  * a few rounds, and one that always fails keeps no other out. No time has to be stored.
  */
 export const placeOf = (uid: string, round: number): number => (((hashOf(uid) * SPREAD) % CIRCLE) / CIRCLE + round * GOLDEN) % 1;

@@ -64,7 +64,7 @@ const unseen = (
       const origin = originIn(at.cluster, spec.record);
       return origin ? [{ spec, origin, problem: problemOf(listings, origin, spec) }] : [];
     });
-  // Fails to a hold: an answer that did not come is not an answer without the object.
+  // On doubt, hold: an answer that did not come is not an answer without the object.
   const unread = copies.flatMap(({ spec, origin, problem }): readonly Finding[] =>
     problem === undefined ? [] : [{ kind: "held", spec, because: objectUnread(origin, problem) }],
   );
@@ -89,7 +89,7 @@ const problemOf = (listings: Listings, origin: ClusterOrigin, { record }: KnownS
       kind.kind === origin.kind && (namespace ?? record.namespace) === record.namespace && without?.has(record.namespace) !== true,
   );
   if (listing?.outcome.kind === "listed") {
-    // Fails to a hold: an object that was passed over is in the cluster, and what it says is not known.
+    // On doubt, hold: an object that was passed over is in the cluster, and what it says is not known.
     return listing.outcome.unread?.find((object) => nameKey(object) === nameKey(record))?.message;
   }
   return listing?.outcome.failure.message ?? "it was not asked for";

@@ -61,7 +61,7 @@ export const findingOf = (listed: ListedObject, spec: KnownSpec | undefined, at:
   if (bytesOf(manifest) > MANIFEST_BYTES_MAX) return spec && { kind: "held", spec, because: tooLarge(listed) };
   if (spec && origin && isSame) return findingOfEdited({ ...listed, manifest }, { spec, origin }, at);
   const untilMs = origin && waitsUntilMs(origin, at.nowMs);
-  // Fails to a hold: the object that the stored spec is of is no more.
+  // On doubt, hold: the object that the stored spec is of is no more.
   if (spec && untilMs !== undefined) return { kind: "held", spec, because: madeAnewSoon(listed.of, untilMs) };
   return { kind: "store", ...listed, ...(spec && { spec }), manifest, isNewObject: origin !== undefined };
 };
@@ -74,7 +74,7 @@ const findingOfEdited = (
 ): Finding => {
   const { generation } = listed.object;
   const olderSinceMs = spec.olderSinceMs ?? nowMs;
-  // Fails to a hold: an old answer may be of before an edit that made the limits smaller.
+  // On doubt, hold: an old answer may be of before an edit that made the limits smaller.
   const newest = Math.max(origin.generation, spec.shownGeneration ?? 0);
   if (generation < newest && nowMs - olderSinceMs < OLDER_MS)
     return { kind: "held", spec, because: objectOlder({ kind: origin.kind, generation: newest }, generation), olderSinceMs };

@@ -40,7 +40,7 @@ const becauseByUid = (findings: readonly Finding[]): ReadonlyMap<AutoscalerUid, 
     findings.flatMap((finding) => (finding.kind === "gone" || finding.kind === "held" ? [[finding.spec.record.uid, finding.because] as const] : [])),
   );
 
-/** Fails to a hold: two controllers of one object would both scale its target. A dry run scales nothing. */
+/** On doubt, hold: two controllers of one object would both scale its target. A dry run scales nothing. */
 const follower = (cluster: ClusterRecord, spec: KnownSpec, nowMs: number): Because | undefined => {
   const origin = originIn(cluster, spec.record);
   const by = spec.object?.statusBy;

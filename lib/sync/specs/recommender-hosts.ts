@@ -28,7 +28,7 @@ const allows = (allowed: string, { protocol, host, hostname }: URL): boolean => 
   return isPlain === (protocol === HTTP) && (pattern === ANY_HOST || pattern === hostname || pattern === host);
 };
 
-/** The failure of the recommender in a sync. Fails to a hold: a metric without an answer never shrinks a workload. */
+/** The failure of the recommender in a sync. On doubt, hold: a metric without an answer never shrinks a workload. */
 export const refusedRecommender = (cluster: Allowing, text: string): ApiFailure | undefined => {
   const why = refusedUrl(cluster, text);
   if (why === undefined) return undefined;

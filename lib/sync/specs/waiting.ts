@@ -20,7 +20,7 @@ export interface Waiting {
 }
 
 /**
- * Why a decision by the stored spec must not be made. Fails to a hold: nothing acts by a spec that is not stored, and nothing that an edit has forbidden is done in the minute until it is stored.
+ * Why a decision by the stored spec must not be made. On doubt, hold: nothing acts by a spec that is not stored, and nothing that an edit has forbidden is done in the minute until it is stored.
  */
 export const heldByNewer = (
   { because, newer }: Waiting,

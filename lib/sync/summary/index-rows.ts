@@ -35,7 +35,7 @@ const parsed = (manifest: string): unknown => {
   try {
     return JSON.parse(manifest);
   } catch {
-    // Its problem is told by the conversion.
+    // The conversion reports its problem.
     return undefined;
   }
 };

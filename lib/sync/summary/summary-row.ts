@@ -91,7 +91,7 @@ export const withTargets = (row: BareRow, { autoscaler, evaluation, failures }: 
 
 const NOTHING_SCALED: Omit<ScaleTotals, "epoch"> = { ups: 0, added: 0, downs: 0, removed: 0 };
 
-/** Scales that were made are counted by the windows page; those that were refused by the summary alone. */
+/** Scales that were made are counted by the windows page; only the summary counts the refused ones. */
 const totalsOf = ({ evaluation, before, ended }: RowSource): SummaryTotals | undefined => {
   if (!evaluation.totals && !before?.totals && ended.length === 0) return undefined;
   const { ups, added, downs, removed } = evaluation.totals ?? NOTHING_SCALED;
@@ -125,7 +125,7 @@ const HAS_PROBLEM: Readonly<Record<keyof ProblemTimes, (source: RowSource) => bo
   atMax: ({ evaluation }) => isAtMax(evaluation),
 };
 
-/** True where a reader of tables sees the same. The targets move in every sync, and are told once a minute. */
+/** True where a reader of tables sees the same. The targets move in every sync, and are written once a minute. */
 export const isSameRow = (one: BareRow, other: SummaryRow | undefined): boolean =>
   other !== undefined &&
   SHOWN.every((field) => one[field] === other[field]) &&

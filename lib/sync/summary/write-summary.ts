@@ -88,7 +88,7 @@ export const writeSummary = async (unbounded: SyncPorts, partition: PartitionRef
     const whole = encodeHeadSummary({ ...summary, baseEpoch: head.epoch, baseMs: nowMs, rows: [] });
     return { body: whole, base: { epoch: head.epoch, rows: byKey(rows), indexHash }, ...failureOf(base, index) };
   }
-  // What has room is told, and the next sync writes the whole summary.
+  // The summary gets what has room, and the next sync writes all of it.
   const told = fits ? since : encodeHeadSummary({ ...summary, rows: [] });
   return { body: told, base: { ...(base.done ?? NO_BASE), indexHash }, ...failureOf(base, index, written) };
 };

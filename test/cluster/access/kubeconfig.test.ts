@@ -104,7 +104,7 @@ describe("a kubeconfig file, on one's own machine,", () => {
   it("is refused inside functions, which have no code to read it", async () => {
     await expect(client(kubeconfig({ token: "t0ken" }), undefined, NOTHING_TRUSTED)).rejects.toMatchObject(
       refusal(
-        'Cannot connect cluster "eu-1": a kubeconfig file is read in the embedded run alone; put it into a secret, or connect the cluster as EKS',
+        'Cannot connect cluster "eu-1": a kubeconfig file is read only in the embedded run; put it into a secret, or connect the cluster as EKS',
       ),
     );
   });

@@ -169,6 +169,6 @@ describe("TLS and addresses", () => {
   it("read no kubeconfig file in a function", async () => {
     const report = await checkConnection({ name: clusterName("eu-1"), connection: { kind: "kubeconfig", path: "/etc/passwd" } }, { clock: Date.now });
     expect(troubles(report)).toEqual(["failed credentials"]);
-    expect(pointOf(report, "credentials").message).toContain("a kubeconfig file is read in the embedded run alone");
+    expect(pointOf(report, "credentials").message).toContain("a kubeconfig file is read only in the embedded run");
   });
 });

@@ -33,7 +33,7 @@ export class ObjectChanges<Kept> {
     return version < this.#sinceVersion ? undefined : this.#kept.filter((change) => change.version > version);
   }
 
-  /** Tells of each later change, until the returned function is called. */
+  /** Reports each later change, until the returned function is called. */
   follow(follower: Follower<Kept>): () => void {
     this.#followers.add(follower);
     return () => void this.#followers.delete(follower);

@@ -4,7 +4,7 @@ import type { HpaSync } from "../../hpa/steps/sync.ts";
 import type { Measurement } from "../../shared/metrics/measurement.ts";
 import { forbiddenOf } from "./forbid.ts";
 
-/** The series by which the multi-threshold document tells to watch a band, under the names and in the units of the watermark controller (watermark.md 2.15); none for any other HPA. */
+/** The series by which the multi-threshold document says to watch a band, under the names and in the units of the watermark controller (watermark.md 2.15); none for any other HPA. */
 export const thresholdSeries = (sync: HpaSync): readonly GaugeWrite[] | undefined => {
   const { spec } = sync.input;
   if (!spec.thresholds) return undefined;
@@ -44,7 +44,7 @@ const ofMetric = ({ metric, marks, measurement }: Marked): readonly GaugeWrite[]
   return [...levels, gauge("value", Number(measurement.usageMilli), labels), gauge("replicas_scaling_proposal", measurement.proposal, labels)];
 };
 
-/** Nothing is told of the band while a metric of it cannot be read. */
+/** The band has no series while one of its metrics cannot be read. */
 const restricted = (sync: HpaSync, measurements: readonly Measurement[]): readonly GaugeWrite[] => {
   const cut = (reason: string): number => (sync.steps.some(({ limit }) => limit?.reason === reason) ? 1 : 0);
   const readable = measurements.length > 0 && measurements.every(({ kind }) => kind === "measured");

@@ -8,7 +8,7 @@ import { contextOf, type NativeStep } from "./sync.ts";
 export const measure: NativeStep = (sync) => {
   const { spec, nowMs } = sync.input;
   const context = contextOf(sync);
-  // Only an idle workload gets here without replicas: no pod can be measured, and activation alone wakes it. Else it would be warned of at every sync.
+  // Only an idle workload gets here without replicas: no pod can be measured, and only activation wakes it. Else it would be warned of at every sync.
   const measuring = spec.metrics.filter(({ input, activationMilli }) => !input && (sync.current > 0 || activationMilli !== undefined));
   const readings = measuring.map((metric) => measureNative(metric, context));
   const absent = readings.filter((reading) => reading.kind === "missing");

@@ -20,7 +20,7 @@ export interface Utilization {
 
 /**
  * proposals.md §1: every pod's use ÷ its own request, added up. Sums are fractions of integers, so that three pods at 160 % never want more than 480 % asks for.
- * A pod that runs and tells nothing, or requests nothing, fails the metric: its share of the sum is not known.
+ * A pod that runs and reports nothing, or requests nothing, fails the metric: its share of the sum is not known.
  */
 export const utilizationOf = (pods: readonly Pod[], samples: PodSamples, targetPercent: number): Utilization | Failure => {
   const running = pods.filter(({ deleting, phase }) => !deleting && phase !== "Pending" && phase !== "Failed" && phase !== "Succeeded");

@@ -36,7 +36,7 @@ export const utilizationReplicas = (input: PerPodInput, targetPercent: number, c
   if ("message" in groups) return groups;
   const requests = requestsOf(input.pods, input.resource, container);
   if ("message" in requests) return requests;
-  // A pod that tells nothing is taken to use all that it requests, or all of a target above that: shrinking must not come from silence.
+  // A pod that reports nothing is taken to use all that it requests, or all of a target above that: shrinking must not come from silence.
   const assumedPercent = BigInt(Math.max(100, targetPercent));
   return propose(input, groups, {
     ratioOf: (samples) => utilizationRatio(samples, requests, targetPercent),

@@ -92,5 +92,5 @@ const predicted = (
 
 export const outside = (side: "above" | "below"): readonly Note[] => [condition(convergeOutside(side)), withinBounds(false)];
 
-/** The original never writes 1 here; both of its documents tell to look for it, so that it is written (watermark.md 5, row 18). No decision depends on it. */
+/** The original never writes 1 here; both of its documents say to look for it, so it is written (watermark.md 5, row 18). No decision depends on it. */
 export const withinBounds = (within: boolean): Note => gauge("restricted_scaling", within ? 1 : 0, { reason: "within_bounds" });

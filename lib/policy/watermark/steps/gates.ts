@@ -77,7 +77,7 @@ const notesOf = ({ up, down }: ForbiddenWindows, nowMs: number): readonly Note[]
 const delayed = (conditions: readonly Condition[], { breach, delaySeconds }: Way, wallMs: number): Gate => {
   if (delaySeconds === 0) return OPEN;
   const lasting = lastingOf(conditions, breach, delaySeconds);
-  // A breach that was never seen, or is over, has lasted for no time: wait.
+  // A breach that was never seen, or has ended, has lasted for no time: wait.
   if (!lasting) return { kind: "closed", reason: `${breach}NotSustained` };
   return wallMs < lasting.untilMs ? { kind: "closed", reason: `${breach}NotSustained`, untilMs: lasting.untilMs } : OPEN;
 };

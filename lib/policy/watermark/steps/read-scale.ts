@@ -9,7 +9,7 @@ export const NO_KIND_MATCH = "NoKindMatch";
 const AFTER_ERROR = 1;
 const AFTER_MISSING_SCALE = 10;
 
-/** Fails to a hold: without a scale there is no count to change. */
+/** On doubt, hold: without a scale there is no count to change. */
 export const readScale: WatermarkStep = (sync) => {
   const { scale } = sync.input.observation;
   if (scale.kind === "read") return { ...sync, scale };
