@@ -2,9 +2,18 @@ import { group, type ReadOf, words } from "../fields/field-types.ts";
 import type { Problem } from "../fields/problem.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
-import { readMilli } from "../model/read/amounts.ts";
+import { floatOf, milliOf, parseQuantity } from "../model/quantity.ts";
 import { isObject } from "../model/is-object.ts";
-import { type ForeignAnswer, failure, type MetricSource, registeredSamples, type RegisteredQuery, type SourceRule, unusable } from "./source.ts";
+import {
+  type ForeignAnswer,
+  failure,
+  type MetricSource,
+  registeredSamples,
+  type RegisteredQuery,
+  roundedMilli,
+  type SourceRule,
+  unusable,
+} from "./source.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -75,9 +84,17 @@ const OK = 200;
 /** On doubt, a missing metric: only a number, or a text that is a quantity, at the place of the pointer is a value. */
 const read = (answer: ForeignAnswer, { pointer }: HttpQuery): Answer<readonly MetricValue[]> => {
   if (answer.status !== OK || answer.body === undefined) return unusable(answer, "InvalidAnswer", "the source did not answer with a JSON document");
-  const milli = readMilli(at(answer.body, pointer));
-  if (milli === undefined) return unusable(answer, "NotANumber", `there is neither a number nor a quantity at ${foreignText(pointer)}`);
+  const milli = milliIn(at(answer.body, pointer));
+  if (milli === undefined)
+    return unusable(answer, "NotANumber", `there is neither a number nor a quantity of ordinary size at ${foreignText(pointer)}`);
   return { kind: "answered", items: [{ milli, timestampMs: 0 }] };
+};
+
+/** A quantity that 64 bits cannot hold wraps in Kubernetes, often to 0. Here it is no value. */
+const milliIn = (found: unknown): bigint | undefined => {
+  if (typeof found === "number") return roundedMilli(found);
+  const quantity = typeof found === "string" ? parseQuantity(found.trim()) : undefined;
+  return quantity && Math.abs(floatOf(quantity)) <= Number.MAX_SAFE_INTEGER ? milliOf(quantity) : undefined;
 };
 
 /** What is at the place of a JSON Pointer (RFC 6901, section 4); undefined where there is nothing. */

@@ -87,6 +87,7 @@ const ofVector = (answer: ForeignAnswer, result: unknown): Answer<readonly Metri
 };
 
 const SECOND_MS = 1000;
+const NOT_FINITE = /^[+-]?(?:NaN|Inf)$/;
 
 /** `[seconds, "number"]`. */
 const valueIn = (answer: ForeignAnswer, pair: unknown): Answer<readonly MetricValue[]> => {
@@ -94,9 +95,11 @@ const valueIn = (answer: ForeignAnswer, pair: unknown): Answer<readonly MetricVa
   if (typeof seconds !== "number" || typeof text !== "string" || text.trim() === "")
     return unusable(answer, "InvalidAnswer", "a value of the answer cannot be read");
   const value = Number(text);
-  if (!Number.isFinite(value)) return unusable(answer, "NotANumber", `the value is ${foreignText(text)}, which is no finite number`);
+  // Only what a Prometheus writes for it is quoted: any other text may hold a secret.
+  const shown = NOT_FINITE.test(text) ? text : "a text";
+  if (!Number.isFinite(value)) return unusable(answer, "NotANumber", `the value is ${shown}, which is no finite number`);
   const milli = roundedMilli(value);
-  if (milli === undefined) return unusable(answer, "NotANumber", `the value ${foreignText(text)} is too large`);
+  if (milli === undefined) return unusable(answer, "NotANumber", "the value is too large");
   return { kind: "answered", items: [{ milli, timestampMs: Math.round(seconds * SECOND_MS) }] };
 };
 

@@ -1,8 +1,7 @@
-import { gzipSync } from "node:zlib";
-import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
 import { sourceClient, type SourceClient } from "../../lib/source-client/source-client.ts";
+import { HOSTILE, SECRET } from "./hostile-deeds.ts";
 import { ask, keyOf, oneSeries, type PrometheusServer, prometheusServer, sourceRecord } from "./scene.ts";
 
 let server: PrometheusServer;
@@ -92,39 +91,6 @@ describe("a source client", () => {
     expect(server.seen).toHaveLength(6);
   });
 });
-
-const BOMB = gzipSync(Buffer.alloc(32 * 1024 * 1024, " "));
-const SECRET = "s3cr3t-of-the-server";
-const pour = (response: ServerResponse): void => {
-  response.writeHead(200);
-  const more = (): void => {
-    while (!response.destroyed && response.write(Buffer.alloc(64 * 1024, " ")));
-  };
-  response.on("drain", more);
-  more();
-};
-
-const HOSTILE: Readonly<Record<string, readonly [(response: ServerResponse) => unknown, RegExp]>> = {
-  hangs: [() => undefined, /no answer within 1000 ms/],
-  drips: [
-    (response) => {
-      const timer = setInterval(() => response.write(" "), 20);
-      response.on("close", () => clearInterval(timer));
-    },
-    /not complete within 1000 ms/,
-  ],
-  "never ends": [pour, /larger than 262144 bytes/],
-  "sends a bomb": [(response) => response.writeHead(200, { "content-encoding": "gzip" }).end(BOMB), /larger than 262144 bytes/],
-  "breaks the connection": [(response) => response.destroy(), /the connection broke/],
-  "redirects to its own secrets": [(response) => response.writeHead(302, { location: `/${SECRET}` }).end(SECRET), /status 302/],
-  "redirects to the metadata service": [(response) => response.writeHead(307, { location: "http://169.254.169.254/latest" }).end(), /status 307/],
-  "answers with a page": [(response) => response.writeHead(200).end(`<html>${SECRET}</html>`), /not that of a Prometheus \(status 200/],
-  "answers with deep JSON": [(response) => response.writeHead(200).end("[".repeat(200_000)), /not that of a Prometheus/],
-  "lies about its status": [
-    (response) => response.writeHead(200).end(JSON.stringify({ status: "error", token: SECRET })),
-    /not that of a Prometheus/,
-  ],
-};
 
 describe("a hostile source", () => {
   it.each(Object.entries(HOSTILE))("that %s gives no value, in time, and its content is not shown", async (_deed, [answer, words]) => {

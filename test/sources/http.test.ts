@@ -53,6 +53,13 @@ describe("a number in a document", () => {
     expect(read(DOCUMENT, pointer)).toMatchObject({ kind: "failed", failure: { reason: "NotANumber" } });
   });
 
+  it.each([1e19, 9e18, 1e300, "1e30", "9e18", "1e999", "-1e999", "99999999999999999999", "99999Ei"])(
+    "is missing, and not 0, where 64 bits cannot hold it: %s",
+    (depth) => {
+      expect(read({ depth }, "/depth")).toMatchObject({ kind: "failed", failure: { reason: "NotANumber" } });
+    },
+  );
+
   it.each([
     [undefined, 200],
     [DOCUMENT, 201],

@@ -19,6 +19,7 @@ import type { Answer } from "../cluster/stand-in/server.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { awsServer } from "../source-client/aws-server.ts";
+import { HOSTILE, SECRET } from "../source-client/hostile-deeds.ts";
 import { HAS_PROMETHEUS, type RealPrometheus, realPrometheus } from "../source-client/real-prometheus.ts";
 import { oneSeries, type PrometheusServer, prometheusServer, sourceRecord } from "../source-client/scene.ts";
 import { testTables } from "./world.ts";
@@ -167,6 +168,25 @@ describe("a sync with registered sources", () => {
       expect.objectContaining({ name: "api", reason: "MetricMissing", message: expect.stringContaining("no answer within 2000 ms") }),
     );
   });
+
+  it.each(Object.entries(HOSTILE))(
+    "beside a source that %s scales who asks another, holds who asks it, and shows nothing of it",
+    async (_deed, [answer]) => {
+      const hostile = await prometheusServer();
+      hostile.answer = (_query, response) => void answer(response);
+      prometheus.answer = oneSeries("120");
+      environment = await syncsOf(
+        server,
+        { web: manifest("web", { source: own("bad"), query: "a", whenEmpty: 0 }), api: manifest("api", { source: own("good"), query: "b" }) },
+        [sourceRecord({ name: "bad", url: hostile.url }), sourceRecord({ name: "good", url: prometheus.url })],
+      );
+      const report = JSON.stringify(await environment.sync(), (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+      await hostile.close();
+      expect(countsOf(server)).toEqual([PODS, 12, PODS]);
+      expect(report).toContain("MetricMissing");
+      expect(report).not.toContain(SECRET);
+    },
+  );
 
   it("asks a source with everySeconds once, and decides the next syncs on the answer that the page of the windows keeps", async () => {
     prometheus.answer = oneSeries("120");
