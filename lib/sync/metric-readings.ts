@@ -15,12 +15,21 @@ export const metricReadings = (spec: AutoscalerSpec | undefined, evaluation: Mea
   if (!spec) return measured;
   const wanted = unmeasured(spec);
   const whole = measured.length === wanted.length ? measured : completed(measured, wanted);
+  // As a rule none has failed, and a summary reads the metrics of all autoscalers.
+  if (!whole.some(({ kind }) => kind === "failed")) return whole;
   return whole.map((metric, at) => (metric.kind === "failed" ? { ...metric, target: wanted[at]?.target ?? "none" } : metric));
 };
 
-/** The metrics of a spec with their targets, before the first measurement. */
-export const unmeasured = (spec: AutoscalerSpec): readonly MetricReading[] =>
-  askDialect(spec, ({ explains }, own) => explains.targets(own)).map((metric) => ({ kind: "unmeasured", ...metric }));
+/** The metrics of a spec with their targets, before the first measurement. They are made once for a spec, which stays in memory from sync to sync. */
+export const unmeasured = (spec: AutoscalerSpec): readonly MetricReading[] => {
+  const known = made.get(spec);
+  if (known) return known;
+  const readings = askDialect(spec, ({ explains }, own) => explains.targets(own)).map((metric) => ({ kind: "unmeasured" as const, ...metric }));
+  made.set(spec, readings);
+  return readings;
+};
+
+const made = new WeakMap<AutoscalerSpec, readonly MetricReading[]>();
 
 const completed = (measured: readonly MetricReading[], wanted: readonly MetricReading[]): readonly MetricReading[] =>
   measured.every(({ name }) => wanted.some((metric) => metric.name === name))

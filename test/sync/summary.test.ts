@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
+import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
+import type { AutoscalerRecord } from "../../lib/model/records.ts";
 import type { SummaryRow } from "../../lib/model/summary.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { decodeHeadSummary, type HeadSummary } from "../../lib/store/summary/head-summary.ts";
@@ -8,9 +9,11 @@ import { decodeSummary, summaryKeyOf } from "../../lib/store/summary/summary-cod
 import { derivedItemOf, readSummary } from "../../lib/store/summary/summary-items.ts";
 import { batchGet } from "../../lib/store/table/batch-get.ts";
 import { indexKey } from "../../lib/store/table/keys.ts";
+import type { LoadedSpec, LoadedSpecs } from "../../lib/sync/load-specs.ts";
+import { hasSameIndex } from "../../lib/sync/summary/index-rows.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
-import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+import { autoscalerRecord, newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -116,5 +119,38 @@ describe("the summary of a partition", () => {
     await next(world, warm);
     expect(await indexOf(world)).toMatchObject({ epoch: 4, specVersion: 1, rows: [{ name: "api" }, { name: "web" }] });
     expect((await stated(world)).index.epoch).toBe(4);
+  });
+});
+
+describe("the names of two loads of specs", () => {
+  const loaded = (...all: readonly LoadedSpec[]): LoadedSpecs => ({ specVersion: 1, clusterIncarnation: "a", readMs: 0, all });
+  const record = {
+    ...autoscalerRecord(clusterName("eu-1"), "web"),
+    manifest: '{"kind":"HorizontalPodAutoscaler","metadata":{"labels":{"app":"web"}}}',
+  };
+  const spec = {
+    dialect: "hpa",
+    target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    minReplicas: 1,
+    maxReplicas: 2,
+    metrics: [],
+  } as const;
+  const ready = (parts: Partial<AutoscalerRecord> = {}): LoadedSpec => ({ kind: "ready", spec, record: { ...record, ...parts } });
+
+  it("are surely the same where nothing that a reader sees of them has changed, and never where one of it has", () => {
+    expect(hasSameIndex(loaded(ready()), { ...loaded(ready({ updatedMs: 7 })), readMs: 60_000 })).toBe(true);
+    const others: readonly LoadedSpecs[] = [
+      loaded(),
+      loaded(ready(), ready()),
+      { ...loaded(ready()), specVersion: 2 },
+      { ...loaded(ready()), clusterIncarnation: "b" },
+      loaded(ready({ generation: 2 })),
+      loaded(ready({ createdMs: 7 })),
+      loaded(ready({ manifest: record.manifest.replace('"web"', '"api"') })),
+      loaded(ready({ paused: { by: "ada", atMs: 0 } })),
+      loaded({ kind: "invalid", record, message: "m" }),
+      loaded({ kind: "ready", record, spec: { ...spec, maxReplicas: 3 } }),
+    ];
+    for (const other of others) expect([hasSameIndex(loaded(ready()), other), hasSameIndex(other, loaded(ready()))]).toEqual([false, false]);
   });
 });

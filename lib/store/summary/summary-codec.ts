@@ -75,7 +75,9 @@ export const rowsValue = (rows: readonly SummaryRow[], atMs: number): unknown =>
     const known = words.indexOf(word);
     return known === -1 ? words.push(word) - 1 : known;
   };
-  const numbers = (value: (row: SummaryRow) => number | null | undefined): readonly (number | null)[] => rows.map((row) => value(row) ?? null);
+  /** A column that no row has a value for is left out, and takes no memory. */
+  const numbers = (value: (row: SummaryRow) => number | null | undefined): readonly (number | null)[] | undefined =>
+    rows.some((row) => (value(row) ?? null) !== null) ? rows.map((row) => value(row) ?? null) : undefined;
   const since = (kind: keyof ProblemTimes) => numbers((row) => secondsBefore(atMs, row.since?.[kind]));
   const total = (name: keyof SummaryTotals) => numbers((row) => row.totals?.[name] || null);
   const all = {
@@ -91,7 +93,9 @@ export const rowsValue = (rows: readonly SummaryRow[], atMs: number): unknown =>
     over: numbers((row) => (row.overridden ? 1 : null)),
     off: numbers((row) => (row.switchedOff ? 1 : null)),
     bands: numbers((row) => (row.hasBands ? 1 : null)),
-    targets: rows.map(({ targets }) => targets.join(BETWEEN_TARGETS)),
+    targets: rows.some(({ targets }) => targets.some((target) => target !== ""))
+      ? rows.map(({ targets }) => targets.join(BETWEEN_TARGETS))
+      : undefined,
     more: numbers((row) => row.moreTargets || null),
     scaled: numbers((row) => secondsBefore(atMs, row.lastScaleMs)),
     ups: total("ups"),
@@ -102,8 +106,7 @@ export const rowsValue = (rows: readonly SummaryRow[], atMs: number): unknown =>
     refusedDowns: total("refusedDowns"),
     ...Object.fromEntries(PROBLEM_KINDS.map((kind) => [kind, since(kind)])),
   };
-  const kept = Object.entries(all).filter(([, column]) => column.some((value) => value !== null && value !== ""));
-  return [rows.map(({ key }) => key).join(""), words, Object.fromEntries(kept)];
+  return [rows.map(({ key }) => key).join(""), words, all];
 };
 
 /** The rows of such a value. On doubt, none: it throws for a column, a key or a word that is cut off, because each row below it would show the numbers of another autoscaler, or none. */

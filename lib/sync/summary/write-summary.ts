@@ -16,7 +16,7 @@ import type { Settled } from "../settle-earlier.ts";
 import type { StoredPages } from "../store-pages.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { After } from "../windows-after.ts";
-import { indexRowOf } from "./index-rows.ts";
+import { hasSameIndex, indexRowOf } from "./index-rows.ts";
 import { type BareRow, bareRowOf, endedScales, isSameRow, type RowSource, shownIn, withTargets } from "./summary-row.ts";
 
 export interface WrittenSummary {
@@ -132,7 +132,7 @@ const writeIndex = async (
   stated: HeadSummary["index"] | undefined,
 ): Promise<HeadSummary["index"] | undefined> => {
   const remembered = ports.cache.get(partition);
-  if (remembered?.specs === specs && stated !== undefined && remembered.summary?.indexHash === stated.hash) return undefined;
+  if (remembered && stated !== undefined && remembered.summary?.indexHash === stated.hash && hasSameIndex(remembered.specs, specs)) return undefined;
   const rows = await mapYielding(specs.all, indexRowOf);
   const { specVersion, clusterIncarnation } = specs;
   const { body, hash } = encodeIndex({ specVersion, clusterIncarnation, rows });
