@@ -95,6 +95,17 @@ describe("tidemark status", () => {
     expect(shown(PAGE)).toBe(out);
   });
 
+  it("names a namespace that has used its share, or its bytes for objects, and where it is written what to do", async () => {
+    await add("eu-1");
+    const overShare = { since: new Map([["k", NOON - 60_000]]), first: "attack" };
+    await storeSync(world.context, clusterName("eu-1"), NOON - 10_000, [], { of: { overShare } });
+    world.set(NOON);
+    const { code, out } = await status();
+    expect(code).toBe(1);
+    expect(out).toContain('Namespace "attack" of cluster "eu-1" has used its share, or its bytes for objects');
+    expect(out).toContain("docs/operations.md, a tenant over its share");
+  });
+
   it("is unhealthy after two periods without a sync, not before", async () => {
     await add("eu-1");
     await syncedAgo("eu-1", 30);

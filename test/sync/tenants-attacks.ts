@@ -26,6 +26,8 @@ export interface Manifest extends App {
 /** What one tenant does to a cluster that others use as well. */
 export interface Attack {
   readonly name: string;
+  /** True where the tenant is always over its share, so that its own autoscalers hold. */
+  readonly isOver?: true;
   /** Sets up the cluster, and returns the autoscalers of the tenant. */
   readonly make: (server: Kubernetes) => readonly Manifest[];
 }
@@ -127,6 +129,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "500 autoscalers that each look at 5,000 pods",
+    isOver: true,
     make: (server) => {
       const apps = times(500, (index) => `all-${index}`);
       const selecting = (app: string): Raw => ({
@@ -172,6 +175,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "1 MB in each of 100 answers",
+    isOver: true,
     make: (server) => {
       const body = { items: times(10_000, (index) => ({ ...VALUE.items[0], metricLabels: { label: `${index}-${"x".repeat(60)}` } })) };
       adapter(server, json(200, body));
@@ -199,6 +203,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "1,000 autoscalers of 40 metrics that each look at 90 pods",
+    isOver: true,
     make: (server) => {
       const apps = times(1_000, (index) => `all-${index}`);
       const selecting = (app: string): Raw => ({

@@ -1,16 +1,11 @@
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { autoscalerName, autoscalerUid, namespace as namespaceOf, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
-import { PURE_PART } from "../../lib/sync/pure-part.ts";
-import { sync } from "../../lib/sync/sync.ts";
-import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
-import { warmCache } from "../../lib/sync/warm-cache.ts";
-import { clientTo } from "../cluster/stand-in/watched.ts";
+import { type Checkout, HERE } from "../attacks/checkout.ts";
+import { accessTo } from "../cluster/stand-in/connected.ts";
 import type { Engine } from "../contracts/engines.ts";
-import { connectedTo, nameOf, storeCluster } from "./stand-in-fleet.ts";
+import { nameOf } from "./stand-in-fleet.ts";
 import { type App, CPU, type Manifest, TENANT } from "./tenants-attacks.ts";
 import { testTables } from "./world.ts";
 
@@ -37,10 +32,13 @@ export const play = async (
   engine: Engine,
   server: { readonly url: string; readonly ca: string },
   autoscalers: { readonly others: readonly App[]; readonly tenant: readonly Manifest[] },
+  code: Checkout = HERE,
 ): Promise<Played> => {
+  const { putCluster, putAutoscaler } = code;
   const name = nameOf(1_000 + clusters++);
   const tables = testTables(engine.client, engine.tables, Date.now);
-  const record = await storeCluster(tables, name, PERIOD_MS, []);
+  const record = { name, syncPeriodMs: PERIOD_MS, partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 };
+  await putCluster(tables, record, undefined);
   const manifests: readonly Manifest[] = [...autoscalers.others.map((app) => ({ ...app, metrics: [CPU] })), ...autoscalers.tenant];
   for (const manifest of manifests) {
     const times = { generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" };
@@ -48,12 +46,12 @@ export const play = async (
     const uid = autoscalerUid(`uid-${manifest.namespace}-${manifest.name}`);
     await putAutoscaler(tables, { ...place, uid, manifest: textOf(manifest), ...times }, undefined);
   }
-  await raiseSpecVersion(tables, { cluster: name, partition: WHOLE_CLUSTER });
+  await code.raiseSpecVersion(tables, { cluster: name, partition: WHOLE_CLUSTER });
   const decisions = new Map<string, string>();
   const scaled = new Set<string>();
   let [lastMs, cpuMs] = [0, 0];
   let cpuFrom = process.cpuUsage();
-  const client = clientTo(server);
+  const client = code.clientFor(record, accessTo(server), { clock: Date.now });
   const watched: ClusterClient = {
     ...client,
     putScale: async (write, timeoutMs) => {
@@ -66,29 +64,29 @@ export const play = async (
       return answer;
     },
   };
-  const decide: typeof PURE_PART.decide = (input) => {
-    const decision = PURE_PART.decide({ ...input, nowMs: DECIDED_MS, ...(input.answeredMs !== undefined && { answeredMs: DECIDED_MS }) });
+  const decide: Checkout["rules"]["decide"] = (input) => {
+    const decision = code.rules.decide({ ...input, nowMs: DECIDED_MS, ...(input.answeredMs !== undefined && { answeredMs: DECIDED_MS }) });
     if (input.namespace !== TENANT) decisions.set(`${input.namespace}/${input.name}`, JSON.stringify(decision, bigints));
     return decision;
   };
   const ports = {
     tables,
-    insert: insertByStatement(tables),
-    connect: connectedTo(new Map([[name, watched]])),
-    rules: { ...PURE_PART, decide },
-    timing: DEFAULT_TIMING,
-    cache: warmCache(),
+    insert: code.insertByStatement(tables),
+    connect: async () => watched,
+    rules: { ...code.rules, decide },
+    timing: code.timing,
+    cache: code.warmCache(),
   };
   const message = { cluster: record.name, partition: WHOLE_CLUSTER, periodMs: PERIOD_MS };
   // A sync before the one that counts opens the connections, and writes nothing.
   await putCluster(tables, { ...record, paused: { by: "test", atMs: 0 }, version: 2 }, 1);
-  await sync(ports, { ...message, dueMs: Date.now() - 1 });
+  await code.sync(ports, { ...message, dueMs: Date.now() - 1 });
   await putCluster(tables, { ...record, version: 3 }, 2);
   decisions.clear();
   globalThis.gc?.();
   cpuFrom = process.cpuUsage();
   const fromMs = performance.now();
-  const report = await sync(ports, { ...message, dueMs: Date.now() });
+  const report = await code.sync(ports, { ...message, dueMs: Date.now() });
   client.close();
   if (report.kind !== "completed") throw new Error(`the sync was dropped: ${report.why}`);
   return { report, decisions, scaled, scaledMs: lastMs - fromMs, cpuMs };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Engine, startMemory } from "../contracts/engines.ts";
-import { ATTACKS, type Attack, othersOf } from "./tenants-attacks.ts";
+import { ATTACKS, type Attack, othersOf, TENANT } from "./tenants-attacks.ts";
 import { type Played, play } from "./tenants-played.ts";
 import { tenantsServer } from "./tenants-server.ts";
 
@@ -40,6 +40,10 @@ describe("the other tenants of a cluster", () => {
       expect(beside.decisions.size).toBe(OTHERS.length);
       expect(beside.scaled.size).toBe(OTHERS.length);
       expect(beside.scaledMs).toBeLessThan(1.1 * alone.scaledMs + SLACK_MS);
+      // What is over its share holds alone, and is named.
+      const over = new Set(beside.report.overShare.map(({ namespace }) => namespace));
+      expect([...over].filter((namespace) => namespace !== TENANT)).toEqual([]);
+      if (attack.isOver) expect(over).toContain(TENANT);
     },
     60_000,
   );

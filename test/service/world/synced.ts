@@ -4,7 +4,7 @@ import type { Windows } from "../../../lib/model/windows.ts";
 import { claim } from "../../../lib/store/head/claim.ts";
 import { readHead } from "../../../lib/store/head/head.ts";
 import { release } from "../../../lib/store/head/release.ts";
-import { NO_TROUBLES } from "../../../lib/store/head/troubles.ts";
+import { NO_TROUBLES, type Troubles } from "../../../lib/store/head/troubles.ts";
 import { insertEvents } from "../../../lib/store/history/events.ts";
 import type { InsertHistory } from "../../../lib/store/history/insert-history.ts";
 import { insertJournal } from "../../../lib/store/history/journal.ts";
@@ -26,6 +26,7 @@ export const storeSync = async (
   cluster: ClusterName,
   atMs: number,
   outcomes: readonly Outcome[],
+  troubles: Troubles = NO_TROUBLES,
 ): Promise<void> => {
   const partition = { cluster, partition: partitionName("default") };
   const claimed = await claim(tables, { partition, dueMs: atMs, clockMs: atMs, leaseUntilMs: atMs + LEASE_MS });
@@ -38,7 +39,7 @@ export const storeSync = async (
   await writePage(tables, { id: pageId, epoch: head.epoch, body: encodePage(entries), ...(before && { readEpoch: before.epoch }) });
   const evaluations = outcomes.map(({ record: { uid, namespace, name }, evaluation }) => ({ uid, namespace, name, ...evaluation }));
   await insertJournal(insert, partition, [{ atMs, epoch: head.epoch, page: 0, evaluations }]);
-  const closing = { dueMs: atMs, nowMs: atMs, evaluatedMs: atMs, pageGeneration: 1, pages: [head.epoch], intents: new Map(), troubles: NO_TROUBLES };
+  const closing = { dueMs: atMs, nowMs: atMs, evaluatedMs: atMs, pageGeneration: 1, pages: [head.epoch], intents: new Map(), troubles };
   await release(tables, held, closing);
 };
 

@@ -145,6 +145,8 @@ describe("objects of one namespace", () => {
       },
     });
     expect((await world.records()).find(({ name }) => name === "web")).toMatchObject({ origin: { generation: 2 } });
+    // What `status` shows, and the function that plans counts for the alarm.
+    expect((await world.head()).troubles.of.overShare).toMatchObject({ first: "attack" });
     // An hour later all of it was given back.
     world.nowMs += HOUR_MS;
     expect(await world.next(world.cold())).toMatchObject({ specsOverBudget: 0 });
