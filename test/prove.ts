@@ -10,6 +10,10 @@ interface Program {
 
 /** What proves more than the tests of a change do. Each takes options of its own. */
 const PROGRAMS: Readonly<Record<string, Program>> = {
+  attacks: {
+    about: "attacks of tenants, servers, editors and users of one machine, on this checkout or on an earlier one",
+    file: "test/attacks/run.ts",
+  },
   chaos: { about: "the packaged parts beside a real API server, killed, stopped and behind bad connections", file: "test/chaos/run.ts" },
   clauses: { about: "every clause of every conditional write, taken away one at a time", file: "test/simulation/planted/clause-table.ts" },
   conformance: { about: "recorded decisions, of the files and folders that are named", file: "test/conformance/run.ts" },

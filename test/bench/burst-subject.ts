@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
@@ -8,6 +6,7 @@ import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+import { checkoutOf } from "../attacks/checkout.ts";
 import type { Engine } from "../contracts/engines.ts";
 import type { App } from "../control-plane/fill.ts";
 import type { ControlPlane } from "../control-plane/start.ts";
@@ -46,15 +45,7 @@ export interface Subject {
 
 /** What a folder holds of the project, on a cluster and tables that others use too. */
 export const subjectOf = async (name: string, folder: string, plane: ControlPlane, engine: Engine, apps: readonly App[]): Promise<Subject> => {
-  const load = (path: string) => import(join(folder, path));
-  // Checkouts before 0.2.0 have another name for it.
-  const pure = existsSync(join(folder, "lib/sync/pure-part.ts")) ? "sync/pure-part" : "sync/rules";
-  const [{ sync }, { PURE_PART, RULES = PURE_PART }, { DEFAULT_TIMING }, { warmCache }, { clientFor }] = await Promise.all(
-    ["sync/sync", pure, "sync/timing", "sync/warm-cache", "cluster/connect"].map((path) => load(`lib/${path}.ts`)),
-  );
-  const { insertByStatement } = await load("lib/store/history/insert.ts");
-  // Each checkout stores its own records.
-  const [{ putCluster }, { putAutoscaler }] = await Promise.all(["clusters", "autoscalers"].map((file) => load(`lib/store/records/${file}.ts`)));
+  const { sync, rules, timing, warmCache, clientFor, insertByStatement, putCluster, putAutoscaler } = await checkoutOf(folder);
   const tables: Tables = testTables(engine.client, engine.tables, Date.now);
   const cluster: ClusterRecord = {
     name: clusterName(name),
@@ -63,20 +54,20 @@ export const subjectOf = async (name: string, folder: string, plane: ControlPlan
     settings: DEFAULT_SETTINGS,
     version: 1,
   };
-  // Earlier checkouts have the connection in the record, and read no cluster without it.
-  await putCluster(tables, { ...cluster, connection: { kind: "kubeconfig", path: "not-used" } }, undefined);
+  await putCluster(tables, cluster, undefined);
   await mapWithLimit(apps, 8, (app) => putAutoscaler(tables, recordOf(cluster, app), undefined));
   const access = {
     server: new URL(plane.url),
     ca: plane.ca,
     rejectUnauthorized: true,
+    ownAddresses: true,
     credentials: async () => ({ headers: { authorization: `Bearer ${plane.token}` } }),
     forget: () => undefined,
   };
-  const client: ClusterClient = clientFor(name, access, { clock: Date.now });
+  const client: ClusterClient = clientFor(cluster, access, { clock: Date.now });
   const insert = insertByStatement(tables);
-  const ports = { tables, insert, connect: async () => client, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
-  return { name, cluster, client, ports, sync };
+  const ports = { tables, insert, connect: async () => client, rules, timing, cache: warmCache() };
+  return { name, cluster, client, ports, sync: sync as Subject["sync"] };
 };
 
 export const recordOf = ({ name: cluster }: ClusterRecord, app: App): AutoscalerRecord => ({

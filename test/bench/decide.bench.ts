@@ -11,9 +11,9 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { type DecideInput, decide } from "../../lib/policy/decide.ts";
+import { readCustomValues, readExternalValues, readPodMetrics } from "../answers.ts";
 import { NOON } from "../noon.ts";
 import { observationOf, scaleRead } from "../observation.ts";
-import { readCustomValues, readExternalValues, readPodMetrics } from "../answers.ts";
 
 /**
  * Decisions per second and bytes allocated for one autoscaler with 1 to 1,000 pods: `decide` alone on an observation that stands ready (what the Go controller does in memory,

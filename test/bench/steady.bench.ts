@@ -16,7 +16,7 @@ import { CPU, type Subject, subjectOf } from "./burst-subject.ts";
 const AUTOSCALERS = Number(process.env["STEADY_AUTOSCALERS"] ?? 1_000);
 const MINUTES = Number(process.env["STEADY_MINUTES"] ?? 20);
 const WARM_MINUTES = Number(process.env["STEADY_WARM"] ?? 8);
-const PERIOD_MS = 15_000;
+const PERIOD_MS = Number(process.env["STEADY_PERIOD_MS"] ?? 15_000);
 const SYNCS_A_MINUTE = 60_000 / PERIOD_MS;
 
 interface Sample {

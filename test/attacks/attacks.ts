@@ -1,0 +1,9 @@
+import type { Attack } from "./attack.ts";
+import { ATTACKS as MACHINE } from "./machine.ts";
+import { ATTACKS as MEMORY } from "./memory.ts";
+import { ATTACKS as OBJECTS } from "./objects.ts";
+import { ATTACKS as RECOMMENDER } from "./recommender.ts";
+import { ATTACKS as TENANTS } from "./tenants.ts";
+import { ATTACKS as WORDS } from "./words.ts";
+
+export const ATTACKS: readonly Attack[] = [...TENANTS, ...OBJECTS, ...MEMORY, ...WORDS, ...RECOMMENDER, ...MACHINE];
