@@ -2,7 +2,7 @@ import { type PartSummary, scoreOf, totalOf } from "./summary.ts";
 
 const HEAD = "| part | mutants | killed | endless | timed out | survived | not reached | broken | score |\n|---|---|---|---|---|---|---|---|---|";
 
-/** The table of docs/proofs.md, in Markdown: a row for each part, and their sum. */
+/** The table of docs/proofs-report.md, in Markdown: a row for each part, and their sum. */
 export const mutationTable = (parts: readonly { readonly part: string; readonly summary: PartSummary }[]): string =>
   [HEAD, ...parts.map(({ part, summary }) => row(`\`${part}\``, summary)), row("all", totalOf(parts.map(({ summary }) => summary)))].join("\n");
 

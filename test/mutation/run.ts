@@ -9,12 +9,12 @@ import { leftOver, type PartSummary, scoreOf, summaryOf, totalOf } from "./summa
 
 /**
  * `npm run prove -- mutation [PART…]`: changes lib/policy and lib/model in small ways, one part after the other, and runs their tests against each change. Each part's result is
- * left in reports/mutation; last come what was not killed and a table of all parts measured so far. Once all are, the table of docs/proofs.md is written. Exit code 1 if a part
+ * left in reports/mutation; last come what was not killed and a table of all parts measured so far. Once all are, the table of docs/proofs-report.md is written. Exit code 1 if a part
  * cannot be measured.
  */
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-const PROOFS = join(import.meta.dirname, "../../docs/proofs.md");
+const PROOFS = join(import.meta.dirname, "../../docs/proofs-report.md");
 
 interface MeasuredPart {
   readonly part: string;
@@ -44,7 +44,7 @@ const printTable = (measured: readonly MeasuredPart[]): void => {
 const writePage = (measured: readonly MeasuredPart[]): void => {
   const page = readFileSync(PROOFS, "utf8");
   writeFileSync(PROOFS, withTable(page, "mutation", mutationTable(measured)));
-  say("docs/proofs.md is written");
+  say("docs/proofs-report.md is written");
 };
 
 const main = async (wanted: readonly string[]): Promise<void> => {

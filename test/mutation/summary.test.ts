@@ -28,21 +28,21 @@ describe("the parts of the mutation test", () => {
   });
 });
 
-describe("the table of docs/proofs.md", () => {
-  const rows = [...readFileSync("docs/proofs.md", "utf8").matchAll(/^\| (?:`([\w/]+)`.*?|all) \| ([\d,]+) \| ([\d,]+) \|.* ([\d.]+) % \|$/gm)].map(
-    ([, part = "all", mutants = "", killed = "", score = ""]) => ({
-      part,
-      mutants: Number(mutants.replaceAll(",", "")),
-      killed: Number(killed.replaceAll(",", "")),
-      score: Number(score),
-    }),
-  );
+describe("the table of docs/proofs-report.md", () => {
+  const rows = [
+    ...readFileSync("docs/proofs-report.md", "utf8").matchAll(/^\| (?:`([\w/]+)`.*?|all) \| ([\d,]+) \| ([\d,]+) \|.* ([\d.]+) % \|$/gm),
+  ].map(([, part = "all", mutants = "", killed = "", score = ""]) => ({
+    part,
+    mutants: Number(mutants.replaceAll(",", "")),
+    killed: Number(killed.replaceAll(",", "")),
+    score: Number(score),
+  }));
   const parts = rows.filter(({ part }) => part !== "all");
 
   it("has a row for each part", () => expect(parts.map(({ part }) => part)).toEqual(Object.keys(PARTS)));
 
   it("has the form that the command writes, which is a row for each part and their sum", () => {
-    const head = /<!-- mutation -->\n(.*\n.*)\n/.exec(readFileSync("docs/proofs.md", "utf8"))?.[1];
+    const head = /<!-- mutation -->\n(.*\n.*)\n/.exec(readFileSync("docs/proofs-report.md", "utf8"))?.[1];
     expect(mutationTable([{ part: "model", summary: summaryOf(report) }]).split("\n")).toEqual([
       ...(head ?? "").split("\n"),
       "| `model` | 8 | 2 | 1 | 1 | 1 | 1 | 1 | 66.7 % |",

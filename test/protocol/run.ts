@@ -7,7 +7,7 @@ import { DEEPER, QUESTIONS } from "./questions.ts";
 
 /**
  * `npm run prove -- model [--deep] [--only TEXT] [--write]`: asks spin every question, prints a table and a last line `N passed, N failed`; exit 1 on any wrong answer. With --write it writes
- * what was asked of the first model into docs/proofs.md.
+ * what was asked of the first model into docs/proofs-report.md.
  */
 const { values } = parseArgs({
   options: { deep: { type: "boolean", default: false }, only: { type: "string", default: "" }, write: { type: "boolean", default: false } },
@@ -38,7 +38,7 @@ for (const verdict of verdicts) {
   ]);
 }
 if (values.write) {
-  const PAGE = "docs/proofs.md";
+  const PAGE = "docs/proofs-report.md";
   const rows = verdicts
     .filter(({ asked, complete }) => asked.model === "exactly-once" && complete)
     .map(

@@ -10,7 +10,7 @@ import { SOURCE_BUGS } from "./sources.ts";
 import { STOP_BUGS } from "./stops.ts";
 import { WINDOWS_BUGS } from "./windows.ts";
 
-/** Every row of the table in docs/proofs.md, "Planted mistakes". */
+/** Every row of the table in docs/proofs-report.md, "Planted mistakes". */
 export const PLANTED: readonly PlantedBug[] = [
   ...HEAD_BUGS,
   ...WINDOWS_BUGS,

@@ -10,7 +10,7 @@ import { CLAUSES, type Clause, mutated } from "./clauses.ts";
 
 /**
  * `npm run prove -- clauses [--seeds N] [--only PART]`: takes away every clause of every condition in lib/store, one at a time, plays seeds until an invariant breaks, prints a row for each, and
- * writes the table of docs/proofs.md, "Every clause of every condition" (with --only nothing is written). Ends with 1 where none breaks and no sentence says why the clause is kept.
+ * writes the table of docs/proofs-report.md, "Every clause of every condition" (with --only nothing is written). Ends with 1 where none breaks and no sentence says why the clause is kept.
  */
 const { values } = parseArgs({ options: { seeds: { type: "string", default: "20" }, only: { type: "string", default: "" } } });
 const seeds = Number(values.seeds);
@@ -29,7 +29,7 @@ const firstBroken = async (clause: Clause, unwatched?: Invariant): Promise<strin
   return undefined;
 };
 
-const PAGE = "docs/proofs.md";
+const PAGE = "docs/proofs-report.md";
 const rows = ["| write | clause | becomes | what then breaks |", "|---|---|---|---|"];
 let empty = 0;
 for (const clause of CLAUSES) {

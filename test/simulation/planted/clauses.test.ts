@@ -37,8 +37,8 @@ it("seeds send no other conditional request", { timeout: 120_000 }, async () => 
   expect([...keys].filter((key) => !LISTED.has(key))).toEqual([]);
 });
 
-it("the table in docs/proofs.md has a row for each clause, with an invariant or a sentence", () => {
-  const page = readFileSync("docs/proofs.md", "utf8");
+it("the table in docs/proofs-report.md has a row for each clause, with an invariant or a sentence", () => {
+  const page = readFileSync("docs/proofs-report.md", "utf8");
   for (const one of CLAUSES) {
     const start = `| ${one.write} | \`${one.clause}\` | ${one.becomes} | `;
     const row = page.split("\n").find((line) => line.startsWith(start));

@@ -3,7 +3,7 @@ import { play } from "../play.ts";
 import { STEP } from "../watch/model-steps.ts";
 import { PLANTED } from "./all.ts";
 
-/** `node test/simulation/planted/first-seeds.ts [--seeds N]`: the first seed that shows each planted mistake, and the invariant that it breaks; for the table in docs/proofs.md. */
+/** `node test/simulation/planted/first-seeds.ts [--seeds N]`: the first seed that shows each planted mistake, and the invariant that it breaks; for the table in docs/proofs-report.md. */
 const { values } = parseArgs({ options: { seeds: { type: "string", default: "200" } } });
 const seeds = Number(values.seeds);
 

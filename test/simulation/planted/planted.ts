@@ -3,7 +3,7 @@ import { EVENT_SK_PREFIX } from "../../../lib/store/table/keys.ts";
 import type { Planted } from "../play.ts";
 import type { Invariant } from "../watch/ledger.ts";
 
-/** A mistake, the row of the table in docs/proofs.md that it stands for, and the invariants of which one must catch it. */
+/** A mistake, the row of the table in docs/proofs-report.md that it stands for, and the invariants of which one must catch it. */
 export interface PlantedBug extends Planted {
   /** First seed that shows it (first-seeds.ts finds it anew). */
   readonly seed: number;
