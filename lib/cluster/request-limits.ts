@@ -77,6 +77,8 @@ export const PART_BYTES = 64;
 export const MAX_ITEM_PARTS = 20_000;
 export const MAX_ITEM_VALUES = 800_000;
 
+/** What was made of a larger item is not kept for the next LIST: it is decoded each time. */
+export const KEPT_ITEM_BYTES_MAX = 16_000;
 /** An item of a list counts as this many elements: what is made of an empty one takes 200 bytes. */
 export const PARTS_OF_AN_ITEM = 4;
 

@@ -1,3 +1,5 @@
+import { KEPT_ITEM_BYTES_MAX } from "./request-limits.ts";
+
 /** What was made of an item of a LIST, and the values of the answer that it counts as. */
 interface MadeItem {
   readonly made: unknown;
@@ -21,8 +23,6 @@ export interface KeptLists {
 
 /** Bytes of the answers whose items the process keeps, of all clusters together. What is made of them takes less than half. */
 const BYTES_MAX = 32_000_000;
-/** A larger item is decoded each time. */
-const ITEM_BYTES_MAX = 16_000;
 
 interface KeptItem {
   readonly item: MadeItem;
@@ -78,7 +78,7 @@ export const keptLists = (): KeptLists => {
         keep: (hash, item, bytes) => {
           // What was made of it for another reading is replaced.
           const more = list.items.has(hash) ? 0 : bytes;
-          if (bytes > ITEM_BYTES_MAX || list.bytes + more > BYTES_MAX) return;
+          if (bytes > KEPT_ITEM_BYTES_MAX || list.bytes + more > BYTES_MAX) return;
           list.items.set(hash, { item, bytes, reading });
           list.bytes += more;
         },

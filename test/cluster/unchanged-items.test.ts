@@ -6,27 +6,31 @@ import type { CallBudget } from "../../lib/cluster/transport/budget.ts";
 import type { Transport } from "../../lib/cluster/transport/transport.ts";
 import { type KeptLists, keptLists } from "../../lib/cluster/unchanged-items.ts";
 import { decodeAnswer } from "../../lib/cluster/wire/answer.ts";
+import { decodeJson } from "../../lib/cluster/wire/decode-json.ts";
 import { POD_LIST } from "../../lib/cluster/wire/pods.ts";
 import { asObject, asText } from "../../lib/model/read/json.ts";
 import { published } from "./wire/published.ts";
 
 type Pods = Readonly<Record<string, string>>;
 
+const listOf = (pods: Pods) => ({
+  metadata: { resourceVersion: "1" },
+  items: Object.entries(pods).map(([name, app]) => ({ metadata: { name, namespace: "shop", uid: name, labels: { app } }, spec: {}, status: {} })),
+});
 const { encode } = published();
-const bytesOf = (pods: Pods): Buffer =>
-  encode(
-    "k8s.io.api.core.v1.PodList",
-    {
-      metadata: { resourceVersion: "1" },
-      items: Object.entries(pods).map(([name, app]) => ({ metadata: { name, namespace: "shop", uid: name, labels: { app } }, spec: {}, status: {} })),
-    },
-    "v1",
-  );
+/** The same LIST as an API server answers it to a client that asks for protobuf, and as an aggregated or a simulated one does. */
+const ENCODINGS: Readonly<Record<string, (pods: Pods) => Buffer>> = {
+  protobuf: (pods) => encode("k8s.io.api.core.v1.PodList", listOf(pods), "v1"),
+  JSON: (pods) => Buffer.from(JSON.stringify({ kind: "PodList", apiVersion: "v1", ...listOf(pods) })),
+};
 
 /** A server whose LIST has these bytes. */
 const answering = (bytes: Buffer): Pick<Transport, "get"> => ({
   get: async (request) => {
-    const decoded = await decodeAnswer(bytes, POD_LIST, request);
+    const decoded =
+      bytes[0] === "{".charCodeAt(0)
+        ? await decodeJson(bytes, { ...request, message: POD_LIST.message })
+        : await decodeAnswer(bytes, POD_LIST, request);
     if (decoded.kind === "broken")
       return { kind: "failed", failure: { code: 0, reason: decoded.reason ?? "MalformedAnswer", message: decoded.state } };
     return { kind: "read", body: decoded.object as never, bytes: bytes.length, streamed: true };
@@ -56,7 +60,7 @@ const listing = async (kept: KeptLists, bytes: Buffer, isWanted: (name: string) 
 
 const FRONT: Pods = { "web-1": "web", "web-2": "web", "api-1": "api" };
 
-describe("an object of a LIST that did not change since the last LIST", () => {
+describe.each(Object.entries(ENCODINGS))("an object of a LIST in %s that did not change since the last LIST", (_encoding, bytesOf) => {
   it("is not decoded and not converted again, and is there as before", async () => {
     const kept = keptLists();
     const first = await listing(kept, bytesOf(FRONT));
@@ -77,6 +81,13 @@ describe("an object of a LIST that did not change since the last LIST", () => {
     await listing(kept, bytesOf(FRONT), (name) => name !== "api-1");
     expect((await listing(kept, bytesOf(FRONT))).pods).toHaveLength(3);
     expect((await listing(kept, bytesOf(FRONT), (name) => name === "api-1")).pods).toEqual([{ name: "api-1", labels: { app: "api" } }]);
+  });
+
+  it("is decoded each time where it is larger than what is kept, and the others are not", async () => {
+    const kept = keptLists();
+    const large = bytesOf({ ...FRONT, "web-2": "x".repeat(17_000) });
+    const first = await listing(kept, large);
+    expect(await listing(kept, large)).toEqual({ converted: ["web-2"], pods: first.pods });
   });
 
   it("is kept by no LIST that is cut off: the next one compares with the last whole one", async () => {

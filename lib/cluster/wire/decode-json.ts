@@ -1,9 +1,11 @@
 import type { Buffer } from "node:buffer";
+import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { foreignText } from "../../model/foreign-text.ts";
 import type { Json } from "../../model/read/json.ts";
 import {
   DECODE_BYTES_AT_ONCE,
+  KEPT_ITEM_BYTES_MAX,
   MAX_ANSWER_PARTS,
   MAX_DOCUMENT_PARTS,
   MAX_ITEM_PARTS,
@@ -110,18 +112,56 @@ const readItems = async (reading: Reading, { message, ...receiver }: JsonWanted,
   let partsLeft = MAX_ANSWER_PARTS;
   for (const first of elementsOf(reading)) {
     if (first !== OBJECT_OPENS) throw unexpected(reading, "an object as the item of the list");
-    const { at } = reading;
-    const item = readItem(reading, table, receiver);
-    const parts = PARTS_OF_AN_ITEM + (receiver.light ? 0 : reading.partsMax - reading.partsLeft);
+    const parts = giveItem(reading, { table, receiver, onItem });
     partsLeft -= parts;
     if (partsLeft < 0) throw tooManyParts(MAX_ANSWER_PARTS);
     keepParts(receiver, parts);
-    if (item) onItem(item, reading.at - at);
     if (reading.at < pauseAt) continue;
     await setImmediate();
     pauseAt = reading.at + DECODE_BYTES_AT_ONCE;
   }
   begin(reading, { objectEndMax: reading.bytes.length, partsMax: MAX_DOCUMENT_PARTS });
+};
+
+interface ItemsTo {
+  readonly table: Message | undefined;
+  readonly receiver: Receiver;
+  readonly onItem: OnItem;
+}
+
+/** Gives away the item at this byte: what was made of the same bytes before, or the decoded item. Returns the values that it counts as. */
+const giveItem = (reading: Reading, { table, receiver, onItem }: ItemsTo): number => {
+  const { at } = reading;
+  const same = receiver.unchanged && hashOfItem(reading);
+  const known = same && receiver.unchanged?.give(same.hash, same.end - at);
+  if (same && known !== undefined) {
+    reading.at = same.end;
+    return PARTS_OF_AN_ITEM + known;
+  }
+  const item = readItem(reading, table, receiver);
+  const values = receiver.light ? 0 : reading.partsMax - reading.partsLeft;
+  if (item) {
+    onItem(item, reading.at - at);
+    if (same) receiver.unchanged?.keep(same.hash, reading.at - at, values);
+  }
+  return PARTS_OF_AN_ITEM + values;
+};
+
+/** A hash of the bytes of the item at this byte, and where it ends; undefined for an item that is broken, or so large that nothing of it would be kept. Nothing is read by it. */
+const hashOfItem = (reading: Reading): { readonly hash: string; readonly end: number } | undefined => {
+  const { at } = reading;
+  try {
+    begin(reading, { objectEndMax: at + KEPT_ITEM_BYTES_MAX, partsMax: MAX_ITEM_PARTS });
+    skipValue(reading);
+    const end = reading.at;
+    return { hash: hash("sha256", reading.bytes.subarray(at, end), "base64"), end };
+  } catch (error) {
+    // What is wrong with it is said by its decoding.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  } finally {
+    reading.at = at;
+  }
 };
 
 /** Undefined for an item that was passed over. */
