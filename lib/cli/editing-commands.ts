@@ -36,6 +36,20 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
         if (plan) await (await code.prune()).prune(session.service, printer, applied, { ...plan, dryRun: options.dryRun === true });
       });
     });
+  for (const [verb, about] of STRICT)
+    withFiles(withScope(root.command(verb)))
+      .description(about)
+      .addHelpText("after", example(`tidemark ${verb} -f web.yaml --cluster eu-1`))
+      .addOption(dryRun())
+      .addOption(validateOption())
+      .action(async (options: ApplyCommandOptions & ScopeOptions) => {
+        const sources = await (await code.sources()).readSources(options, io.stdin);
+        await run(
+          options,
+          "edit",
+          async (session, printer) => void (await (await code.edit()).apply(session, { printer, io }, sources, { ...options, only: verb })),
+        );
+      });
   withOptionalFiles(withLabels(root.command("delete")))
     .description("delete autoscalers by name, by labels, or those that manifests name; a workload keeps its count, and the history stays")
     .argument("[names...]", NAMES)
@@ -64,6 +78,12 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
       ),
     );
 };
+
+/** As kubectl has them beside `apply`, for scripts that must not meet an autoscaler, or none. */
+const STRICT = [
+  ["create", "create autoscalers; nothing is stored where one of them exists"],
+  ["replace", "replace autoscalers; nothing is stored where one of them does not exist"],
+] as const;
 
 const withLabels = (command: Command): Command =>
   withSelector(withEditScopes(command)).option("--all", "all autoscalers of the namespace, or with -A of every namespace");

@@ -3,12 +3,10 @@ import { isTidemarkError } from "../model/errors.ts";
 /** What kubectl calls otherwise, or does and Tidemark does not: its command, and what to call here. */
 const COMMANDS: Readonly<Record<string, string>> = {
   annotate: "annotations are part of a manifest: tidemark edit NAME",
-  create: "tidemark apply -f FILE creates and updates",
   label: "labels are part of a manifest: tidemark edit NAME",
   log: "tidemark events NAME lists scales, and tidemark explain NAME the newest decision",
   logs: "tidemark events NAME lists scales, and tidemark explain NAME the newest decision",
   patch: "tidemark edit NAME, or tidemark apply -f FILE",
-  replace: "tidemark apply -f FILE creates and updates",
   rollout: "tidemark changes NAME -o json has every earlier manifest, which apply stores again",
   scale: "tidemark override set NAME --pin COUNT --until 2h --reason WHY holds a count, and ends by itself",
   set: "tidemark edit NAME, or tidemark override set NAME",
@@ -36,6 +34,6 @@ const isKind = (word: string): boolean => OTHER_KINDS.test(word) || SCALED_OBJEC
 
 /** The template that prints what a format of kubectl prints that does not exist here. */
 export const formatHint = (format: string): string | undefined =>
-  /^(custom-columns(-file)?|go-template(-file)?|template)(=|$)/.test(format)
+  /^(go-template(-file)?|template)(=|$)/.test(format)
     ? `a template does the same: -o jsonpath='{range .items[*]}{.metadata.name}{"\\t"}{.spec.maxReplicas}{"\\n"}{end}'`
     : undefined;

@@ -77,7 +77,7 @@ export const program = (run: Run, io: Io): Command => {
 /** The groups of the help, in the order in which they are printed. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Look:": ["get", "describe", "explain", "schedule", "timeline", "history", "events", "changes", "export", "series", "status"],
-  "Edit:": ["apply", "delete", "pause", "resume", "diff", "edit", "autoscale", "override", "calendar"],
+  "Edit:": ["apply", "create", "replace", "delete", "pause", "resume", "diff", "edit", "autoscale", "override", "calendar"],
   "Migrate:": ["convert", "import", "shadow", "takeover", "handback"],
   "Clusters and fleet:": ["cluster", "partition", "fleet", "access", "auth", "source"],
   "Deploy and run here:": ["stack", "cost", "start", "version"],

@@ -56,8 +56,13 @@ const takesTarget = (command: Command): boolean => command.options.some(({ long 
 
 const formatsOf = (command: Command): readonly (readonly string[])[] => {
   const output = command.options.find(({ long }) => long === "--output");
-  const choices = (output ?? new Option("-o")).argChoices?.filter((each) => !each.startsWith("jsonpath")) ?? [];
-  const template = output?.argChoices?.includes("jsonpath=") ? [["-o", `jsonpath={..*}`]] : [];
+  const choices = (output ?? new Option("-o")).argChoices?.filter((each) => !/^(jsonpath|custom-columns)/.test(each)) ?? [];
+  const template = output?.argChoices?.includes("jsonpath=")
+    ? [
+        ["-o", "jsonpath={..*}"],
+        ["-o", "custom-columns=ALL:..*"],
+      ]
+    : [];
   return choices.length === 0 ? [[]] : [...choices.map((format) => ["-o", format]), ...template];
 };
 

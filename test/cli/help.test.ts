@@ -52,9 +52,8 @@ describe("the help of a command", () => {
 
 describe("words of kubectl", () => {
   it.each([
-    [["create", "-f", "x.yaml"], 'Unknown command "create"', "tidemark apply -f FILE"],
     [["scale", "web", "--replicas", "3"], 'Unknown command "scale"', "tidemark override set NAME --pin COUNT"],
-    [["get", "-o", "custom-columns=NAME:.metadata.name"], "Cannot use --output", "-o jsonpath='{range .items[*]}"],
+    [["get", "-o", "go-template={{.metadata.name}}"], "Cannot use --output", "-o jsonpath='{range .items[*]}"],
     [["explain", "pa.spec.scaleUp"], "Cannot explain the field", "tidemark explain-schema spec.scaleUp"],
     [["explain", "hpa.spec.behavior"], "Cannot explain the field", "kubectl explain hpa.spec.behavior"],
   ])("that are none here name what to call: %j", async (args, error, hint) => {

@@ -7,7 +7,7 @@ import type { FieldChange } from "../../service/views/field-changes.ts";
 import { batches } from "../batches.ts";
 import { clustersMatching } from "../cluster-pattern.ts";
 import type { Printer, Session } from "../io.ts";
-import type { JsonPathFormat } from "../jsonpath/format.ts";
+import type { TemplateFormat } from "../jsonpath/format.ts";
 import { ageText } from "../output/age-text.ts";
 import { setText } from "../output/bounds-lines.ts";
 import { EMPTY, listWriter, type Writer } from "../output/list-writers.ts";
@@ -21,7 +21,7 @@ export interface ChangesOptions extends ScopeOptions {
   readonly allNamespaces?: true;
   readonly since?: string;
   readonly until?: string;
-  readonly output: "text" | "jsonl" | "json" | "yaml" | JsonPathFormat;
+  readonly output: "text" | "jsonl" | "json" | "yaml" | TemplateFormat;
 }
 
 const BATCH = 100;

@@ -1,6 +1,6 @@
 import { passedOverText } from "../../manifest/passed-over.ts";
 import type { Validation } from "../../manifest/validation.ts";
-import { isTidemarkError } from "../../model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { instantText } from "../../report/instant-text.ts";
 import { type Printed, text } from "../../report/printed.ts";
 import type { ApplyOptions, AutoscalerEdit, EditResult, ManifestSource, Service } from "../../service/service.ts";
@@ -18,6 +18,8 @@ export interface ApplyCommandOptions extends FileOptions, PruneOptions {
   readonly cluster?: string;
   readonly dryRun?: boolean;
   readonly validate: Validation;
+  /** `create`: none of them may exist. `replace`: each of them must. Otherwise nothing is stored. */
+  readonly only?: "create" | "replace";
 }
 
 /** Checks all documents of all files, then applies them. It prints a line for each when it is stored. */
@@ -25,10 +27,11 @@ export const apply = async (
   session: Session,
   { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible"> },
   sources: readonly ManifestSource[],
-  { cluster, namespace, validate, dryRun: dry }: ApplyCommandOptions,
+  { cluster, namespace, validate, dryRun: dry, only }: ApplyCommandOptions,
 ): Promise<readonly Applied[]> => {
   const dryRun = dry === true;
   const options = { ...(cluster === undefined ? {} : { cluster }), ...(namespace === undefined ? {} : { namespace }), dryRun, validation: validate };
+  if (only !== undefined) refuseOthers(only, await session.service.apply(sources, { ...options, dryRun: true }));
   const printed = new Set<Applied>();
   let printing = Promise.resolve();
   const print = async (applied: readonly Applied[]): Promise<void> => {
@@ -56,6 +59,19 @@ export const apply = async (
     await printing.catch(() => undefined);
     printer.progress();
   }
+};
+
+/** Between this look and the write another editor may store or delete one: the write is then that of an apply, and the history keeps both. */
+const refuseOthers = (only: "create" | "replace", found: readonly Applied[]): void => {
+  const wrong = found.filter(({ outcome }) => (outcome === "created") === (only === "replace"));
+  const [first] = wrong;
+  if (!first) return;
+  const more = wrong.length > 1 ? `, and ${wrong.length - 1} more` : "";
+  throw new TidemarkError(
+    only === "create" ? "service.exists" : "service.unknown",
+    `Cannot ${only} "${first.name}" in namespace "${first.namespace}" of cluster "${first.cluster}"${more}: it ${only === "create" ? "exists already" : "does not exist"}; nothing was changed; tidemark apply creates and updates`,
+    { name: first.name },
+  );
 };
 
 const printApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, printer: Printer): Promise<void> => {

@@ -4,7 +4,7 @@ import type { EventView } from "../../service/views/event-view.ts";
 import { batches } from "../batches.ts";
 import { clustersMatching } from "../cluster-pattern.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
-import type { JsonPathFormat } from "../jsonpath/format.ts";
+import type { TemplateFormat } from "../jsonpath/format.ts";
 import { CSV_HEADER, EVENT_HEADERS, eventCsv, eventRow, WIDE_EVENT_HEADERS, wideEventRow } from "../output/event-rows.ts";
 import { whyLines } from "../output/explain-sheet.ts";
 import { EMPTY, listWriter, separator, type Writer } from "../output/list-writers.ts";
@@ -25,7 +25,7 @@ export interface EventsOptions extends ScopeOptions {
   readonly headers?: boolean;
   /** Below each event its metrics and what limited its size. */
   readonly why?: true;
-  readonly output: "table" | "wide" | "jsonl" | "json" | "yaml" | "csv" | JsonPathFormat;
+  readonly output: "table" | "wide" | "jsonl" | "json" | "yaml" | "csv" | TemplateFormat;
 }
 
 /** Rows that are formatted and written together. */

@@ -106,7 +106,7 @@ const printNamed = async (
   if (!first) return;
   if (options.fields !== undefined) await printFields(session, printer, ordered.map(tableRowOf), options);
   else if (isList || !isDocument(options.output)) await printList(session, printer, ordered, options);
-  else await printer.print(documentText(kubernetesObject(first), options.output));
+  else await printer.print(documentText(kubernetesObject(first), options.output, options.headers));
 };
 
 /** False where there was nothing to print. */
@@ -117,7 +117,7 @@ const printList = async (
   options: GetOptions,
 ): Promise<boolean> => {
   // Also a list of documents is printed as it is read: manifests of a large fleet would take some hundred megabytes.
-  const documents = isDocument(options.output) ? listWriter(options.output) : undefined;
+  const documents = isDocument(options.output) ? listWriter(options.output, options.headers) : undefined;
   const print = autoscalerPrinter(session, printer, options);
   let isEmpty = true;
   for await (const batch of batches(views, BATCH)) {

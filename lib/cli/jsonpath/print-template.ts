@@ -19,7 +19,8 @@ const partText = (part: Part, value: unknown): string => {
   }
 };
 
-const resultsOf = (steps: readonly Step[], value: unknown): readonly unknown[] =>
+/** What a path gives of a value. */
+export const resultsOf = (steps: readonly Step[], value: unknown): readonly unknown[] =>
   steps.reduce<readonly unknown[]>((values, step) => values.flatMap((each) => after(step, each)), [value]);
 
 const after = (step: Step, value: unknown): readonly unknown[] => {
@@ -94,7 +95,8 @@ const compares = (left: unknown, operator: Operator, right: unknown): boolean =>
   }
 };
 
-const valueText = (value: unknown): string => (typeof value === "string" ? value : inGo(JSON.stringify(sorted(value))));
+/** A result as kubectl prints it. */
+export const valueText = (value: unknown): string => (typeof value === "string" ? value : inGo(JSON.stringify(sorted(value))));
 
 /** As Go prints JSON: members in order of name, and the characters of HTML escaped. */
 const inGo = (json: string): string => json.replaceAll(/[<>&]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`);

@@ -1,20 +1,19 @@
 import { type CreateNodeOptions, Document, type DocumentOptions, type SchemaOptions, type ToStringOptions, visit } from "yaml";
 import { isPrintable, printableJson } from "../../model/printable.ts";
 import { block, type Printed } from "../../report/printed.ts";
-import { type JsonPathFormat, templateOf } from "../jsonpath/format.ts";
-import { printTemplate } from "../jsonpath/print-template.ts";
+import { type TemplateFormat, templateText } from "../jsonpath/format.ts";
 
-export type DocumentFormat = "json" | "yaml" | JsonPathFormat;
+export type DocumentFormat = "json" | "yaml" | TemplateFormat;
 
 /**
  * Formats one value as a document with a line end, or as the template says. Undefined members are left out in all formats. JSON and YAML keep every character, the unprintable ones as escapes of their own. A template
- * prints what shells read, so that it keeps line ends and tabs and escapes the others.
+ * prints what shells read, so that it keeps line ends and tabs and escapes the others. `hasHeaders`: of custom columns.
  */
-export const documentText = (value: unknown, format: DocumentFormat): Printed => {
+export const documentText = (value: unknown, format: DocumentFormat, hasHeaders = true): Printed => {
   if (format === "json") return block(`${jsonText(value, 2)}\n`);
   const plain: unknown = JSON.parse(JSON.stringify(value));
   if (format === "yaml") return block(yamlText(plain, { aliasDuplicateObjects: false }));
-  return block(printTemplate(templateOf(format), plain));
+  return block(templateText(format, plain, hasHeaders));
 };
 
 export const jsonText = (value: unknown, indent?: number): string => printableJson(JSON.stringify(value, null, indent));

@@ -1,5 +1,5 @@
 import { block, joined, lines, type Printed, text } from "../../report/printed.ts";
-import { isJsonPath, type JsonPathFormat } from "../jsonpath/format.ts";
+import { isTemplate, type TemplateFormat } from "../jsonpath/format.ts";
 import { documentText, jsonText } from "./document-text.ts";
 import { listOf } from "./kubernetes-object.ts";
 
@@ -26,8 +26,8 @@ const JSON_HEAD = '{\n"apiVersion": "v1",\n"kind": "List",\n"items": [';
 const YAML_HEAD = "apiVersion: v1\nkind: List\nitems:";
 
 /** Formats a list as one document per line, or as one `List`. */
-export const listWriter = (format: "jsonl" | "json" | "yaml" | JsonPathFormat): Writer<unknown> => {
-  if (isJsonPath(format)) return templateWriter(format);
+export const listWriter = (format: "jsonl" | "json" | "yaml" | TemplateFormat, hasHeaders = true): Writer<unknown> => {
+  if (isTemplate(format)) return templateWriter(format, hasHeaders);
   switch (format) {
     case "jsonl":
       return { batch: (batch) => lines(batch.map((item) => jsonText(item))), end: () => EMPTY };
@@ -49,13 +49,13 @@ export const listWriter = (format: "jsonl" | "json" | "yaml" | JsonPathFormat): 
 };
 
 /** A template can print any part of the list first, so the whole list is kept. */
-const templateWriter = (format: JsonPathFormat): Writer<unknown> => {
+const templateWriter = (format: TemplateFormat, hasHeaders: boolean): Writer<unknown> => {
   const items: unknown[] = [];
   return {
     batch: (batch) => {
       items.push(...batch);
       return EMPTY;
     },
-    end: () => documentText(listOf(items), format),
+    end: () => documentText(listOf(items), format, hasHeaders),
   };
 };
