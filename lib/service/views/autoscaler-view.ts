@@ -35,6 +35,8 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
     conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: rfc3339(transitionMs) })),
     ...(evaluated && { decision: decisionView(evaluated) }),
     ...(status?.lastScaleMs !== undefined && { lastScaleAt: rfc3339(status.lastScaleMs) }),
+    ...(evaluated?.evaluation.generation !== undefined && { observedGeneration: evaluated.evaluation.generation }),
+    ...(evaluated?.evaluation.status?.currentMetrics && { currentMetrics: evaluated.evaluation.status.currentMetrics }),
     ...(syncedMs !== undefined && { syncedAt: rfc3339(syncedMs), ageSeconds: secondsBetween(syncedMs, nowMs) }),
     createdAt: rfc3339(record.createdMs),
     updatedAt: rfc3339(record.updatedMs),

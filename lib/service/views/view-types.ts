@@ -1,7 +1,7 @@
 import type { Connection } from "../../model/records.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
-import type { Condition } from "../../model/windows.ts";
+import type { Condition, MetricStatus } from "../../model/windows.ts";
 import type { MetricReading } from "../../report/metric-reading.ts";
 import type { StateView } from "./cluster-state.ts";
 import type { EventView, StepView } from "./event-view.ts";
@@ -51,6 +51,10 @@ export interface AutoscalerView {
   /** The newest evaluation in the journal. */
   readonly decision?: DecisionView;
   readonly lastScaleAt?: string;
+  /** The generation that the newest evaluation in the journal decided by. */
+  readonly observedGeneration?: number;
+  /** The metrics as the API of its kind has them: of an HPA those of autoscaling/v2. Absent before the first evaluation. */
+  readonly currentMetrics?: readonly MetricStatus[];
   /** When the partition's last sync ended; the counts above are from that sync. Absent before the first. */
   readonly syncedAt?: string;
   readonly ageSeconds?: number;
