@@ -1,5 +1,5 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
-import { invalid } from "../fields/problem.ts";
+import { invalid, required } from "../fields/problem.ts";
 import { groupOf } from "../model/api-group.ts";
 import { isObject } from "../model/is-object.ts";
 import { valuesIn } from "../model/observation.ts";
@@ -31,7 +31,7 @@ const FIELDS = {
     {
       apiVersion: words("Its API version."),
       kind: words("Its kind.", { required: true, segment: true }),
-      name: words("Its name.", { required: true, segment: true }),
+      name: words("Its name. The namespace of the autoscaler itself (kind: Namespace) needs none.", { segment: true }),
     },
     { required: true },
   ),
@@ -71,11 +71,24 @@ const describedVersion: SourceRule = {
   },
 };
 
+const isNamespace = (described: Readonly<Record<string, unknown>>): boolean =>
+  described["kind"] === "Namespace" && groupOf(typeof described["apiVersion"] === "string" ? described["apiVersion"] : "") === "";
+
+const describedName: SourceRule = {
+  says: "object.describedObject.name is required, but of the namespace of the autoscaler itself (kind: Namespace)",
+  cel: "!has(self.object) || has(self.object.describedObject.name) || (self.object.describedObject.kind == 'Namespace' && (!has(self.object.describedObject.apiVersion) || !self.object.describedObject.apiVersion.contains('/')))",
+  problems: ({ object }, path) => {
+    const described = isObject(object) && isObject(object["describedObject"]) ? object["describedObject"] : {};
+    const hasName = described["name"] !== undefined || described["kind"] === undefined || isNamespace(described);
+    return hasName ? [] : [required(`${path}.object.describedObject.name`, "", "write the name of the object")];
+  },
+};
+
 /** A custom metric of one object of the namespace (hpa.md 2.5). */
 export const OBJECT: MetricSource<ReadOf<typeof FIELDS>, ObjectSpec, ObjectQuery, readonly [bigint]> = {
   type: "Object",
   field: group("A custom metric of one object of the namespace.", FIELDS),
-  rules: [describedVersion],
+  rules: [describedVersion, describedName],
   measures: ["Total", "Average"],
   samplesOf: "whole",
   specOf: (read) => {

@@ -52,7 +52,9 @@ describe("admit() at its limits (hpa.md 1.3)", () => {
     ["-1n", ["spec.metrics[0].resource.target.averageValue Invalid must be positive"]],
     ["0.0000000001", []],
     [" 250m ", []],
-    ["9".repeat(256), []],
+    ["9223372036854775", []],
+    // The API takes it, and the controller cuts it to 64 bits of thousandths.
+    ["9".repeat(256), ["spec.metrics[0].resource.target.averageValue Invalid must be at most 9223372036854775807 thousandths"]],
     [250, []],
     [9_007_199_254_740_991, []],
     [

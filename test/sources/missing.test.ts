@@ -31,7 +31,10 @@ const specWith = (name: SourceName) =>
     : native({ metrics: [{ [name]: { ...(filled(sourceNamed(name).field.about) as object), ...ALTERNATIVES[name] }, target: 10 }] });
 
 /** Fields of which a manifest writes one form or the other, so that none is required by itself. */
-const ALTERNATIVES: Partial<Record<SourceName, object>> = { cloudwatch: { namespace: "AWS/SQS", metric: "ApproximateAgeOfOldestMessage" } };
+const ALTERNATIVES: Partial<Record<SourceName, object>> = {
+  cloudwatch: { namespace: "AWS/SQS", metric: "ApproximateAgeOfOldestMessage" },
+  object: { describedObject: { kind: "Service", name: "web" } },
+};
 
 const answer: fc.Arbitrary<Answer<Samples> | undefined> = fc.constantFrom(undefined, NO_METRICS, { kind: "answered" as const, items: [] });
 

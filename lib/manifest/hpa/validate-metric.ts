@@ -1,6 +1,6 @@
 import { forbidden, invalid, notSupported, type Problem, required } from "../../fields/problem.ts";
 import { groupOf } from "../../model/api-group.ts";
-import { signOf } from "../../model/quantity.ts";
+import { floatOf, signOf } from "../../model/quantity.ts";
 import { labelFaults, qualifiedNameFaults } from "../kubernetes-names.ts";
 import type { Metric, Target } from "./v2-shape.ts";
 import { referenceProblems, segmentProblems, unreadableVersion } from "./validate-reference.ts";
@@ -133,6 +133,9 @@ const usageProblems = (target: Target | undefined, path: string): Problem[] => {
 const metricNameProblems = (name: string | undefined, path: string): Problem[] =>
   segmentProblems(name, `${path}.metric.name`, "must specify a metric name", "write the name of the metric in the metrics API");
 
+/** The controllers count thousandths in 64 bits: more is taken for this much, silently. */
+const MOST = Number(2n ** 63n) / 1_000;
+
 /** The API does not check whether the values fit to `type` either (hpa.md 1.3). */
 const targetProblems = (target: Target | undefined, path: string): Problem[] => {
   const at = `${path}.target`;
@@ -145,6 +148,8 @@ const targetProblems = (target: Target | undefined, path: string): Problem[] => 
   for (const member of ["value", "averageValue"] as const) {
     const quantity = target?.[member];
     if (quantity && signOf(quantity) !== 1) problems.push(invalid(`${at}.${member}`, "must be positive", "write a quantity above 0, such as 500m"));
+    if (quantity && floatOf(quantity) > MOST)
+      problems.push(invalid(`${at}.${member}`, "must be at most 9223372036854775807 thousandths", "write a smaller quantity, such as 4P"));
   }
   if (target?.averageUtilization !== undefined && target.averageUtilization < 1) {
     problems.push(invalid(`${at}.averageUtilization`, "must be greater than 0", "write a percentage of 1 or more"));

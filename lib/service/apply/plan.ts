@@ -166,7 +166,13 @@ const planOf = (
   if (outlook.refused.length > 0) return { lines: outlook.refused };
   // Labels decide nothing, and people choose autoscalers by them. A record of an earlier cluster is written anew, because the apply that left it may still delete it (removal.ts).
   const outcome = !old ? "created" : changed || relabelled || isOfEarlierCluster(cluster, old) ? "configured" : "unchanged";
-  const warnings = [...checked.warnings, ...changedRules(input, old, spec), ...pastPause(input, spec, context.clock()), ...outlook.warnings];
+  const warnings = [
+    ...checked.warnings,
+    ...changedRules(input, old, spec),
+    ...pastPause(input, spec, context.clock()),
+    ...unreadMetrics(input, checked.admitted.metadata),
+    ...outlook.warnings,
+  ];
   const applied = {
     ...ref,
     kind: String(stored["kind"]),
@@ -219,6 +225,17 @@ const changedRules = ({ where }: ManifestInput, old: AutoscalerRecord | undefine
   const change = before?.kind === "spec" ? rulesChange(before.spec, spec) : undefined;
   return change === undefined ? [] : [`"${where}": ${change}`];
 };
+
+/** Custom metrics of the first design were an annotation, which the HPA of today does not read either. */
+const CUSTOM_METRICS_ANNOTATION = /target\.custom-metrics\.podautoscaler/;
+
+const unreadMetrics = ({ where }: ManifestInput, { annotations }: { readonly annotations: Readonly<Record<string, string>> }): readonly string[] =>
+  Object.keys(annotations)
+    .filter((key) => CUSTOM_METRICS_ANNOTATION.test(key))
+    .map(
+      (key) =>
+        `"${where}": metadata.annotations["${key}"] names custom metrics that are not read; write them as spec.metrics of autoscaling/v2, with type: Pods`,
+    );
 
 const pastPause = ({ where, lineOf }: ManifestInput, { pausedUntilMs }: AutoscalerSpec, nowMs: number): readonly string[] => {
   if (pausedUntilMs === undefined || pausedUntilMs > nowMs) return [];
