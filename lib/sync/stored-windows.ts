@@ -2,7 +2,15 @@ import { isDeepStrictEqual } from "node:util";
 import { epochOfIntent } from "../model/ids.ts";
 import type { ScaleTotals, StoredWindows, UncountedScale } from "../model/records.ts";
 import type { KnownRivals } from "../model/rival-state.ts";
-import { type Condition, extendedTo, newestRunAt, type RecommendationRun, type ScaleChange, type Windows } from "../model/windows.ts";
+import {
+  type Condition,
+  extendedTo,
+  type KeptAnswer,
+  newestRunAt,
+  type RecommendationRun,
+  type ScaleChange,
+  type Windows,
+} from "../model/windows.ts";
 
 /** The run of the latest recommendation. */
 export const newestRun = ({ memory }: Windows): RecommendationRun | undefined => {
@@ -54,6 +62,7 @@ export const needsNoWrite = (
   same(stored.memory.scaleUps, after.memory.scaleUps, sameChange) &&
   same(stored.memory.scaleDowns, after.memory.scaleDowns, sameChange) &&
   stored.memory.selector === after.memory.selector &&
+  same(stored.memory.answers ?? [], after.memory.answers ?? [], sameAnswer) &&
   same(stored.status.conditions, after.status.conditions, sameCondition) &&
   stored.status.desiredReplicas === after.status.desiredReplicas &&
   stored.status.lastScaleMs === after.status.lastScaleMs;
@@ -86,6 +95,10 @@ const sameChange = (one: ScaleChange, other: ScaleChange | undefined): boolean =
   one.earliestMs === other.earliestMs &&
   one.outdated === other.outdated &&
   one.eventId === other.eventId;
+
+/** An answer that is not stored would be asked for again in each sync, and paid for. */
+const sameAnswer = (one: KeptAnswer, other: KeptAnswer | undefined): boolean =>
+  one.id === other?.id && one.askedMs === other.askedMs && one.milli === other.milli && one.sampleMs === other.sampleMs;
 
 /**
  * The watermark rules set these conditions again in every sync, as the original controller does. Their transition time is that of the sync, and no decision reads it (watermark.md

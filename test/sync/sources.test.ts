@@ -54,8 +54,9 @@ const syncsOf = async (
   server: Pick<Kubernetes, "url" | "ca">,
   manifests: Readonly<Record<string, string>>,
   sources: readonly MetricSourceRecord[],
+  clock: () => number = Date.now,
 ) => {
-  const tables = testTables(engine.client, engine.tables, Date.now);
+  const tables = testTables(engine.client, engine.tables, clock);
   const cluster = clusterName(`sources-${++clusters}`);
   await putCluster(
     tables,
@@ -78,14 +79,15 @@ const syncsOf = async (
     cache: warmCache(),
     sources: async () => asker,
   };
-  let dueMs = Date.now() - 1_000;
+  let dueMs = clock() - 1_000;
   return {
     close: () => {
       client.close();
       asker.close();
     },
     sync: async (): Promise<CompletedSync> => {
-      const report = await sync(ports, { cluster, partition: WHOLE_CLUSTER, dueMs: ++dueMs, periodMs: 5_000 });
+      dueMs = Math.max(dueMs + 1, clock() - 1_000);
+      const report = await sync(ports, { cluster, partition: WHOLE_CLUSTER, dueMs, periodMs: 5_000 });
       if (report.kind !== "completed") throw new Error(`the sync was ${JSON.stringify(report)}`);
       return report;
     },
@@ -200,6 +202,26 @@ describe("a sync with registered sources", () => {
     await environment.sync();
     expect(prometheus.seen).toHaveLength(2);
     expect(countsOf(server)).toEqual([12, 2, PODS]);
+  });
+
+  it("asks a source with everySeconds once in this time, for as long as it runs: each answer is kept, also one that changes nothing", async () => {
+    prometheus.answer = oneSeries("60");
+    let nowMs = Date.now();
+    environment = await syncsOf(
+      server,
+      { web: manifest("web", { source: own("main"), query: "a" }, { everySeconds: 60 }) },
+      [sourceRecord({ name: "main", url: prometheus.url })],
+      () => nowMs,
+    );
+    const asked: number[] = [];
+    for (let each = 0; each < 13; each++) {
+      const before = prometheus.seen.length;
+      await environment.sync();
+      asked.push(prometheus.seen.length - before);
+      nowMs += 15_000;
+    }
+    expect(asked).toEqual([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]);
+    expect(countsOf(server)).toEqual([PODS, PODS, PODS]);
   });
 
   it("scales on the messages of a queue, and never shrinks while AWS refuses to count them", async () => {
