@@ -59,38 +59,13 @@ export const partitionCommands = (parent: Command, run: Run): void => {
     .action((path: string, options: ScopeOptions & SheetOptions) =>
       run(options, showsOf(options.output), async (session, printer) => (await code.partition()).describe(session, printer, path, options.output)),
     );
-  withTarget(parent.command("reset-windows"))
-    .description("replace a page that cannot be read; its autoscalers go on as if each had just been scaled as far as its rules allow")
+  withTarget(parent.command("reset"))
+    .description("show what of a partition cannot be read or is ahead of the clock; with --yes repair it, and its autoscalers go on at their limits")
     .argument("<cluster/partition>")
-    .requiredOption("--page <number>", "number of the page")
-    .option("--yes", "confirm that the content of the page is lost")
-    .action(async (path: string, options: ScopeOptions & ResetOptions & { readonly page: string }) => {
-      const partition = await code.partition();
-      const page = partition.pageNumber(options.page);
-      partition.requireYes(options, `windows page ${page} of "${path}"`, "the history of its windows is lost");
-      return run(options, "edit", async (session, printer) => partition.resetWindows(session, printer, path, page));
-    });
-  withTarget(parent.command("reset-intent"))
-    .description("settle an open intent that cannot be read as unknown, so that its autoscaler goes on; takes 40 s")
-    .argument("<cluster/partition>")
-    .requiredOption("--intent <id>", "id of the intent")
-    .option("--yes", "confirm that the content of the intent is lost")
-    .action(async (path: string, options: ScopeOptions & ResetOptions & { readonly intent: string }) => {
-      const partition = await code.partition();
-      partition.requireYes(options, `intent "${options.intent}" of "${path}"`, "its content is lost");
-      return run(options, "edit", async (session, printer) => partition.resetIntent(session, printer, path, options.intent));
-    });
-  withTarget(parent.command("reset-time"))
-    .description(
-      "for times that are ahead of the clock: autoscalers that stand still for one go on as if each had just been scaled as far as its rules allow",
-    )
-    .argument("<cluster/partition>")
-    .option("--yes", "what such autoscalers did is forgotten")
-    .action(async (path: string, options: ScopeOptions & ResetOptions) => {
-      const partition = await code.partition();
-      partition.requireYes(options, `the time of "${path}"`, "what autoscalers did whose windows have a time ahead of the clock is forgotten");
-      return run(options, "edit", async (session, printer) => partition.resetTime(session, printer, path));
-    });
+    .option("--yes", "confirm that what cannot be read is lost")
+    .action((path: string, options: ScopeOptions & ResetOptions) =>
+      run(options, options.yes ? "edit" : "document", async (session, printer) => (await code.partition()).reset(session, printer, path, options)),
+    );
 };
 
 export const fleetCommands = (parent: Command, run: Run): void => {

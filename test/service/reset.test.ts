@@ -298,7 +298,7 @@ describe("resetIntent()", () => {
     const service = openService(damaged.context());
     await expect(service.resetIntent(damaged.path, ID)).rejects.toMatchObject({
       code: "service.unreadable",
-      message: `Cannot reset intent "${ID}" of "${damaged.path}": windows page 0 of its autoscaler cannot be read; run tidemark partition reset-windows first`,
+      message: `Cannot reset intent "${ID}" of "${damaged.path}": windows page 0 of its autoscaler cannot be read; tidemark partition reset replaces the page first`,
     });
     await service.resetWindows(damaged.path, 0);
     await service.resetIntent(damaged.path, ID);

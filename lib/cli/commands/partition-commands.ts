@@ -1,3 +1,4 @@
+import { isTidemarkError } from "../../model/errors.ts";
 import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { IntentView, PageView, PartitionView, ResetView } from "../../service/views/partition-view.ts";
@@ -6,7 +7,6 @@ import { ageText } from "../output/age-text.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { sheet } from "../output/sheet.ts";
 import { Table } from "../output/text-table.ts";
-import { usage } from "../usage-error.ts";
 
 /** Autoscalers that are listed for a page; the others are counted. */
 const NAMED_MAX = 20;
@@ -23,7 +23,7 @@ const partitionSheet = (view: PartitionView): Printed => {
     ["Namespaces", typeof namespaces === "string" ? namespaces : namespaces.join(", ")],
     ["Autoscalers", String(autoscalers)],
     ["Synced", ageSeconds === undefined ? "never" : `${ageText(ageSeconds * 1000)} ago`],
-    ...(aheadSeconds === undefined ? [] : [["Time ahead", `${aheadSeconds} s: windows stand still; see partition reset-time`] as const]),
+    ...(aheadSeconds === undefined ? [] : [["Time ahead", `${aheadSeconds} s: windows stand still; see partition reset`] as const]),
     ["Epoch", String(epoch)],
     ...(leasedUntil === undefined ? [] : [["Leased until", leasedUntil] as const]),
     {
@@ -63,27 +63,51 @@ export interface ResetOptions {
   readonly yes?: true;
 }
 
-/** Reads "3" of --page. */
-export const pageNumber = (text: string): number => {
-  if (!/^\d{1,6}$/.test(text)) throw usage(`Cannot read --page "${text}": give the number of a page from tidemark partition describe`);
-  return Number(text);
+/**
+ * Shows what of a partition a reset would replace; with `--yes` replaces it: pages first, because an intent needs the page of its autoscaler, then intents, and last times that are
+ * ahead of the clock. Each is reported when it is done, so that what was reset before an error is known; the same command goes on from there.
+ */
+export const reset = async ({ service }: Session, printer: Printer, path: string, { yes }: ResetOptions): Promise<void> => {
+  const view = await service.partition(path);
+  const pages = view.pages.filter(({ problem }) => problem !== undefined);
+  const intents = view.intents.filter(({ problem }) => problem !== undefined);
+  if (!yes) return void (await printer.print(planText(view, { pages, intents })));
+  for (const { page } of pages) await printer.print(resetText(await service.resetWindows(path, page), `Windows page ${page}`));
+  for (const { id } of intents) await printer.print(resetText(await service.resetIntent(path, id), `Intent "${id}"`));
+  const time = await timeReset(service, path);
+  if (time) await printer.print(lines(resetLines(time, "The time")));
+  else if (pages.length + intents.length === 0) await printer.print(lines([nothingText(view)]));
 };
 
-export const resetWindows = async ({ service }: Session, printer: Printer, path: string, page: number): Promise<void> => {
-  await printer.print(resetText(await service.resetWindows(path, page), `Windows page ${page}`));
+interface Damages {
+  readonly pages: readonly PageView[];
+  readonly intents: readonly IntentView[];
+}
+
+const planText = (view: PartitionView, { pages, intents }: Damages): Printed => {
+  const { cluster, partition, aheadSeconds } = view;
+  if (pages.length + intents.length === 0 && aheadSeconds === undefined) return lines([nothingText(view)]);
+  return lines([
+    `A reset of "${cluster}/${partition}" replaces:`,
+    ...pages.map(({ page, held = [], problem }) => `  windows page ${page}, for which ${held.length} autoscalers hold: ${problem}`),
+    ...intents.map(({ id, autoscaler, problem }) => `  intent "${id}" of ${autoscaler ?? "a deleted autoscaler"}: ${problem}`),
+    ...(aheadSeconds === undefined ? [] : [`  times that are ${aheadSeconds} s ahead of the clock`]),
+    "What they say is lost. The autoscalers then go on as if each had just been scaled as far as its rules allow.",
+    `Nothing was changed: tidemark partition reset ${cluster}/${partition} --yes replaces it`,
+  ]);
 };
 
-export const resetIntent = async ({ service }: Session, printer: Printer, path: string, id: string): Promise<void> => {
-  await printer.print(resetText(await service.resetIntent(path, id), `Intent "${id}"`));
-};
+const nothingText = ({ cluster, partition }: PartitionView): string =>
+  `Nothing to reset in "${cluster}/${partition}": its pages and intents can be read, and no time is ahead of the clock`;
 
-export const resetTime = async ({ service }: Session, printer: Printer, path: string): Promise<void> => {
-  await printer.print(lines(resetLines(await service.resetTime(path), "The time")));
-};
-
-/** Checked before the folder is opened, because a reset cannot be undone. */
-export const requireYes = ({ yes }: ResetOptions, what: string, forgotten: string): void => {
-  if (!yes) throw usage(`Cannot reset ${what}: ${forgotten}; check it with tidemark partition describe, then add --yes`);
+/** Undefined where no time is ahead: windows may have such a time where the head, which the view shows, has none. */
+const timeReset = async (service: Session["service"], path: string): Promise<ResetView | undefined> => {
+  try {
+    return await service.resetTime(path);
+  } catch (error) {
+    if (isTidemarkError(error, "service.in-time")) return undefined;
+    throw error;
+  }
 };
 
 const resetLines = ({ cluster, partition, autoscalers }: ResetView, what: string): readonly string[] => [

@@ -64,11 +64,11 @@ export const HOLDS: ReasonTexts = {
   UnreadableAutoscaler: ["The stored autoscaler cannot be read.", "Apply its manifest again."],
   UnreadableWindows: [
     "A stored page of windows cannot be read, so earlier scales are unknown.",
-    "`tidemark partition describe`, then `tidemark partition reset-windows`.",
+    "`tidemark partition describe`, then `tidemark partition reset`.",
   ],
   UnreadableIntent: [
     "A stored open intent cannot be read, so a scale may still take effect.",
-    "`tidemark partition describe`, then `tidemark partition reset-intent`.",
+    "`tidemark partition describe`, then `tidemark partition reset`.",
   ],
   NoUsableValue: [
     "No metric of a WatermarkPodAutoscaler gives a value on which it may shrink, such as a 0 that is not tolerated.",

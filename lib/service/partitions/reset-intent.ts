@@ -112,7 +112,7 @@ const entriesOfPage = async (
   if (item && decoded.kind === "read") return { entries: [...decoded.entries.values()], readEpoch: item.epoch };
   throw new TidemarkError(
     "service.unreadable",
-    `Cannot ${action}: windows page ${index} of its autoscaler cannot be read; run tidemark partition reset-windows first`,
+    `Cannot ${action}: windows page ${index} of its autoscaler cannot be read; tidemark partition reset replaces the page first`,
     {
       index,
     },

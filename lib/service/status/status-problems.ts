@@ -121,7 +121,7 @@ const timeProblems = (
   const aheadMs = head && headAheadMs(head, nowMs);
   if (aheadMs !== undefined) {
     const message = `Partition "${path}" has a time that is ${Math.ceil(aheadMs / SECOND_MS)} s ahead of the clock: its windows stand still`;
-    return [{ kind: "ahead", message, next: `tidemark partition reset-time ${path} --yes` }];
+    return [{ kind: "ahead", message, next: `tidemark partition reset ${path}` }];
   }
   const syncedMs = head?.nowMs ?? 0;
   if (syncedMs === 0) {
