@@ -55,6 +55,8 @@ export type MetricOutcome = {
   /** Name as the messages of the dialect print it: "cpu resource utilization (percentage of request)". */
   readonly name: string;
   readonly type: string;
+  /** Of a formula: what it was calculated from, in the order of its text. Absent in decisions of earlier versions. */
+  readonly inputs?: readonly InputReading[];
 } & (
   | {
       readonly kind: "measured";
@@ -67,6 +69,16 @@ export type MetricOutcome = {
     }
   | { readonly kind: "failed"; readonly reason: string; readonly message: string }
 );
+
+/** An input of a formula in one sync. */
+export interface InputReading {
+  readonly name: string;
+  /** Absent where it is missing, and `message` says why. */
+  readonly value?: string;
+  readonly message?: string;
+  /** Seconds from its sample to the decision, where a registered source gave it. */
+  readonly ageSeconds?: number;
+}
 
 export interface StepOutcome {
   /** Name of the step: "propose", "stabilize", "limit". */

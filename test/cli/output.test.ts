@@ -4,13 +4,14 @@ import { describe, expect, it } from "vitest";
 import { ageText, untilText } from "../../lib/cli/output/age-text.ts";
 import { stateText } from "../../lib/cli/output/autoscaler-rows.ts";
 import { csvLine } from "../../lib/cli/output/csv.ts";
+import { whyLines } from "../../lib/cli/output/explain-sheet.ts";
 import { documentText } from "../../lib/cli/output/document-text.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
 import { sheet } from "../../lib/cli/output/sheet.ts";
 import { aligned, Table } from "../../lib/cli/output/text-table.ts";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
 import type { MetricView } from "../../lib/service/views/view-types.ts";
-import type { Printed } from "../../lib/report/printed.ts";
+import { lines, type Printed } from "../../lib/report/printed.ts";
 
 const written = (text: Printed): string => text.written();
 
@@ -157,5 +158,22 @@ describe("windowLines()", () => {
 describe("painter()", () => {
   it("gives texts back as they are where colours are off", () => {
     expect(painter(false)("bad", "refused").written()).toBe("refused");
+  });
+});
+
+describe("explain of a formula", () => {
+  it("has its inputs below it, with their values and how old they were, or why they are missing", () => {
+    const inputs = [
+      { name: "queue", value: "30", ageSeconds: 45 },
+      { name: "rate", message: "no answer within 3000 ms" },
+    ];
+    const metrics = [{ name: "formula", type: "Formula", kind: "measured", value: "32", target: "10", ratio: 3.2, proposal: 4, inputs }] as const;
+    const rows = whyLines({ at: "2026-03-01T12:00:00.000Z", metrics, steps: [] }, painter(false)).map((line) => lines([line]).written());
+    expect(rows).toEqual([
+      "    Metric    Value     Target   Ratio   Proposes\n",
+      "    formula   32        10       3.200   4\n",
+      "      queue   30                         measured 45s before\n",
+      "      rate    missing                    no answer within 3000 ms\n",
+    ]);
   });
 });

@@ -217,7 +217,12 @@ describe("a metric with a formula", () => {
   it("scales on the value of the formula, and its inputs ask for nothing", () => {
     const { decision, count } = sync(spec(), { replicas: 2, values: { queue: 30, rate: 10 } });
     expect(count).toBe(5);
-    expect(decision.metrics).toEqual([{ name: "formula", type: "Formula", kind: "measured", value: "25", target: "10", ratio: 2.5, proposal: 5 }]);
+    const inputs = [
+      { name: "queue", value: "30" },
+      { name: "rate", value: "10" },
+    ];
+    const formula = { name: "formula", type: "Formula", kind: "measured", value: "25", target: "10", ratio: 2.5, proposal: 5, inputs };
+    expect(decision.metrics).toEqual([formula]);
     expect(decision.windows.status.currentMetrics).toEqual([
       { type: "Formula", formula: { expression: "queue + 2 * rate", current: { averageValue: "25" } } },
     ]);
@@ -228,6 +233,15 @@ describe("a metric with a formula", () => {
     expect(count).toBe(4);
     expect(decision).toMatchObject({ kind: "hold", failed: true, because: { reason: "MetricMissing" } });
     expect(decision.because.message).toContain("its input rate is missing");
+    expect(decision.metrics).toMatchObject([
+      {
+        kind: "failed",
+        inputs: [
+          { name: "queue", value: "0" },
+          { name: "rate", message: expect.stringMatching(/./) },
+        ],
+      },
+    ]);
   });
 
   it("goes on where ?? stands in for an input that is missing", () => {

@@ -111,6 +111,26 @@ describe("a metric of a Prometheus", () => {
     expect(decided(series("20")).count).toBe(8);
   });
 
+  it("is shown as an input of a formula with its value, or why it is missing, and the age of its sample", () => {
+    const metrics = [
+      { name: "requests", prometheus: { source: "main", query: QUERY }, everySeconds: 120, input: true },
+      { name: "load", formula: { expression: "(requests ?? 5) + absent ?? 1" }, target: 10 },
+      { name: "absent", prometheus: { source: "main", query: "absent" }, input: true },
+    ];
+    const answers = new Map([[key, read(series("20"))]]);
+    const first = sync(native({ metrics }), { replicas: 4, observed: { answers }, unstored: true });
+    expect(first.decision.metrics).toMatchObject([
+      {
+        name: "load",
+        value: "21",
+        inputs: [
+          { name: "requests", value: "20", ageSeconds: 0 },
+          { name: "absent", message: 'unable to get the value of a query from source "main": the metric was not asked for in this sync' },
+        ],
+      },
+    ]);
+  });
+
   it("without a series holds and says what to write", () => {
     const { count, decision } = decided(success("vector", []));
     expect(count).toBe(4);

@@ -58,7 +58,18 @@ export const whyLines = (event: Pick<EventView, "at" | "metrics" | "steps">, pai
 const metricLines = (all: readonly MetricView[], paint: Paint): readonly Word[] =>
   all.length === 0
     ? ["<none evaluated>"]
-    : new Table(["Metric", "Value", "Target", "Ratio", "Proposes"]).lines(all.map((metric) => metricRow(metric, paint)));
+    : new Table(["Metric", "Value", "Target", "Ratio", "Proposes"]).lines(
+        all.flatMap((metric) => [metricRow(metric, paint), ...inputRows(metric, paint)]),
+      );
+
+/** What a formula was calculated from. */
+const inputRows = (metric: MetricView, paint: Paint): readonly (readonly Word[])[] => {
+  const inputs = metric.kind === "unmeasured" ? [] : (metric.inputs ?? []);
+  return inputs.map(({ name, value, message, ageSeconds }) => {
+    const time = ageSeconds === undefined ? "" : `measured ${ageText(ageSeconds * 1000)} before`;
+    return value === undefined ? [`  ${name}`, paint("bad", "missing"), "", "", message ?? ""] : [`  ${name}`, value, "", "", time];
+  });
+};
 
 const metricRow = (metric: MetricView, paint: Paint): readonly Word[] => {
   switch (metric.kind) {

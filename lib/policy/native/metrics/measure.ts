@@ -1,8 +1,10 @@
+import type { InputReading } from "../../../model/decision.ts";
 import { type Container, type Pod, valuesIn } from "../../../model/observation.ts";
 import { decimalText } from "../../../model/quantity.ts";
 import { queryKey } from "../../../model/query.ts";
 import type { HpaMetric, MetricTarget } from "../../../model/spec-hpa.ts";
 import type { NativeMetric } from "../../../model/spec-native.ts";
+import { namesIn } from "../../../sources/expression.ts";
 import { failure, type Inputs } from "../../../sources/source.ts";
 import { registeredQueryOf, sourceOf } from "../../../sources/sources.ts";
 import { MAX_I32, MAX_I64 } from "../../shared/arithmetic.ts";
@@ -11,10 +13,11 @@ import type { Measured, Measurement, MetricContext } from "../../shared/metrics/
 import type { Tolerance } from "../../shared/metrics/tolerance.ts";
 import { nonNegativeTotal, perReplicaReplicas, saturatedTotal, totalReplicas } from "../../shared/metrics/whole.ts";
 
-/** What one metric says of the count, or why it says nothing. */
-export type MetricReading =
+/** What one metric says of the count, or why it says nothing; of a formula with its inputs. */
+export type MetricReading = { readonly inputs?: readonly InputReading[] } & (
   | { readonly kind: "measured"; readonly metric: NativeMetric; readonly proposal: number; readonly measured: Measured; readonly target: string }
-  | { readonly kind: "missing"; readonly metric: NativeMetric; readonly reason: string; readonly message: string };
+  | { readonly kind: "missing"; readonly metric: NativeMetric; readonly reason: string; readonly message: string }
+);
 
 /** The mark that was not crossed never speaks: each mark is a target whose other side is tolerated without end. */
 const ONLY_GROWS = { up: 0, down: Number.POSITIVE_INFINITY };
@@ -102,17 +105,10 @@ const measureWhole = ({ source, measure, maxAgeMs }: Leveled, levelMilli: bigint
 };
 
 /** Why the value of a registered source is too old to decide on; undefined for one that is not. */
-const staleWords = (
-  source: Leveled["source"],
-  maxAgeMs: number | undefined,
-  { answers, readiness: { nowMs } }: MetricContext,
-): string | undefined => {
-  const query = maxAgeMs === undefined ? undefined : registeredQueryOf(source);
-  const answer = query && valuesIn(answers, queryKey(query));
-  if (maxAgeMs === undefined || answer?.kind !== "answered") return undefined;
-  const ageMs = Math.max(...answer.items.map(({ timestampMs }) => nowMs - timestampMs));
-  if (!(ageMs > maxAgeMs)) return undefined;
-  return `the value from source "${query?.source}" is ${Math.round(ageMs / MILLI)} s old, and maxAgeSeconds is ${maxAgeMs / MILLI}`;
+const staleWords = (source: Leveled["source"], maxAgeMs: number | undefined, context: MetricContext): string | undefined => {
+  const ageMs = maxAgeMs === undefined ? undefined : sampleAgeMs(source, context);
+  if (maxAgeMs === undefined || ageMs === undefined || !(ageMs > maxAgeMs)) return undefined;
+  return `the value from source "${registeredQueryOf(source)?.source}" is ${Math.round(ageMs / MILLI)} s old, and maxAgeSeconds is ${maxAgeMs / MILLI}`;
 };
 
 /** Above its target a metric never asks for fewer pods than there are, below it never for more: few ready pods, or an overflow, must not turn it round. */
@@ -144,6 +140,31 @@ export const inputsOf =
     // On doubt, a missing metric: a sum that left 64 bits is no value.
     return measured.usageMilli >= MAX_I64 ? failure(`its input ${name} leaves the range of numbers`) : Number(measured.usageMilli) / MILLI;
   };
+
+/** The inputs of a formula, for people; `undefined` for another metric. */
+export const inputReadings = (
+  metric: NativeMetric,
+  metrics: readonly NativeMetric[],
+  context: MetricContext,
+): readonly InputReading[] | undefined => {
+  if (metric.source.type !== "Formula") return undefined;
+  return [...namesIn(metric.source.root, "all").keys()].map((name) => {
+    const input = metrics.find((candidate) => candidate.name === name);
+    if (input === undefined) return { name, message: "there is no metric of this name" };
+    const measured = measureWholly(input, context);
+    if (measured.kind === "failed") return { name, message: measured.message };
+    const ageMs = sampleAgeMs(input.source, context);
+    return { name, value: decimalText(measured.usageMilli), ...(ageMs !== undefined && { ageSeconds: Math.max(0, Math.round(ageMs / MILLI)) }) };
+  });
+};
+
+/** The age of the oldest value that a registered source gave; `undefined` without one. */
+const sampleAgeMs = (source: Leveled["source"], { answers, readiness: { nowMs } }: MetricContext): number | undefined => {
+  const query = registeredQueryOf(source);
+  const answer = query && valuesIn(answers, queryKey(query));
+  if (answer?.kind !== "answered" || answer.items.length === 0) return undefined;
+  return Math.max(...answer.items.map(({ timestampMs }) => nowMs - timestampMs));
+};
 
 const MILLI = 1000;
 

@@ -43,9 +43,10 @@ const outcomeOf = (reading: MetricReading): MetricOutcome => {
     name,
     source: { type },
   } = reading.metric;
-  if (reading.kind === "missing") return { name, type, kind: "failed", reason: reading.reason, message: reading.message };
+  const inputs = reading.inputs && { inputs: reading.inputs };
+  if (reading.kind === "missing") return { name, type, kind: "failed", reason: reading.reason, message: reading.message, ...inputs };
   const { measured, target, proposal } = reading;
-  const shown = { name, type, kind: "measured", value: measured.value, target, proposal } as const;
+  const shown = { name, type, kind: "measured", value: measured.value, target, proposal, ...inputs } as const;
   // Two marks have no one ratio.
   return reading.metric.band.kind === "target" && Number.isFinite(measured.ratio) ? { ...shown, ratio: measured.ratio } : shown;
 };

@@ -1,6 +1,6 @@
 import type { Condition } from "../../../model/windows.ts";
 import { setCondition } from "../../shared/conditions.ts";
-import { measureNative, type MetricReading } from "../metrics/measure.ts";
+import { inputReadings, measureNative, type MetricReading } from "../metrics/measure.ts";
 import { isMissingType, missing, missingType } from "./sentences.ts";
 import { contextOf, type NativeStep } from "./sync.ts";
 
@@ -10,7 +10,10 @@ export const measure: NativeStep = (sync) => {
   const context = contextOf(sync);
   // Only an idle workload gets here without replicas: no pod can be measured, and only activation wakes it. Else it would be warned of at every sync.
   const measuring = spec.metrics.filter(({ input, activationMilli }) => !input && (sync.current > 0 || activationMilli !== undefined));
-  const readings = measuring.map((metric) => measureNative(metric, context));
+  const readings = measuring.map((metric): MetricReading => {
+    const inputs = inputReadings(metric, spec.metrics, context);
+    return { ...measureNative(metric, context), ...(inputs && { inputs }) };
+  });
   const absent = readings.filter((reading) => reading.kind === "missing");
   return {
     ...sync,
