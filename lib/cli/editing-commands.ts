@@ -14,6 +14,8 @@ import { usage } from "./usage-error.ts";
 const code = {
   choice: () => import("./chosen-autoscalers.ts"),
   edit: () => import("./commands/edit.ts"),
+  documents: () => import("./source-documents.ts"),
+  source: () => import("./commands/source.ts"),
   prune: () => import("./commands/prune.ts"),
   sources: () => import("./read-sources.ts"),
 };
@@ -30,8 +32,11 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .action(async (options: ApplyCommandOptions & ScopeOptions) => {
       const { readSources } = await code.sources();
       const sources = await readSources(options, io.stdin);
+      const { sources: registered, others } = (await code.documents()).sourcesIn(sources);
       const plan = options.prune || options.selector !== undefined ? (await code.prune()).prunePlan(options, sources) : undefined;
       await run(options, "edit", async (session, printer) => {
+        await (await code.source()).applySources(session, printer, registered, options.dryRun === true);
+        if (!others) return;
         const applied = await (await code.edit()).apply(session, { printer, io }, sources, options);
         if (plan) await (await code.prune()).prune(session.service, printer, applied, { ...plan, dryRun: options.dryRun === true });
       });
@@ -125,9 +130,13 @@ const deleteCommand = async (names: readonly string[], options: ChoiceOptions & 
   if (other !== undefined)
     throw usage(`Cannot delete ${names[0] === undefined ? `by --${other}` : `"${other}"`} and the manifests of -f together: give one of them`);
   const [{ readSources }, { resourcesIn }] = await Promise.all([code.sources(), import("./manifest-names.ts")]);
-  const { resources, passedOver } = resourcesIn(await readSources({ ...options, filename: options.filename }, io.stdin), filter);
+  const files = await readSources({ ...options, filename: options.filename }, io.stdin);
+  const { sources, others } = (await code.documents()).sourcesIn(files);
+  const { resources, passedOver } = others ? resourcesIn(files, filter) : { resources: [], passedOver: [] };
   return run(options, "edit", async (session, printer) => {
-    if (passedOver.length > 0) printer.report(passedOverText(passedOver));
+    await (await code.source()).removeSources(session, printer, sources, options);
+    const unread = passedOver.filter(({ kind }) => kind !== "MetricSource");
+    if (unread.length > 0) printer.report(passedOverText(unread));
     await (await code.edit()).remove(session, printer, resources, options);
   });
 };

@@ -47,10 +47,17 @@ const otherKind = (document: unknown): string | undefined => {
   if (!isObject(document)) return undefined;
   const { apiVersion, kind } = document;
   if (typeof apiVersion !== "string" || apiVersion === "" || typeof kind !== "string") return undefined;
+  if (isMetricSource(document)) return METRIC_SOURCE;
   const group = apiVersion.slice(0, Math.max(0, apiVersion.indexOf("/")));
   const doubtful = AUTOSCALER_GROUPS.has(group) || !KIND_SHAPE.test(kind) || meantKind(kind) !== undefined || isList(kind, document["items"]);
   return doubtful ? undefined : kind;
 };
+
+const METRIC_SOURCE = "MetricSource";
+
+/** A metric source as a document. Administrators register it, so that it is no autoscaler to whoever applies these. */
+export const isMetricSource = ({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolean =>
+  kind === METRIC_SOURCE && typeof apiVersion === "string" && apiVersion.startsWith("tidemark.dev/");
 
 /** The items of a list are looked at one by one. A kind such as AllowList, without items, is none. */
 const isList = (kind: string, items: unknown): boolean => {

@@ -33,6 +33,11 @@ describe("docs/sources.md", () => {
     }
     expect(printed).toBe(output);
   });
+
+  it("shows a document that apply takes", async () => {
+    const [, document = ""] = /^```yaml\n(apiVersion: tidemark\.dev\/v1\nkind: MetricSource\n.*?)^```/ms.exec(page) ?? [];
+    expect(await run("apply", "-f", folder.write("page.yaml", document))).toMatchObject({ code: 0, out: 'MetricSource "main" created\n' });
+  });
 });
 
 describe("tidemark source", () => {
@@ -40,8 +45,7 @@ describe("tidemark source", () => {
     expect(await put("--url", "https://prometheus.example.com")).toMatchObject({ ...REGISTERED, err: "" });
     expect(await put("--url", "https://prometheus.example.com")).toMatchObject({ code: 0, out: "Source main is registered so already\n" });
     expect(await put("--url", "https://prometheus.example.com", "--timeout-seconds", "5", "--parameter", "namespace=shop")).toMatchObject(REGISTERED);
-    expect(JSON.parse((await run("source", "describe", "main", "-o", "json")).out)).toEqual({
-      name: "main",
+    const spec = {
       kind: "prometheus",
       url: "https://prometheus.example.com",
       parameters: { namespace: "shop" },
@@ -50,9 +54,11 @@ describe("tidemark source", () => {
       timeoutSeconds: 5,
       maxMetrics: 1_000,
       private: false,
-      updatedAt: expect.stringMatching(/Z$/),
-      updatedBy: "grace",
-    });
+    };
+    const described = { apiVersion: "tidemark.dev/v1", kind: "MetricSource", metadata: { name: "main" }, spec };
+    expect(JSON.parse((await run("source", "describe", "main", "-o", "json")).out)).toEqual(described);
+    const [listed] = JSON.parse((await run("source", "list", "-o", "json")).out);
+    expect(listed).toEqual({ name: "main", ...spec, updatedAt: expect.stringMatching(/Z$/), updatedBy: "grace" });
     const changes: readonly { readonly scope: string; readonly verb: string; readonly fields: readonly { readonly path: string }[] }[] = JSON.parse(
       (await run("changes", "--all", "-o", "json")).out,
     ).items;
@@ -101,7 +107,7 @@ describe("tidemark source", () => {
     expect(await put("--kind", "cloudwatch", ...ROLE, "--metric-namespace", "AWS/*", "--search", "--account", "999988887777")).toMatchObject(
       REGISTERED,
     );
-    expect(JSON.parse((await run("source", "describe", "main", "-o", "json")).out)).toMatchObject({ aws: { accounts: ["999988887777"] } });
+    expect(JSON.parse((await run("source", "describe", "main", "-o", "json")).out)).toMatchObject({ spec: { aws: { accounts: ["999988887777"] } } });
     expect((await run("source", "list")).out).toContain("AWS/* in eu-central-1 of account 123456789012");
   });
 
@@ -127,6 +133,61 @@ describe("tidemark source", () => {
     [["--kind", "sqs", "--role", "x"], "--aws-region, --role and --external-id need each other"],
   ])("refuses a place in AWS that is none: %j", async (args, words) => {
     expect((await put(...args)).err).toContain(words);
+  });
+
+  const DOCUMENT = `apiVersion: tidemark.dev/v1
+kind: MetricSource
+metadata: { name: main, labels: { app.kubernetes.io/managed-by: flux } }
+spec:
+  url: https://prometheus.example.com
+  kind: prometheus
+  clusters: ["*"]
+  namespaces: [shop]
+`;
+  const WEB = `apiVersion: tidemark.dev/v1
+kind: PodAutoscaler
+metadata: { name: sourced, namespace: shop }
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: sourced }
+  maxReplicas: 3
+  metrics: [{ prometheus: { source: main, query: up }, target: 5 }]
+`;
+
+  it("is a document, too: applied before the autoscalers that name it, compared, printed as it is applied, and deleted", async () => {
+    const file = folder.write("both.yaml", `${WEB}---\n${DOCUMENT}`);
+    const place = ["-f", file, "--cluster", "eu-1"];
+    const applied = 'PodAutoscaler "sourced" in namespace "shop" of cluster "eu-1"';
+    expect(await run("apply", ...place, "--dry-run")).toMatchObject({
+      code: 0,
+      out: `MetricSource "main" created (dry run)\n${applied} created (dry run)\n`,
+    });
+    expect((await run("source", "list")).out).toBe("No sources\n");
+    expect((await run("diff", ...place)).out).toContain("+++ applied/metricsource/main");
+    expect(await run("apply", ...place)).toMatchObject({ code: 0, out: `MetricSource "main" created\n${applied} created\n`, err: "" });
+    expect(await run("apply", ...place)).toMatchObject({ code: 0, out: `MetricSource "main" unchanged\n${applied} unchanged\n` });
+    expect(await run("diff", ...place)).toMatchObject({ code: 0, out: "" });
+    const described = folder.write("main.yaml", (await run("source", "describe", "main", "-o", "yaml")).out);
+    expect((await run("apply", "-f", described)).out).toBe('MetricSource "main" unchanged\n');
+    const changed = folder.write("changed.yaml", DOCUMENT.replace("[shop]", "[shop, bank]"));
+    const different = await run("diff", "-f", changed);
+    expect([different.code, different.out]).toEqual([1, expect.stringMatching(/^\+ +- bank$/m)]);
+    expect((await run("apply", "-f", changed)).out).toBe('MetricSource "main" configured\n');
+    expect((await run("delete", "-f", file, "--cluster", "eu-1")).out).toMatch(/^MetricSource "main" deleted\n"sourced" .* deleted\n$/);
+    expect(await run("delete", "-f", changed, "--ignore-not-found")).toMatchObject({ code: 0, out: "" });
+  });
+
+  it.each([
+    [DOCUMENT.replace("url:", "uri:"), /main\.yaml": spec: .*uri|main\.yaml", line \d+: spec: .*uri/],
+    [DOCUMENT.replace("kind: prometheus", "kind: graphite"), /line 6: spec\.kind: /],
+    [DOCUMENT.replace("{ name: main,", "{ name: main, namespace: shop,"), /metadata\.namespace: a source belongs to the fleet/],
+    [DOCUMENT.replace("https://", "ftp://"), /source "main": url must begin with https/],
+    [`${DOCUMENT}---\n${DOCUMENT}`, /Cannot accept source "main": it is in the files twice/],
+    [`${DOCUMENT.replace("[shop]", "[]")}---\n${WEB}`, /namespaces is empty/],
+  ])("refuses a document with its place, and stores nothing: %#", async (text, words) => {
+    const file = folder.write("main.yaml", text);
+    const { code, err } = await run("apply", "-f", file, "--cluster", "eu-1");
+    expect([code, err]).toEqual([1, expect.stringMatching(words)]);
+    expect((await run("source", "list")).out).toBe("No sources\n");
   });
 
   it("names the source that is not there", async () => {

@@ -217,11 +217,11 @@ describe("a metric with a formula", () => {
   it("scales on the value of the formula, and its inputs ask for nothing", () => {
     const { decision, count } = sync(spec(), { replicas: 2, values: { queue: 30, rate: 10 } });
     expect(count).toBe(5);
-    const inputs = [
+    const shown = [
       { name: "queue", value: "30" },
       { name: "rate", value: "10" },
     ];
-    const formula = { name: "formula", type: "Formula", kind: "measured", value: "25", target: "10", ratio: 2.5, proposal: 5, inputs };
+    const formula = { name: "formula", type: "Formula", kind: "measured", value: "25", target: "10", ratio: 2.5, proposal: 5, inputs: shown };
     expect(decision.metrics).toEqual([formula]);
     expect(decision.windows.status.currentMetrics).toEqual([
       { type: "Formula", formula: { expression: "queue + 2 * rate", current: { averageValue: "25" } } },

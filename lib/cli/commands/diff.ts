@@ -10,6 +10,9 @@ import type { Applied } from "../../service/views/view-types.ts";
 import type { Printer, Session } from "../io.ts";
 import { yamlText } from "../output/document-text.ts";
 import type { FileOptions } from "../read-sources.ts";
+import type { NewSource } from "../../service/sources/requests.ts";
+import { documentOf, sourcesIn, withoutSources } from "../source-documents.ts";
+import { outcomesOf } from "./source.ts";
 
 export interface DiffOptions extends FileOptions {
   readonly namespace?: string;
@@ -19,32 +22,60 @@ export interface DiffOptions extends FileOptions {
 
 /** Prints what an apply of the manifests would change, as a unified diff with defaults filled in. Stores nothing. Throws `cli.differs`, which prints nothing, so that the exit code says it. */
 export const diff = async (
-  { service }: Session,
+  session: Session,
   printer: Printer,
   sources: readonly ManifestSource[],
   { cluster, namespace, validate }: DiffOptions,
 ): Promise<void> => {
+  const { service } = session;
+  const registered = sourcesIn(sources);
+  const differing = await diffSources(session, printer, registered.sources);
+  const differ = (of: string) => new TidemarkError("cli.differs", of, {});
+  if (!registered.others) {
+    if (differing > 0) throw differ(`${differing} of ${registered.sources.length} sources differ`);
+    return;
+  }
   const filter = { ...(cluster === undefined ? {} : { cluster }), ...(namespace === undefined ? {} : { namespace }) };
   const onPassedOver = (counts: Parameters<typeof passedOverText>[0]): void => {
-    printer.report(passedOverText(counts));
+    const others = withoutSources(counts);
+    if (others.length > 0) printer.report(passedOverText(others));
   };
   const planned = await service.apply(sources, { ...filter, dryRun: true, validation: validate, onPassedOver });
   const documents = readInputs(sources, validate).inputs.map((input) => inNamespace(input, namespace).document);
   const changed = planned.flatMap((plan, index) => (plan.outcome === "unchanged" ? [] : [{ plan, document: documents[index] }]));
   for (const { plan, document } of changed) await printer.print(await differenceText(service, plan, document));
-  if (changed.length > 0) throw new TidemarkError("cli.differs", `${changed.length} of ${planned.length} autoscalers differ`, {});
+  if (changed.length + differing === 0) return;
+  const ofSources = differing === 0 ? "" : `, and ${differing} of ${registered.sources.length} sources`;
+  throw differ(`${changed.length} of ${planned.length} autoscalers${ofSources} differ`);
 };
 
 const differenceText = async (service: Service, { outcome, cluster, namespace, name }: Applied, document: unknown): Promise<Printed> => {
   const path = `${cluster}/${namespace}/${name}`;
   const live = outcome === "created" ? undefined : (await service.get({ cluster, namespace, name })).manifest;
   const [before, after] = [live === undefined ? "" : storedText(live), storedText(document)];
-  return block(
-    createTwoFilesPatch(live === undefined ? "/dev/null" : `stored/${path}`, `applied/${path}`, before, after, undefined, undefined, {
+  return differenceBlock(path, live !== undefined, [before, after]);
+};
+
+/** Prints what registering the sources of documents would change, and gives how many differ. */
+const diffSources = async (session: Session, printer: Printer, wanted: readonly NewSource[]): Promise<number> => {
+  if (wanted.length === 0) return 0;
+  const differing = (await outcomesOf(session, wanted)).filter(([, outcome]) => outcome !== "unchanged");
+  for (const [source, , stored] of differing) {
+    const [before = "", after = ""] = [stored, source].map((each) =>
+      each === undefined ? "" : yamlText(documentOf(each), { sortMapEntries: true }),
+    );
+    await printer.print(differenceBlock(`metricsource/${source.name}`, stored !== undefined, [before, after]));
+  }
+  return differing.length;
+};
+
+/** A unified diff of what is stored and what is applied. */
+const differenceBlock = (path: string, isStored: boolean, [before, after]: readonly [string, string]): Printed =>
+  block(
+    createTwoFilesPatch(isStored ? `stored/${path}` : "/dev/null", `applied/${path}`, before, after, undefined, undefined, {
       headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
     }),
   );
-};
 
 /** The form in which both sides are compared: with defaults, and without the generation, which every change raises. */
 const storedText = (document: unknown): string => {

@@ -9,6 +9,7 @@ import type { Chosen } from "../chosen-autoscalers.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { forEachResource } from "../named-autoscalers.ts";
 import type { FileOptions } from "../read-sources.ts";
+import { withoutSources } from "../source-documents.ts";
 import { mustHaveKind, queryFor } from "../selected-names.ts";
 import { futureMs } from "../time-options.ts";
 import type { PruneOptions } from "./prune.ts";
@@ -46,7 +47,9 @@ export const apply = async (
   };
   const onPassedOver: ApplyOptions["onPassedOver"] = (counts) => {
     printer.progress();
-    printer.report(passedOverText(counts));
+    // `create` and `replace` are about autoscalers only.
+    const others = only === undefined ? withoutSources(counts) : counts;
+    if (others.length > 0) printer.report(passedOverText(others));
   };
   printer.progress("Checking the manifests");
   const work = (signal?: AbortSignal) => session.service.apply(sources, { ...options, onStored: stored, onPassedOver, ...(signal && { signal }) });

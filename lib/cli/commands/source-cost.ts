@@ -1,12 +1,13 @@
 import { specOf } from "../../manifest/admit.ts";
 import { isTidemarkError } from "../../model/errors.ts";
-import type { MetricSourceRecord } from "../../model/metric-source.ts";
+import { mayAsk, type MetricSourceRecord } from "../../model/metric-source.ts";
 import { queryKey } from "../../model/query.ts";
 import type { SourceUse } from "../../policy/dialect.ts";
 import { sourceUses } from "../../policy/dialects.ts";
 import { lines, text } from "../../report/printed.ts";
 import type { AutoscalerView, ClusterView } from "../../service/views/view-types.ts";
-import { monthlyDollars, weightOf } from "../../sources/sources.ts";
+import type { SourceView } from "../../service/sources/requests.ts";
+import { monthlyDollars, refusalOf, weightOf } from "../../sources/sources.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { Table } from "../output/text-table.ts";
@@ -34,7 +35,7 @@ export const sourceCost = async ({ service }: Session, printer: Printer, output:
   const costs = known.map((source) =>
     costOf(
       source,
-      asked.filter(({ use }) => use.query.source === source.name),
+      asked.filter((each) => isAnswered(source, each)),
     ),
   );
   const dollars = costs.reduce((sum, each) => sum + each.dollars, 0);
@@ -58,7 +59,15 @@ export const sourceCost = async ({ service }: Session, printer: Printer, output:
     );
 };
 
+/** A question that the source refuses, or that its namespace may not ask, is not sent and costs nothing. */
+const isAnswered = (source: SourceView, { use, cluster, namespace }: Asked): boolean =>
+  use.query.source === source.name &&
+  mayAsk(source, { cluster, namespace }) &&
+  refusalOf(use.query, { ...source, version: 0, updatedMs: 0 }) === undefined;
+
 interface Asked {
+  readonly cluster: string;
+  readonly namespace: string;
   readonly autoscaler: string;
   readonly use: SourceUse;
   readonly everySeconds: number;
@@ -71,6 +80,8 @@ const askedBy = ({ cluster, namespace, name, manifest }: AutoscalerView, of: Clu
   const partition = of?.partitions.find(({ namespaces }) => namespaces !== "all others" && namespaces.includes(namespace))?.name ?? "";
   const autoscaler = `${cluster}/${namespace}/${name}`;
   return usesIn(manifest).map((use) => ({
+    cluster,
+    namespace,
     autoscaler,
     use,
     everySeconds: Math.max(period, (use.everyMs ?? 0) / 1_000),

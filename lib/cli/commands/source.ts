@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
 import { accountOf, proxyName } from "../../model/metric-source.ts";
 import { lines, text } from "../../report/printed.ts";
@@ -5,6 +6,7 @@ import type { NewSource, SourceCheck, SourceView, UnreadableSource } from "../..
 import type { Printer, Session } from "../io.ts";
 import { checksText } from "../output/check-lines.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { documentOf } from "../source-documents.ts";
 import { Table } from "../output/text-table.ts";
 
 export const put = async ({ service }: Session, printer: Printer, source: NewSource): Promise<void> => {
@@ -25,6 +27,49 @@ export const check = async ({ service }: Session, printer: Printer, wanted: Sour
   if (report.usable) return;
   const failed = report.checks.filter(({ result }) => result === "failed").map((point) => point.check);
   throw new TidemarkError("cli.check", `Cannot ask source "${wanted.name}": ${failed.join(", ")} failed`, { name: wanted.name });
+};
+
+type Outcome = "created" | "configured" | "unchanged";
+
+/** What registering would do to each source. */
+export const outcomesOf = async (
+  { service }: Session,
+  wanted: readonly NewSource[],
+): Promise<readonly (readonly [NewSource, Outcome, SourceView | undefined])[]> => {
+  const known = new Map((await service.sources()).map((source) => [source.name, source]));
+  return wanted.map((source) => {
+    const stored = known.get(source.name);
+    if (stored === undefined) return [source, "created", undefined];
+    const readable = "problem" in stored ? undefined : stored;
+    const same = readable !== undefined && isDeepStrictEqual(documentOf(readable), documentOf(source));
+    return [source, same ? "unchanged" : "configured", readable];
+  });
+};
+
+/** Registers the sources of documents, before the autoscalers that name them. */
+export const applySources = async (session: Session, printer: Printer, wanted: readonly NewSource[], dryRun: boolean): Promise<void> => {
+  if (wanted.length === 0) return;
+  for (const [source, outcome] of await outcomesOf(session, wanted)) {
+    if (!dryRun && outcome !== "unchanged") await session.service.putSource(source);
+    await printer.print(text`MetricSource "${source.name}" ${outcome}${dryRun ? " (dry run)" : ""}\n`);
+  }
+};
+
+/** Forgets the sources of documents. */
+export const removeSources = async (
+  session: Session,
+  printer: Printer,
+  wanted: readonly NewSource[],
+  { ignoreNotFound, dryRun }: { readonly ignoreNotFound?: true; readonly dryRun?: boolean },
+): Promise<void> => {
+  if (wanted.length === 0) return;
+  const known = new Set((await session.service.sources()).map(({ name }) => name));
+  for (const { name } of wanted) {
+    if (ignoreNotFound && !known.has(name)) continue;
+    if (dryRun) await anySource(session, name);
+    else await session.service.deleteSource(name);
+    await printer.print(text`MetricSource "${name}" deleted${dryRun ? " (dry run)" : ""}\n`);
+  }
 };
 
 const HEADERS = ["NAME", "KIND", "REACHES", "CLUSTERS", "NAMESPACES", "AUTH"] as const;
@@ -53,9 +98,9 @@ export const list = async ({ service }: Session, printer: Printer, output: "tabl
   else await printer.print(lines(new Table(HEADERS).lines(sources.map(row))));
 };
 
-/** One source with all of its fields. Throws `service.unknown`. */
+/** One source with all of its fields, as a document that `apply` takes. Throws `service.unknown`, `store.unreadable`. */
 export const describe = async (session: Session, printer: Printer, name: string, output: DocumentFormat): Promise<void> => {
-  await printer.print(documentText(await anySource(session, name), output));
+  await printer.print(documentText(documentOf(await sourceNamed(session, name)), output));
 };
 
 const anySource = async ({ service }: Session, name: string): Promise<SourceView | UnreadableSource> => {

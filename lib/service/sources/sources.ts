@@ -40,7 +40,8 @@ export const sources = async ({ tables }: QueryContext): Promise<readonly (Sourc
   return all;
 };
 
-const withDefaults = ({ name: _name, ...source }: NewSource): RegisteredSource => ({
+/** A source as it is stored. */
+export const withDefaults = ({ name: _name, ...source }: NewSource): RegisteredSource => ({
   timeoutSeconds: SOURCE_LIMITS.timeoutSeconds.default,
   maxMetrics: SOURCE_LIMITS.maxMetrics.default,
   private: false,
