@@ -4,7 +4,16 @@ import { type Located, resolvePath } from "./api-path.ts";
 import { discover } from "./discovery.ts";
 import { podLabels, scale } from "./kube-objects.ts";
 import { parseLabelSelector, selectObjects } from "./list-selectors.ts";
-import { customMetricList, DEMAND_METRIC, DEPLOYMENTS, externalMetric, podDemand, workloadDemand } from "./metrics-objects.ts";
+import {
+  customMetricList,
+  DEMAND_METRIC,
+  DEPLOYMENTS,
+  externalMetric,
+  metricOf,
+  objectMetric,
+  podDemand,
+  workloadDemand,
+} from "./metrics-objects.ts";
 import type { ClusterEvents } from "./objects/events.ts";
 import type { ObjectStore } from "./objects/object-requests.ts";
 import { isWatch, watchObjects } from "./objects/watch.ts";
@@ -14,7 +23,6 @@ import { inKeyOrder, Pages } from "./pages.ts";
 import { table, wantsTable } from "./printed-table.ts";
 import { type ApiRequest, asksForDryRun, parseJson } from "./request-parts.ts";
 import { serviceAnswer } from "../sources/services.ts";
-import { isDark, lastScrapeMs } from "./scrape.ts";
 import { groupVersion, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
 import { badRequest, methodNotAllowed, metricNotFound, notFound, unsupportedMediaType } from "./status.ts";
@@ -164,29 +172,51 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** `GET /apis/custom.metrics.k8s.io/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/METRIC`; a name of "*" asks for all that the labelSelector selects. */
+/**
+ * `GET /apis/custom.metrics.k8s.io/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/METRIC`; a name of "*" asks for all that the labelSelector selects. `…/metrics/METRIC` is a metric of the namespace. Of an object that is
+ * no pod and no workload it is the metric of the workload whose manifest asks it.
+ */
 const customMetrics = (world: World, version: string, path: readonly string[], query: URLSearchParams): unknown => {
   const [namespace = "", resource = "", name = "", metric = ""] = path;
-  const known = metric === DEMAND_METRIC && (resource === "pods" || resource === DEPLOYMENTS);
-  if (resource === "metrics" && path.length === 3) throw metricNotFound(name, "namespaces");
-  if (path.length !== 4 || !known) throw metricNotFound(metric, resource);
+  const inside = within(world, namespace);
+  if (resource === "metrics" && path.length === 3)
+    return ofObject(inside, version, { metric: name, resource: "namespaces", name: namespace, namespace });
+  const isServed = inside.workloads.some((workload) => metricOf(workload, metric));
+  if (path.length !== 4 || !isServed) throw metricNotFound(metric, resource);
+  if (metric !== DEMAND_METRIC && resource !== "pods") return ofObject(inside, version, { metric, resource, name, namespace });
+  if (resource !== "pods" && resource !== DEPLOYMENTS) throw metricNotFound(metric, resource);
   const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
-  const { nowMs, workloads } = within(world, namespace);
+  const { nowMs, workloads } = inside;
   const selected = workloads.filter(({ model }) => name !== "*" || matches(labelled, podLabels(model)));
-  const values = selected.flatMap((workload) => (resource === "pods" ? podDemand(workload, nowMs) : workloadDemand(workload, nowMs)));
+  const values = selected.flatMap((workload) => (resource === "pods" ? podDemand(workload, metric, nowMs) : workloadDemand(workload, nowMs)));
   const named = name === "*" ? values : values.filter(({ describes }) => describes.name === name);
   if (named.length === 0 && name !== "*") throw metricNotFound(metric, `${resource} ${name}`);
   return customMetricList(version, metric, named, nowMs);
 };
 
-/** `GET /apis/external.metrics.k8s.io/v1beta1/namespaces/NAMESPACE/METRIC`: the demand on each workload of the namespace that the labelSelector selects. */
+interface AskedObject {
+  readonly metric: string;
+  readonly resource: string;
+  readonly name: string;
+  readonly namespace: string;
+}
+
+const ofObject = ({ workloads, nowMs }: World, version: string, { metric, resource, name, namespace }: AskedObject): unknown => {
+  const milli = workloads.map((workload) => objectMetric(workload, metric, nowMs)).find((value) => value !== undefined);
+  if (milli === undefined || metric === DEMAND_METRIC) throw metricNotFound(metric, `${resource} ${name}`);
+  return customMetricList(version, metric, [{ describes: { kind: resource, namespace, name, apiVersion: "" }, milli }], nowMs);
+};
+
+/** `GET /apis/external.metrics.k8s.io/v1beta1/namespaces/NAMESPACE/METRIC`: the demand on each workload of the namespace that the labelSelector selects; of a metric that a manifest names, what was asked with its selector. */
 const externalMetrics = (world: World, path: readonly string[], query: URLSearchParams): unknown => {
   const [namespace = "", metric = ""] = path;
-  if (path.length !== 2 || metric !== DEMAND_METRIC) throw metricNotFound(metric, "external metrics");
-  const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
-  const items = within(world, namespace)
-    .workloads.filter(({ model }) => !isDark(model, lastScrapeMs(world.nowMs)))
-    .map((workload) => externalMetric(workload, world.nowMs))
-    .filter(({ metricLabels }) => matches(labelled, metricLabels));
+  const selector = query.get("labelSelector") ?? "";
+  const inside = within(world, namespace);
+  if (path.length !== 2 || !inside.workloads.some((workload) => metricOf(workload, metric))) throw metricNotFound(metric, "external metrics");
+  const labelled = parseLabelSelector(metric === DEMAND_METRIC ? selector : "");
+  const items = inside.workloads.flatMap((workload) => {
+    const item = externalMetric(workload, metric, { nowMs: world.nowMs, selector });
+    return item && matches(labelled, item.metricLabels) ? [item] : [];
+  });
   return { kind: "ExternalMetricValueList", apiVersion: "external.metrics.k8s.io/v1beta1", metadata: {}, items };
 };

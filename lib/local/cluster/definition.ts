@@ -18,6 +18,8 @@ export interface WorkloadDefinition {
   readonly startupMs?: { readonly min: number; readonly max: number };
   /** Spans after the start of the run without scrapes: the pods exist, and their metrics do not. */
   readonly outages?: readonly Span[];
+  /** Metrics by name that manifests ask of the custom and the external API. Default none. */
+  readonly metrics?: readonly NamedMetric[];
   /** Percent of the CPU request that counts as "above target" in the statistics. It has no other effect. */
   readonly targetCpuPercent?: number;
 }
@@ -25,6 +27,14 @@ export interface WorkloadDefinition {
 export interface Resources {
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
+}
+
+/** A metric that a manifest names: it counts the load of the workload, or has a recorded load of its own. */
+export interface NamedMetric {
+  readonly name: string;
+  /** The selector of an external metric, as it is asked. */
+  readonly selector: string;
+  readonly trace?: Trace;
 }
 
 /** From inclusive, to exclusive. */
@@ -67,6 +77,7 @@ export const workloadModel = (definition: WorkloadDefinition, run: { readonly se
     memoryBytesPerUnit: DEFAULT_MEMORY_BYTES_PER_UNIT,
     startupMs: DEFAULT_STARTUP_MS,
     outages: [],
+    metrics: [],
     idle: IDLE,
     ...definition,
     ...run,

@@ -1,3 +1,5 @@
+import { demandAt } from "../traces/trace.ts";
+import type { NamedMetric } from "./definition.ts";
 import { CONTAINER, isoTime, podLabels } from "./kube-objects.ts";
 import type { KubeObject } from "./list-selectors.ts";
 import { isDark, lastScrapeMs, type PodUsage, RESOLUTION_MS } from "./scrape.ts";
@@ -22,14 +24,34 @@ export interface CustomValue {
   readonly milli: number;
 }
 
-/** The demand on each ready pod of a workload; nothing while its metrics are dark. */
-export const podDemand = (workload: SimulatedWorkload, nowMs: number): readonly CustomValue[] => {
-  if (isDark(workload.model, lastScrapeMs(nowMs))) return [];
+/** How a workload serves a metric; undefined where no manifest asks it of this workload. `selector`: of an external metric. */
+export const metricOf = ({ model }: SimulatedWorkload, metric: string, selector?: string): Pick<NamedMetric, "trace"> | undefined =>
+  metric === DEMAND_METRIC ? {} : model.metrics.find((one) => one.name === metric && (selector === undefined || one.selector === selector));
+
+/** What a metric counts of a workload now; undefined while there is no sample of it. */
+const amountOf = ({ model, state }: SimulatedWorkload, { trace }: Pick<NamedMetric, "trace">, nowMs: number): number | undefined => {
+  if (isDark(model, lastScrapeMs(nowMs))) return undefined;
+  if (!trace) return openSegment(state).demand;
+  const { value, missing } = demandAt(trace, lastScrapeMs(nowMs) - model.startMs);
+  return missing ? undefined : value;
+};
+
+/** What a metric counts on each ready pod of a workload; nothing while its metrics are dark. */
+export const podDemand = (workload: SimulatedWorkload, metric: string, nowMs: number): readonly CustomValue[] => {
+  const named = metricOf(workload, metric);
+  const amount = named && amountOf(workload, named, nowMs);
+  if (amount === undefined) return [];
   const { namespace } = workload.model;
-  const { load } = openSegment(workload.state);
-  return workload.live
-    .filter((pod) => pod.readyMs <= nowMs)
-    .map(({ name }) => ({ describes: { kind: "Pod", namespace, name, apiVersion: "/v1" }, milli: Math.round(load.perPod * 1000) }));
+  const ready = workload.live.filter((pod) => pod.readyMs <= nowMs);
+  const each = named?.trace ? amount / ready.length : openSegment(workload.state).load.perPod;
+  return ready.map(({ name }) => ({ describes: { kind: "Pod", namespace, name, apiVersion: "/v1" }, milli: Math.round(each * 1000) }));
+};
+
+/** A metric of any other object, for the workload whose manifest asks it; nothing while its metrics are dark. */
+export const objectMetric = (workload: SimulatedWorkload, metric: string, nowMs: number): number | undefined => {
+  const named = metricOf(workload, metric);
+  const amount = named && amountOf(workload, named, nowMs);
+  return amount === undefined ? undefined : Math.round(amount * 1000);
 };
 
 /** The demand on a whole workload, described by its deployment; nothing while its metrics are dark. */
@@ -54,13 +76,23 @@ export const customMetricList = (version: string, metric: string, values: readon
   })),
 });
 
-export const externalMetric = ({ model, state }: SimulatedWorkload, nowMs: number) => ({
-  metricName: DEMAND_METRIC,
-  metricLabels: { workload: model.name, unit: model.trace.unit },
-  timestamp: isoTime(lastScrapeMs(nowMs)),
-  window: RESOLUTION_MS / 1000,
-  value: `${Math.round(openSegment(state).demand * 1000)}m`,
-});
+export const externalMetric = (
+  workload: SimulatedWorkload,
+  metric: string,
+  { nowMs, selector }: { readonly nowMs: number; readonly selector: string },
+) => {
+  const { model } = workload;
+  const named = metricOf(workload, metric, selector);
+  const amount = named && amountOf(workload, named, nowMs);
+  if (amount === undefined) return undefined;
+  return {
+    metricName: metric,
+    metricLabels: { workload: model.name, unit: named?.trace?.unit ?? model.trace.unit },
+    timestamp: isoTime(lastScrapeMs(nowMs)),
+    window: RESOLUTION_MS / 1000,
+    value: `${Math.round(amount * 1000)}m`,
+  };
+};
 
 /** With its group, as the controller asks. */
 export const DEPLOYMENTS = "deployments.apps";

@@ -106,6 +106,15 @@ const namespaces = ({ workloads }: World): readonly KubeObject[] => {
   return [...byName.values()];
 };
 
+/** Kinds that metrics describe. The cluster has none of them: only their names are known, so that a metric of one can be asked. */
+const DESCRIBED = [
+  { ...CORE, resource: "services", singular: "service", kind: "Service", shortNames: ["svc"] },
+  {
+    ...{ group: "networking.k8s.io", version: "v1", scalable: false, stored: true },
+    ...{ resource: "ingresses", singular: "ingress", kind: "Ingress", shortNames: ["ing"] },
+  },
+].map((described): Resource => ({ ...described, namespaced: true, fields: NAME_FIELDS, list: () => [] }));
+
 export const RESOURCES: readonly Resource[] = [
   {
     ...CORE,
@@ -145,6 +154,7 @@ export const RESOURCES: readonly Resource[] = [
     scalable: false,
     list: ({ workloads, nowMs }) => workloads.map((workload) => replicaSet(workload, nowMs)),
   },
+  ...DESCRIBED,
   { ...HPA, version: "v2" },
   { ...HPA, version: "v1" },
   ...SPEC_KINDS.map(customResource),

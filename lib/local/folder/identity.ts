@@ -11,6 +11,8 @@ const deploymentSchema = z.object({
   trace: z.enum(SHIPPED_TRACES).optional(),
   /** How many pods its manifest asks it to begin with. */
   replicas: z.int().optional(),
+  /** Metrics by name that its manifests ask of the cluster. */
+  metrics: z.array(z.object({ name: z.string(), selector: z.string() })).optional(),
 });
 
 const FORMAT = "tidemark-folder/1";
@@ -25,6 +27,8 @@ const simulatedSchema = z.object({
   startMs: z.number(),
   /** File of the trace that all deployments play; absent: the shipped ones. */
   trace: z.string().optional(),
+  /** Files of loads that metrics have of their own, by the name of the metric. */
+  metricTraces: z.record(z.string(), z.string()).optional(),
   /** What one pod serves at most, in the unit of the load. */
   capacity: z.number().positive().optional(),
   /** Time from the creation of a pod to Ready. */

@@ -2,10 +2,15 @@ import { fileURLToPath } from "node:url";
 import { admitOrThrow } from "../../manifest/admit.ts";
 import { MAX_TEXT_BYTES, newBudget } from "../../manifest/budget.ts";
 import { readManifests } from "../../manifest/documents.ts";
+import { newOtherKinds } from "../../manifest/other-kinds.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { askDialect } from "../../policy/dialects.ts";
+import type { ScaleReading } from "../../model/observation.ts";
+import type { MetricQuery } from "../../model/query.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
+import { askDialect, questions } from "../../policy/dialects.ts";
 import { MAX_REPLICAS } from "../cluster/definition.ts";
+import { DEMAND_METRIC } from "../cluster/metrics-objects.ts";
 import type { Deployment } from "../folder/identity.ts";
 import { SHIPPED_TRACES, type ShippedTrace } from "../traces/read-trace.ts";
 import { textOfFile } from "./text-file.ts";
@@ -30,7 +35,11 @@ export const deploymentsOf = (files: readonly ManifestFile[], validation: Valida
   for (const { file, text } of files) {
     // Each file is applied as a step of its own.
     const budget = newBudget(undefined, "divide it into several files, each with a --manifest of its own");
-    for (const manifest of readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" })) {
+    for (const manifest of readManifests(text, file, {
+      budget,
+      otherKinds: newOtherKinds(),
+      repeatedKeys: validation === "strict" ? "refuse" : "keep",
+    })) {
       const { metadata, spec } = admitOrThrow(manifest, { validation });
       // The statistics compare the CPU of a workload with this.
       const percent = askDialect(spec, ({ explains }, own) => explains.cpuPercent(own));
@@ -42,10 +51,23 @@ export const deploymentsOf = (files: readonly ManifestFile[], validation: Valida
         ...(percent !== undefined && { targetCpuPercent: percent }),
         ...(trace !== undefined && { trace }),
         ...(replicas !== undefined && { replicas }),
+        ...metricsOf(spec, metadata.namespace, deployments.get(`${deployment.namespace}/${deployment.name}`)),
       });
     }
   }
   return [...deployments.values()];
+};
+
+const ANY_SCALE: ScaleReading = { kind: "read", specReplicas: 1, statusReplicas: 1, selector: "app=any", uid: "", resourceVersion: "" };
+
+/** The metrics that a manifest asks of the custom and the external API, beside those of another manifest of the workload. */
+const metricsOf = (spec: AutoscalerSpec, inside: string, known: Deployment | undefined): Pick<Deployment, "metrics"> => {
+  const asked = questions(spec, inside, ANY_SCALE).metrics.flatMap((query) => {
+    const { metric, metricSelector } = query as MetricQuery & Readonly<Record<string, unknown>>;
+    return typeof metric === "string" ? [{ name: metric, selector: typeof metricSelector === "string" ? metricSelector : "" }] : [];
+  });
+  const metrics = [...(known?.metrics ?? []), ...asked].filter(({ name }) => name !== DEMAND_METRIC);
+  return metrics.length > 0 ? { metrics } : {};
 };
 
 /** Names the recorded workload that the simulated cluster plays on the target; elsewhere it means nothing. */

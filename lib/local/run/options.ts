@@ -22,6 +22,8 @@ export interface RunOptions {
   /** Time from the creation of a simulated pod to Ready. */
   readonly podStart?: number;
   readonly manifest: readonly string[];
+  /** NAME=FILE: the recorded load of a metric. */
+  readonly metric?: readonly string[];
   readonly for?: number;
   readonly seed?: number;
   /** Virtual time of the beginning of a new run. */
@@ -78,6 +80,11 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
       "play this recorded load (CSV: timestamp,value, or the JSON of a range query of Prometheus) on every deployment",
       once(text),
     )
+    .option(
+      "--metric <name=file>",
+      "play this recorded load as the metric of this name (repeatable; default: the load of the workload)",
+      collectMetric,
+    )
     .option("--capacity <n>", "what one pod serves, in the unit of the load, at 100 % of its CPU request", once(positive))
     .option("--pod-start <duration>", "time from the creation of a pod until it is ready: 40s (default: 20s to 40s)", once(duration))
     .option("--speed <n>", `virtual seconds per second, at most (default: ${DEFAULT_SPEED})`, once(positive))
@@ -118,6 +125,7 @@ const refuseIdle = (options: WrittenOptions): void => {
   if (options.kubeconfig === undefined) return;
   if (options.capacity !== undefined) throw usage("Cannot use --capacity with --kubeconfig: it decides about simulated pods only");
   if (options.podStart !== undefined) throw usage("Cannot use --pod-start with --kubeconfig: it decides about simulated pods only");
+  if (options.metric !== undefined) throw usage("Cannot use --metric with --kubeconfig: a real cluster has its own metrics");
   if (options.trace !== undefined) throw usage("Cannot use --trace with --kubeconfig: a real cluster has its own load");
   if (options.besideHpa) throw usage("Cannot use --beside-hpa with --kubeconfig: a real cluster has its own controllers");
   if (options.specs !== undefined)
@@ -136,7 +144,13 @@ const refuseOtherSpeed = ({ sourceUrl, kubeconfig, speed = CLOCK_SPEED }: Writte
 const refuseBesideFleet = ({ clusters: wanted, autoscalers, ...options }: WrittenOptions): void => {
   if (wanted === undefined && autoscalers === undefined) return;
   const clusters = wanted ?? 1;
-  const others = { "--kubeconfig": options.kubeconfig, "--manifest": options.manifest, "--trace": options.trace, "--capacity": options.capacity };
+  const others = {
+    "--kubeconfig": options.kubeconfig,
+    "--manifest": options.manifest,
+    "--trace": options.trace,
+    "--metric": options.metric,
+    "--capacity": options.capacity,
+  };
   const beside = Object.entries({ ...others, "--source-url": options.sourceUrl, "--beside-hpa": options.besideHpa, "--specs": options.specs }).find(
     ([, value]) => value !== undefined,
   );
@@ -164,6 +178,19 @@ const text = (name: string): string => {
 };
 
 const collect = (file: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), text(file)];
+
+const collectMetric = (given: string, before: readonly string[] | undefined): readonly string[] => {
+  const [name = "", file = ""] = divided(given);
+  if (name === "" || file === "") throw new InvalidArgumentError("Wanted NAME=FILE.");
+  if (before?.some((other) => divided(other)[0] === name)) throw new InvalidArgumentError(`It was given twice for "${name}".`);
+  return [...(before ?? []), given];
+};
+
+/** The name of the metric and its file. */
+export const divided = (given: string): readonly [string, string] => {
+  const at = given.indexOf("=");
+  return at === -1 ? ["", ""] : [given.slice(0, at), given.slice(at + 1)];
+};
 
 const wholeNumber = (digits: string): number => {
   if (!/^\d{1,9}$/.test(digits)) throw new InvalidArgumentError("Wanted a whole number.");

@@ -1,5 +1,6 @@
 import { admitOrThrow } from "../../manifest/admit.ts";
 import { readManifests } from "../../manifest/documents.ts";
+import { newOtherKinds } from "../../manifest/other-kinds.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { isObject } from "../../model/is-object.ts";
 import { kindsReadFrom } from "../../model/origin.ts";
@@ -23,7 +24,7 @@ export const putObjects = (cluster: ClusterRecord, files: readonly ManifestFile[
   if (kinds.length === 0 || !put) return files;
   const others: ManifestFile[] = [];
   for (const { file, text } of files) {
-    for (const { document, where } of readManifests(text, file)) {
+    for (const { document, where } of readManifests(text, file, { otherKinds: newOtherKinds() })) {
       const of = kindOf(document);
       if (of && kinds.includes(of)) put(of, document);
       else others.push({ file: where, text: JSON.stringify(document) });
@@ -59,7 +60,9 @@ export const applyFirst = async (
 ): Promise<readonly Applied[]> => {
   const applied: Applied[] = [];
   for (const file of files) {
-    const names = readManifests(file.text, file.file, { repeatedKeys: "keep" }).map((manifest) => admitOrThrow(manifest, { validation }).metadata);
+    const names = readManifests(file.text, file.file, { otherKinds: newOtherKinds(), repeatedKeys: "keep" }).map(
+      (manifest) => admitOrThrow(manifest, { validation }).metadata,
+    );
     let next = 0;
     const newUid = (): string => {
       const { namespace, name } = names[next++] ?? { namespace: "", name: String(next) };

@@ -9,7 +9,7 @@ import { DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
 import { newFolderBeside } from "../folder/refused-folder.ts";
 import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
 import { AUTOSCALERS_EACH, labelOf, START_WORDS, shellWord } from "./names.ts";
-import type { RunOptions } from "./options.ts";
+import { divided, type RunOptions } from "./options.ts";
 import { textOfFile } from "./text-file.ts";
 
 /** What this run does, computed from its options and its folder. */
@@ -31,6 +31,7 @@ const UNSCALED: Deployment = { namespace: "shop", name: "checkout" };
 export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
   const identity = readIdentity(layout);
   const trace = options.trace === undefined ? undefined : resolve(options.trace);
+  const played = playedMetrics(options);
   // After the first start of a simulation only the manifests of the command line are applied.
   const named = options.manifest.length > 0 ? manifestFiles(options.manifest, false) : [];
   // Also for a real cluster: manifests that cannot be applied are refused before anything is written.
@@ -50,8 +51,22 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
   const manifests = named.length > 0 ? named : manifestFiles([], trace !== undefined);
   const demonstration = named.length === 0 && trace === undefined;
   const deployments = sorted([...deploymentsOf(manifests, options.validate), ...(demonstration ? [UNSCALED] : [])]);
-  const fresh = { kind: "simulated", ...begunOf(options), deployments } as const;
+  refuseUnnamed(played.metricTraces, deployments);
+  const fresh = { kind: "simulated", ...begunOf(options), ...played, deployments } as const;
   return { identity: trace === undefined ? fresh : { ...fresh, trace }, resumed: false, manifests };
+};
+
+/** The files of metrics, by name; nothing where none is given. */
+const playedMetrics = ({ metric }: RunOptions): { readonly metricTraces?: Readonly<Record<string, string>> } =>
+  metric ? { metricTraces: Object.fromEntries(metric.map(divided).map(([name, file]) => [name, resolve(file)])) } : {};
+
+/** Throws where no manifest names a metric that a load is given for, because its user expects it to be played. */
+const refuseUnnamed = (traces: Readonly<Record<string, string>> = {}, deployments: readonly Deployment[]): void => {
+  const known = [...new Set(deployments.flatMap(({ metrics = [] }) => metrics.map(({ name }) => name)))];
+  const unknown = Object.keys(traces).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const named = known.length === 0 ? "the manifests name none" : `the manifests name ${known.map((name) => `"${name}"`).join(", ")}`;
+  throw new TidemarkError("local.unknown-metric", `Cannot play --metric "${unknown}": ${named}`, { metric: unknown });
 };
 
 /** The cluster is named after its context, or after the file where there is none. */
@@ -92,6 +107,7 @@ const askedOf = (
   ...(options.begin !== undefined && { begin: options.begin }),
   ...(fleetOf(options) && { fleet: fleetOf(options) }),
   ...(trace !== undefined && { trace }),
+  ...playedMetrics(options),
   ...(real && { kubeconfig: real.kubeconfig }),
   ...(real?.context !== undefined && { context: real.context }),
 });
@@ -106,6 +122,7 @@ interface RequestedRun {
   readonly begin?: number;
   readonly fleet?: MadeFleet | undefined;
   readonly trace?: string;
+  readonly metricTraces?: Readonly<Record<string, string>>;
   readonly capacity?: number;
   readonly podStartMs?: number;
   readonly kubeconfig?: string;
@@ -145,6 +162,8 @@ const otherSimulation = (identity: SimulatedIdentity, asked: RequestedRun): stri
   if (fleet && !isDeepStrictEqual(fleet, identity.fleet)) return `it simulates ${fleetText(identity.fleet)}, not ${fleetText(fleet)}`;
   if (begin !== undefined && begin !== identity.startMs) return `it began at ${instantText(identity.startMs)}, not at ${instantText(begin)}`;
   if (seed !== undefined && seed !== identity.seed) return `its seed is ${identity.seed}, not ${seed}`;
+  const { metricTraces } = asked;
+  if (metricTraces && !isDeepStrictEqual(metricTraces, identity.metricTraces)) return "its metrics play other loads";
   if (trace !== undefined && trace !== identity.trace) return `it plays ${identity.trace ?? "the recorded workloads of the demonstration"}`;
   return otherPods(identity, asked) ?? targets.map((target) => otherTarget(identity, target)).find((differs) => differs !== undefined);
 };

@@ -126,8 +126,20 @@ export const workloadsOf = async (identity: SimulatedIdentity): Promise<readonly
     if (!model) throw new RangeError("The demonstration has no workloads to borrow a trace from");
     return withTarget({ ...model, namespace: deployment.namespace, name: deployment.name }, deployment);
   };
-  return identity.deployments.map((deployment, at) => measured(identity, workloadOf(deployment, at)));
+  const metricTraces = await readAllTraces(identity.metricTraces ?? {});
+  return identity.deployments.map((deployment, at) => withMetrics(measured(identity, workloadOf(deployment, at)), deployment, metricTraces));
 };
+
+const readAllTraces = async (files: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, Trace>> =>
+  new Map(await Promise.all(Object.entries(files).map(async ([name, file]) => [name, await readTrace(file)] as const)));
+
+const withMetrics = (definition: WorkloadDefinition, { metrics = [] }: Deployment, traces: ReadonlyMap<string, Trace>): WorkloadDefinition => ({
+  ...definition,
+  metrics: metrics.map((metric) => {
+    const trace = traces.get(metric.name);
+    return trace ? { ...metric, trace } : metric;
+  }),
+});
 
 /** With `--capacity` a pod is at 100 % of its request when it serves so much, and serves no more: a target of 60 % is 60 % of the capacity. With `--pod-start` each pod takes as long. */
 const measured = (

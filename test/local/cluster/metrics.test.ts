@@ -100,3 +100,31 @@ describe("during an outage", () => {
     ]);
   });
 });
+
+describe("metrics that manifests name", () => {
+  let named: RunningCluster;
+  beforeAll(async () => {
+    const rps = { name: "requests", selector: "" };
+    const queue = { name: "messages", selector: "queue=orders", trace: constantTrace(7) };
+    named = await runCluster({
+      workloads: [workload({ trace: constantTrace(61), metrics: [rps, queue] }), workload({ name: "api", trace: constantTrace(8) })],
+    });
+    named.time.nowMs = START_MS + MINUTE_MS;
+  });
+  afterAll(() => named.remove());
+  const valuesOf = async (path: string): Promise<readonly unknown[]> =>
+    ((await named.fetch(path)).json as { items?: { value: string }[] }).items?.map(({ value }) => value) ?? [];
+
+  it("count the load of the workload on its pods and on the object that they describe", async () => {
+    expect(await valuesOf(`${CUSTOM}/v1beta2/namespaces/shop/pods/*/requests?labelSelector=app%3Dweb`)).toEqual(["30500m", "30500m"]);
+    expect(await valuesOf(`${CUSTOM}/v1beta2/namespaces/shop/services/web/requests`)).toEqual(["61000m"]);
+    expect(await valuesOf(`${CUSTOM}/v1beta2/namespaces/shop/metrics/requests`)).toEqual(["61000m"]);
+    expect((await named.fetch(`${CUSTOM}/v1beta2/namespaces/shop/pods/*/other?labelSelector=app%3Dweb`)).status).toBe(404);
+  });
+
+  it("have a recorded load of their own, and are asked by their selector", async () => {
+    expect(await valuesOf(`${EXTERNAL}/messages?labelSelector=queue%3Dorders`)).toEqual(["7000m"]);
+    expect(await valuesOf(`${EXTERNAL}/messages?labelSelector=queue%3Dreturns`)).toEqual([]);
+    expect((await named.fetch(`${EXTERNAL}/other`)).status).toBe(404);
+  });
+});

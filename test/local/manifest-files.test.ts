@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { deploymentsOf } from "../../lib/local/run/manifest-files.ts";
+import { divided } from "../../lib/local/run/options.ts";
+
+const hpa = (name: string, metric: string): string => `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: ${name}, namespace: shop }
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: ${name} }
+  maxReplicas: 9
+  metrics: [${metric}]
+`;
+const PODS = `{ type: Pods, pods: { metric: { name: requests }, target: { type: AverageValue, averageValue: "15" } } }`;
+const QUEUE = `{ type: External, external: { metric: { name: messages, selector: { matchLabels: { queue: orders } } }, target: { type: Value, value: "15" } } }`;
+const CPU = `{ type: Resource, resource: { name: cpu, target: { type: Utilization, averageUtilization: 60 } } }`;
+const SERVICE = "apiVersion: v1\nkind: Service\nmetadata: { name: web }\n";
+
+describe("the workloads of manifests", () => {
+  it("are found among objects of other kinds, with the metrics that are asked for them", () => {
+    const text = [hpa("web", PODS), SERVICE, hpa("worker", QUEUE), hpa("api", CPU)].join("---\n");
+    expect(deploymentsOf([{ file: "all.yaml", text }])).toEqual([
+      { namespace: "shop", name: "web", metrics: [{ name: "requests", selector: "" }] },
+      { namespace: "shop", name: "worker", metrics: [{ name: "messages", selector: "queue=orders" }] },
+      { namespace: "shop", name: "api", targetCpuPercent: 60 },
+    ]);
+  });
+
+  it("--metric divides its value at the first equals sign", () => {
+    expect(divided("messages=a=b.csv")).toEqual(["messages", "a=b.csv"]);
+    expect(divided("messages")).toEqual(["", ""]);
+  });
+});
