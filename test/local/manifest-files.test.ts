@@ -25,6 +25,15 @@ describe("the workloads of manifests", () => {
     ]);
   });
 
+  it("may be of any kind that the cluster has, and no other", () => {
+    const of = (kind: string): string => hpa("web", CPU).replace("kind: Deployment", `kind: ${kind}`);
+    for (const kind of ["StatefulSet", "ReplicaSet", "ReplicationController"])
+      expect(deploymentsOf([{ file: "a.yaml", text: of(kind) }])).toMatchObject([{ name: "web", kind }]);
+    expect(() => deploymentsOf([{ file: "a.yaml", text: of("Rollout") }])).toThrow(
+      /^Cannot simulate the target of "a.yaml": its kind is Rollout, and the simulated cluster has Deployment, StatefulSet/,
+    );
+  });
+
   it("--metric divides its value at the first equals sign", () => {
     expect(divided("messages=a=b.csv")).toEqual(["messages", "a=b.csv"]);
     expect(divided("messages")).toEqual(["", ""]);

@@ -109,12 +109,12 @@ const read = (world: World, { resource, namespace, name }: Located & { readonly 
 
 const scaleOf = async (
   simulation: Simulation,
-  { namespace = "", name }: Located & { readonly name: string },
+  { resource, namespace = "", name }: Located & { readonly name: string },
   request: ApiRequest,
   keep: Keep,
 ): Promise<unknown> => {
   const workload = simulation.workload(namespace, name);
-  if (!workload) throw notFound({ group: "apps", resource: "deployments" }, name);
+  if (workload?.model.kind !== resource.kind) throw notFound({ group: resource.group, resource: resource.resource }, name);
   if (request.method === "GET") return scale(workload);
   const replicas = wantedReplicas(workload, request);
   if (asksForDryRun(request.query)) return scale(workload, replicas);

@@ -1,10 +1,16 @@
 import { spanMs, type Trace } from "../traces/trace.ts";
 import { drawName, drawUid } from "./random-draws.ts";
 
-/** A deployment of the simulated cluster and the recorded load it is under. One pod has one container, called "app". */
+/** Kinds of workloads that the simulated cluster has. */
+export const WORKLOAD_KINDS = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"] as const;
+export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
+
+/** A workload of the simulated cluster and the recorded load it is under. One pod has one container, called "app". */
 export interface WorkloadDefinition {
   readonly namespace: string;
   readonly name: string;
+  /** Default Deployment. */
+  readonly kind?: WorkloadKind;
   readonly trace: Trace;
   /** Where in the trace the run begins. Default 0. */
   readonly traceOffsetMs?: number;
@@ -76,6 +82,7 @@ export const workloadModel = (definition: WorkloadDefinition, run: { readonly se
     traceOffsetMs: 0,
     memoryBytesPerUnit: DEFAULT_MEMORY_BYTES_PER_UNIT,
     startupMs: DEFAULT_STARTUP_MS,
+    kind: "Deployment" as const,
     outages: [],
     metrics: [],
     idle: IDLE,

@@ -11,6 +11,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "metrics.k8s.io": ["v1beta1"],
   "custom.metrics.k8s.io": ["v1beta2", "v1beta1"],
   "external.metrics.k8s.io": ["v1beta1"],
+  "networking.k8s.io": ["v1"],
 };
 
 const VERSION = {

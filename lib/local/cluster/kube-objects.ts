@@ -64,9 +64,10 @@ export const deployment = ({ model, state, live }: SimulatedWorkload, nowMs: num
     metadata: { ...identity(model, model.name, model.deploymentUid, state.version), generation: state.generation, labels: labelsOf(model) },
     spec: {
       replicas: state.replicas,
-      selector: { matchLabels: labelsOf(model) },
+      // A ReplicationController has equality selectors only.
+      selector: model.kind === "ReplicationController" ? labelsOf(model) : { matchLabels: labelsOf(model) },
       template: template(model, labelsOf(model)),
-      strategy: { type: "RollingUpdate" },
+      ...(model.kind === "Deployment" && { strategy: { type: "RollingUpdate" } }),
     },
     status: {
       ...counts(state.generation, live.length, ready),
@@ -130,20 +131,17 @@ const podAt = (model: WorkloadModel, simulated: SimulatedPod, nowMs: number): Ku
     ...(simulated.deletedMs !== undefined && { deletionTimestamp: isoTime(simulated.deletedMs + 30_000), deletionGracePeriodSeconds: 30 }),
     generateName: `${replicaSetName(model)}-`,
     labels: podLabels(model),
-    ownerReferences: [
-      {
-        apiVersion: "apps/v1",
-        kind: "ReplicaSet",
-        name: replicaSetName(model),
-        uid: model.replicaSetUid,
-        controller: true,
-        blockOwnerDeletion: true,
-      },
-    ],
+    ownerReferences: [{ ...podOwner(model), controller: true, blockOwnerDeletion: true }],
   },
   spec: { ...podSpec(model), ...(simulated.startedMs <= nowMs && { nodeName: "node-1" }) },
   status: podStatus(simulated, nowMs),
 });
+
+/** Only the pods of a Deployment belong to a ReplicaSet between. */
+const podOwner = (model: WorkloadModel): object => {
+  if (model.kind === "Deployment") return { apiVersion: "apps/v1", kind: "ReplicaSet", name: replicaSetName(model), uid: model.replicaSetUid };
+  return { apiVersion: model.kind === "ReplicationController" ? "v1" : "apps/v1", kind: model.kind, name: model.name, uid: model.deploymentUid };
+};
 
 /** A pod on no node yet has neither a start time nor a Ready condition. */
 const podStatus = (simulated: SimulatedPod, nowMs: number) => {

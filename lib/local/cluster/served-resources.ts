@@ -1,4 +1,5 @@
 import { SPEC_KINDS, type SpecKind } from "../../model/spec-kinds.ts";
+import type { WorkloadKind } from "./definition.ts";
 import { deployment, isoTime, pod, type Rival, replicaSet, rival } from "./kube-objects.ts";
 import type { KubeObject } from "./list-selectors.ts";
 import { podMetrics } from "./metrics-objects.ts";
@@ -106,6 +107,13 @@ const namespaces = ({ workloads }: World): readonly KubeObject[] => {
   return [...byName.values()];
 };
 
+const ofKind = ({ workloads }: World, kind: WorkloadKind): readonly SimulatedWorkload[] => workloads.filter(({ model }) => model.kind === kind);
+
+const workloadsOf =
+  (kind: WorkloadKind) =>
+  (world: World): readonly KubeObject[] =>
+    ofKind(world, kind).map((workload) => deployment(workload, world.nowMs));
+
 /** Kinds that metrics describe. The cluster has none of them: only their names are known, so that a metric of one can be asked. */
 const DESCRIBED = [
   { ...CORE, resource: "services", singular: "service", kind: "Service", shortNames: ["svc"] },
@@ -143,7 +151,7 @@ export const RESOURCES: readonly Resource[] = [
     kind: "Deployment",
     shortNames: ["deploy"],
     scalable: true,
-    list: ({ workloads, nowMs }) => workloads.map((workload) => deployment(workload, nowMs)),
+    list: workloadsOf("Deployment"),
   },
   {
     ...APPS,
@@ -151,8 +159,22 @@ export const RESOURCES: readonly Resource[] = [
     singular: "replicaset",
     kind: "ReplicaSet",
     shortNames: ["rs"],
-    scalable: false,
-    list: ({ workloads, nowMs }) => workloads.map((workload) => replicaSet(workload, nowMs)),
+    scalable: true,
+    list: (world) => [...ofKind(world, "Deployment").map((workload) => replicaSet(workload, world.nowMs)), ...workloadsOf("ReplicaSet")(world)],
+  },
+  {
+    ...APPS,
+    resource: "statefulsets",
+    singular: "statefulset",
+    kind: "StatefulSet",
+    shortNames: ["sts"],
+    scalable: true,
+    list: workloadsOf("StatefulSet"),
+  },
+  {
+    ...{ ...CORE, namespaced: true, fields: NAME_FIELDS, scalable: true },
+    ...{ resource: "replicationcontrollers", singular: "replicationcontroller", kind: "ReplicationController", shortNames: ["rc"] },
+    list: workloadsOf("ReplicationController"),
   },
   ...DESCRIBED,
   { ...HPA, version: "v2" },

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { WORKLOAD_KINDS } from "../cluster/definition.ts";
 import { SHIPPED_TRACES } from "../traces/read-trace.ts";
 import type { FolderLayout } from "./layout.ts";
 import { readJsonIfThere, writeWhole } from "./whole-file.ts";
@@ -6,6 +7,8 @@ import { readJsonIfThere, writeWhole } from "./whole-file.ts";
 const deploymentSchema = z.object({
   namespace: z.string(),
   name: z.string(),
+  /** Absent: a Deployment. */
+  kind: z.enum(WORKLOAD_KINDS).optional(),
   targetCpuPercent: z.number().optional(),
   /** The shipped trace that its manifest asks for. */
   trace: z.enum(SHIPPED_TRACES).optional(),

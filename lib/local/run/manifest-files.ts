@@ -8,8 +8,9 @@ import { TidemarkError } from "../../model/errors.ts";
 import type { ScaleReading } from "../../model/observation.ts";
 import type { MetricQuery } from "../../model/query.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
+import type { TargetRef } from "../../model/spec-common.ts";
 import { askDialect, questions } from "../../policy/dialects.ts";
-import { MAX_REPLICAS } from "../cluster/definition.ts";
+import { MAX_REPLICAS, WORKLOAD_KINDS } from "../cluster/definition.ts";
 import { DEMAND_METRIC } from "../cluster/metrics-objects.ts";
 import type { Deployment } from "../folder/identity.ts";
 import { SHIPPED_TRACES, type ShippedTrace } from "../traces/read-trace.ts";
@@ -48,6 +49,7 @@ export const deploymentsOf = (files: readonly ManifestFile[], validation: Valida
       const deployment = { namespace: metadata.namespace, name: spec.target.name };
       deployments.set(`${deployment.namespace}/${deployment.name}`, {
         ...deployment,
+        ...kindOf(spec.target, manifest.where),
         ...(percent !== undefined && { targetCpuPercent: percent }),
         ...(trace !== undefined && { trace }),
         ...(replicas !== undefined && { replicas }),
@@ -56,6 +58,18 @@ export const deploymentsOf = (files: readonly ManifestFile[], validation: Valida
     }
   }
   return [...deployments.values()];
+};
+
+/** The kind of the workload; of a Deployment nothing. */
+const kindOf = ({ kind }: TargetRef, where: string): Pick<Deployment, "kind"> => {
+  if (kind === "Deployment") return {};
+  const known = WORKLOAD_KINDS.find((one) => one === kind);
+  if (known) return { kind: known };
+  throw new TidemarkError(
+    "local.unknown-kind",
+    `Cannot simulate the target of "${where}": its kind is ${kind}, and the simulated cluster has ${WORKLOAD_KINDS.join(", ")}; use --kubeconfig for a cluster that has this kind`,
+    { where, kind },
+  );
 };
 
 const ANY_SCALE: ScaleReading = { kind: "read", specReplicas: 1, statusReplicas: 1, selector: "app=any", uid: "", resourceVersion: "" };

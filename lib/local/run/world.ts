@@ -127,14 +127,19 @@ export const workloadsOf = async (identity: SimulatedIdentity): Promise<readonly
     return withTarget({ ...model, namespace: deployment.namespace, name: deployment.name }, deployment);
   };
   const metricTraces = await readAllTraces(identity.metricTraces ?? {});
-  return identity.deployments.map((deployment, at) => withMetrics(measured(identity, workloadOf(deployment, at)), deployment, metricTraces));
+  return identity.deployments.map((deployment, at) => withKindAndMetrics(measured(identity, workloadOf(deployment, at)), deployment, metricTraces));
 };
 
 const readAllTraces = async (files: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, Trace>> =>
   new Map(await Promise.all(Object.entries(files).map(async ([name, file]) => [name, await readTrace(file)] as const)));
 
-const withMetrics = (definition: WorkloadDefinition, { metrics = [] }: Deployment, traces: ReadonlyMap<string, Trace>): WorkloadDefinition => ({
+const withKindAndMetrics = (
+  definition: WorkloadDefinition,
+  { kind, metrics = [] }: Deployment,
+  traces: ReadonlyMap<string, Trace>,
+): WorkloadDefinition => ({
   ...definition,
+  ...(kind !== undefined && { kind }),
   metrics: metrics.map((metric) => {
     const trace = traces.get(metric.name);
     return trace ? { ...metric, trace } : metric;

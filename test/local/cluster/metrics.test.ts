@@ -119,12 +119,12 @@ describe("metrics that manifests name", () => {
     expect(await valuesOf(`${CUSTOM}/v1beta2/namespaces/shop/pods/*/requests?labelSelector=app%3Dweb`)).toEqual(["30500m", "30500m"]);
     expect(await valuesOf(`${CUSTOM}/v1beta2/namespaces/shop/services/web/requests`)).toEqual(["61000m"]);
     expect(await valuesOf(`${CUSTOM}/v1beta2/namespaces/shop/metrics/requests`)).toEqual(["61000m"]);
-    expect((await named.fetch(`${CUSTOM}/v1beta2/namespaces/shop/pods/*/other?labelSelector=app%3Dweb`)).status).toBe(404);
+    expect((await named.fetch(`${CUSTOM}/v1beta2/namespaces/shop/pods/*/other?labelSelector=app%3Dweb`)).code).toBe(404);
   });
 
   it("have a recorded load of their own, and are asked by their selector", async () => {
     expect(await valuesOf(`${EXTERNAL}/messages?labelSelector=queue%3Dorders`)).toEqual(["7000m"]);
     expect(await valuesOf(`${EXTERNAL}/messages?labelSelector=queue%3Dreturns`)).toEqual([]);
-    expect((await named.fetch(`${EXTERNAL}/other`)).status).toBe(404);
+    expect((await named.fetch(`${EXTERNAL}/other`)).code).toBe(404);
   });
 });
