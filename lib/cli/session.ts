@@ -52,7 +52,7 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     ownAddresses: true,
     deadLetters,
     checkConnection: checkHere,
-    checkSource: checkSourceHere,
+    checkSource: checkSourceHere(folder.run?.sourceQueuesUrl),
   });
   const isAlive = folder.run !== undefined;
   const place = `folder ${dataDir}, ${isAlive ? "whose run is alive" : "no run is alive"}`;
@@ -94,10 +94,19 @@ const checkHere: NonNullable<ServiceContext["checkConnection"]> = async (target)
   return checkConnection(target, { clock: Date.now, trusted: ON_THIS_MACHINE });
 };
 
-const checkSourceHere: NonNullable<ServiceContext["checkSource"]> = async (target) => {
-  const [{ checkSource }, { ON_THIS_MACHINE }] = await Promise.all([
-    import("../source-client/check-source.ts"),
-    import("../cluster/access/on-this-machine.ts"),
-  ]);
-  return checkSource(target, { clock: Date.now, trusted: ON_THIS_MACHINE, ownAddresses: true });
-};
+/** The recorded queues answer while their run is alive. */
+const checkSourceHere =
+  (queuesUrl: string | undefined): NonNullable<ServiceContext["checkSource"]> =>
+  async (target) => {
+    const [{ checkSource }, { ON_THIS_MACHINE }, { accountAt }] = await Promise.all([
+      import("../source-client/check-source.ts"),
+      import("../cluster/access/on-this-machine.ts"),
+      import("../local/sources/queue-server.ts"),
+    ]);
+    return checkSource(target, {
+      clock: Date.now,
+      trusted: ON_THIS_MACHINE,
+      ownAddresses: true,
+      ...(queuesUrl !== undefined && { ownAccount: accountAt(queuesUrl) }),
+    });
+  };

@@ -8,6 +8,7 @@ import { queryKey } from "../model/query.ts";
 import type { ClusterRecord, ConnectionRecord } from "../model/records.ts";
 import type { RegisteredQuery } from "../sources/source.ts";
 import { questionTo, type SourceName } from "../sources/sources.ts";
+import type { OwnAccount } from "./aws.ts";
 import { sourceClient } from "./source-client.ts";
 
 /** What a source is asked in a check. Without it, a question that any server of its kind can answer, where there is one. */
@@ -31,6 +32,8 @@ export interface CheckedSource {
 export interface CheckSourceOptions extends ConnectOptions {
   /** True where the source may be on this machine. */
   readonly ownAddresses: boolean;
+  /** In the embedded run only: an account of AWS whose services are on this machine. */
+  readonly ownAccount?: OwnAccount;
 }
 
 /** Time for credentials and the answer together. */
@@ -44,7 +47,11 @@ export const checkSource = async (
   const label = source.service ? `answer in ${cluster.name}` : "answer";
   const query = questionFor(source, question);
   if (query === undefined) return reportOf(source.name, [skipped(label, `nothing was asked: ${WHAT_TO_ASK[source.kind]}`)]);
-  const client = sourceClient({ clock: options.clock, ownAddresses: options.ownAddresses });
+  const client = sourceClient({
+    clock: options.clock,
+    ownAddresses: options.ownAddresses,
+    ...(options.ownAccount && { ownAccount: options.ownAccount }),
+  });
   const untilMs = options.clock() + CHECK_MS;
   try {
     const reached = source.service && connection ? await connect({ name: cluster.name, connection }, options) : undefined;

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startCommand } from "../../lib/local/run/options.ts";
+import { run } from "../../lib/local/run/run.ts";
 import { startQueueServer } from "../../lib/local/sources/queue-server.ts";
 import { PROMETHEUS } from "../../lib/sources/prometheus.ts";
 import { inside } from "../cli/inside.ts";
@@ -78,6 +80,25 @@ describe("npm start -- --manifest examples/queue.yaml", { timeout: 120_000 }, ()
   });
 });
 
+describe("tidemark source check", { timeout: 60_000 }, () => {
+  it("asks the sources of a run that is alive", async () => {
+    const stop = new AbortController();
+    const data = ["--data", at("checked")];
+    const terminal = { stream: process.stdout, write: () => {}, live: false };
+    const args = ["--manifest", QUEUE_YAML, ...data, "--speed", "60"];
+    const running = startCommand((options) => run(options, terminal, stop), args).parseAsync(args, { from: "user" });
+    try {
+      const check = async (...more: readonly string[]) => (await inside(["source", "check", ...more, ...data])).out;
+      await expect.poll(() => check("queues", "--queue", "orders"), { timeout: 30_000 }).toMatch(/✓ +answer +the value \d+ in /);
+      expect(await check("main", "--cluster", "local")).toMatch(/✓ +answer in local +the value 1 in /);
+      expect(await check("jobs", "--cluster", "local", "--path", "/queues/orders", "--pointer", "/inFlight")).toMatch(/✓ +answer in local/);
+    } finally {
+      stop.abort();
+      await running;
+    }
+  });
+});
+
 describe("npm start -- --source-url", { timeout: 60_000 }, () => {
   it("asks this Prometheus at the speed of the clock, and the next start asks the recorded one again", async () => {
     const server = await prometheusServer();
@@ -149,6 +170,7 @@ describe("the Prometheus of a simulated cluster", () => {
     ['requests_per_second{deployment="api"}', 60_000, [1_000n]],
     ['sum(requests_waiting{deployment="web"})', 60_000, [1_000n]],
     ["42", 60_000, [42_000n]],
+    ["vector(1)", 60_000, [1_000n]],
     ["requests_per_second", 60_000, "SeveralSeries"],
     ['sum(requests_per_second{deployment="none"})', 60_000, []],
     ['sum(requests_per_second{deployment="web"})', 700_000, []],

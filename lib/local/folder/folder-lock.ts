@@ -19,6 +19,8 @@ const holderSchema = z.object({
   queueEndpoint: z.string().optional(),
   /** Where scrapers find the series. */
   seriesUrl: z.string().optional(),
+  /** Where the recorded queues are. */
+  sourceQueuesUrl: z.string().optional(),
 });
 
 /** A living process that uses the folder: the run, or a command that opened it while no run was there. */
@@ -26,7 +28,7 @@ export type Holder = z.infer<typeof holderSchema>;
 
 export interface HeldFolder {
   /** Tells other processes where tables, queue and series answer. */
-  readonly publish: (endpoints: Pick<Holder, "tablesEndpoint" | "queueEndpoint" | "seriesUrl">) => void;
+  readonly publish: (endpoints: Pick<Holder, "tablesEndpoint" | "queueEndpoint" | "seriesUrl" | "sourceQueuesUrl">) => void;
   readonly release: () => void;
 }
 

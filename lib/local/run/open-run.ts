@@ -53,6 +53,8 @@ export interface Run {
   readonly counter: Counter;
   readonly reader: StackReader;
   readonly series: SeriesServer;
+  /** Where the recorded queues are, in a simulated run. */
+  readonly sourceQueuesUrl?: string;
   /** The stand-in of the HPA controller, with --beside-hpa. */
   readonly standIn?: Activity;
   /** The first lines of the view. */
@@ -130,6 +132,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   return {
     setup,
     ...(standIn && { standIn }),
+    ...(recorded && { sourceQueuesUrl: recorded.url }),
     clock,
     tables,
     queues,

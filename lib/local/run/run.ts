@@ -58,7 +58,12 @@ const opened = async (
   else beginFolder(layout);
   const begun = await openRun(layout, setup, options, { closer, say });
   taken.keep();
-  taken.publish({ tablesEndpoint: begun.tables.endpoint, queueEndpoint: begun.queues.endpoint, seriesUrl: begun.series.url });
+  taken.publish({
+    tablesEndpoint: begun.tables.endpoint,
+    queueEndpoint: begun.queues.endpoint,
+    seriesUrl: begun.series.url,
+    ...(begun.sourceQueuesUrl !== undefined && { sourceQueuesUrl: begun.sourceQueuesUrl }),
+  });
   closer.add(() => taken.publish({}));
   await work(begun);
 };

@@ -23,7 +23,7 @@ import { PURE_PART } from "../../sync/pure-part.ts";
 import type { SyncPorts } from "../../sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
 import { warmCache } from "../../sync/warm-cache.ts";
-import { LOCAL_ACCOUNT } from "../queue/message.ts";
+import { accountAt } from "../sources/queue-server.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "./loopback.ts";
 import { TABLE_NAMES } from "./names.ts";
 import type { Queues } from "./run-queues.ts";
@@ -77,7 +77,7 @@ export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, q
     sources: sourcesWhenAsked({
       clock: Date.now,
       ownAddresses: true,
-      ...(queuesUrl !== undefined && { ownAccount: { accountId: LOCAL_ACCOUNT, url: queuesUrl, credentials: LOOPBACK_CREDENTIALS } }),
+      ...(queuesUrl !== undefined && { ownAccount: accountAt(queuesUrl) }),
     }),
   };
   return {

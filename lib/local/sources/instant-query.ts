@@ -36,8 +36,8 @@ const MATCHER = /^\s*(\w+)\s*(=~|!~|=|!=)\s*"((?:[^"\\]|\\.)*)"\s*$/;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 const RANGE_MAX_MS = 3_600_000;
 
-const KNOWN =
-  "it knows requests_waiting, requests_per_second and rate(http_requests_total[2m]) with matchers of app, deployment and namespace, in sum, avg, min, max or count";
+/** Short, because 200 characters of an error are shown. */
+const KNOWN = "it knows requests_waiting, requests_per_second and rate(http_requests_total[2m]), also in sum, avg, min, max or count";
 
 class QueryFault extends Error {}
 
@@ -67,6 +67,7 @@ const vectorOf = (query: string, scraped: Scraped): readonly Series[] => {
     const values = vectorOf(inside.trim(), scraped).map(({ value }) => value);
     return values.length === 0 ? [] : [{ metric: {}, value: aggregate(values) }];
   }
+  if (name === "vector" && NUMBER.test(inside.trim())) return [{ metric: {}, value: Number(inside) }];
   if (name === "rate") return selected(inside.trim(), scraped, "rate");
   return selected(query, scraped, "now");
 };
@@ -95,7 +96,7 @@ const readerOf = (name: string, asked: "rate" | "now", windowMs: number | undefi
     if (name === "requests_waiting") return (workload, nowMs) => recordedQueue([workload], workload.model.name, nowMs)?.waiting;
     if (name === "requests_per_second") return ({ model, state }) => openSegment(state).demand / (model.trace.stepMs / 1_000);
   }
-  throw new QueryFault(`the Prometheus of the embedded run cannot read this query: ${KNOWN}`);
+  throw new QueryFault(`the embedded run cannot read this query: ${KNOWN}`);
 };
 
 /** Requests per second over the scrapes of the window; undefined with fewer than two, as in Prometheus. */

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "zod";
+import type { OwnAccount } from "../../source-client/aws.ts";
 import { LOCAL_ACCOUNT } from "../queue/message.ts";
-import { closeServer, listenOnLoopback } from "../run/loopback.ts";
+import { closeServer, listenOnLoopback, LOOPBACK_CREDENTIALS } from "../run/loopback.ts";
 import type { RecordedQueue } from "./recorded-queue.ts";
 
 /** Gives the queue of a name as it is now; undefined where there is none. */
@@ -11,6 +12,9 @@ export type QueueOf = (name: string) => RecordedQueue | undefined;
 const TARGET = "AmazonSQS.GetQueueAttributes";
 const CONTENT_TYPE = "application/x-amz-json-1.0";
 const asked = z.object({ QueueUrl: z.string(), AttributeNames: z.array(z.string()).default([]) });
+
+/** The account of the recorded queues, for the client of sources. */
+export const accountAt = (url: string): OwnAccount => ({ accountId: LOCAL_ACCOUNT, url, credentials: LOOPBACK_CREDENTIALS });
 
 /**
  * Answers GetQueueAttributes of SQS on loopback, over the recorded load. The account has no other operation, and no message can be sent to it or read from it. Signatures are not checked: the
