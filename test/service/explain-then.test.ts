@@ -154,6 +154,31 @@ describe("explain() of an earlier time", () => {
     for (const [index, { rates }] of windows.entries()) expect(rates).toEqual(missing[index] ? [] : seen[index]?.shownThen.windows.rates);
   });
 
+  it("loses no window by a pause or an override, which change no rule, and all of them by another manifest", async () => {
+    world = await seriesWorld({ hpa: 5 }, MANIFESTS[0] ?? "");
+    const seen = await played(
+      [
+        [1_201, 1],
+        [3_000, 3],
+        [0, 2],
+      ],
+      ["hpa"],
+    );
+    await world.play(1);
+    const before = await Promise.all(seen.map(({ atMs }) => world.service.explain({ name: "hpa" }, atMs)));
+    world.wait(1_000);
+    await world.service.pause({ name: "hpa" });
+    await world.service.resume({ name: "hpa" });
+    const after = await Promise.all(seen.map(({ atMs }) => world.service.explain({ name: "hpa" }, atMs)));
+    expect(after.map(({ windows }) => windows)).toEqual(before.map(({ windows }) => windows));
+    world.wait(1_000);
+    await world.service.apply([{ file: "a.yaml", text: (MANIFESTS[0] ?? "").replace("maxReplicas: 30", "maxReplicas: 29") }], {
+      cluster: "eu-1",
+      dryRun: false,
+    });
+    expect((await world.service.explain({ name: "hpa" }, seen[0]?.atMs)).windows.notStored).toContain("was edited at");
+  });
+
   it("falls back to the newest scale event where no evaluation is stored any more, and says so", async () => {
     world = await seriesWorld({ hpa: 5 }, MANIFESTS[0] ?? "");
     world.milli = 3_000_000n;

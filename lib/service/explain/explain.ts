@@ -1,6 +1,7 @@
 import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRecord, Evaluation } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
+import { changesOf } from "../../store/history/changes.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { loadSnapshot } from "../autoscalers.ts";
 import type { QueryContext } from "../context.ts";
@@ -27,7 +28,8 @@ import { windowsThen } from "./windows-then.ts";
 export const explain = async (context: QueryContext, query: AutoscalerQuery, atMs?: number): Promise<Explanation> => {
   const presentMs = context.clock();
   if (atMs !== undefined && atMs > presentMs + CLOCKS_APART_MS) throw notYet(query.name, atMs, presentMs);
-  const present = await loadSnapshot(context, await findAutoscaler(context, query), atMs);
+  const loaded = await loadSnapshot(context, await findAutoscaler(context, query), atMs);
+  const present = atMs === undefined ? loaded : { ...loaded, record: await asOfItsRules(context, loaded.record) };
   const shown = await shownDecision(context, present, atMs);
   const { record, cluster, nowMs } = present;
   const { evaluated, isPartial, specThen } = shown;
@@ -52,6 +54,15 @@ export const explain = async (context: QueryContext, query: AutoscalerQuery, atM
     windowsPartial: isPartial,
     otherwise: whatIf({ evaluation, settings: cluster.settings, windows, ...(specThen && { spec: specThen }) }),
   };
+};
+
+/** The record as its newest manifest left it: a pause, an override or a takeover changes no rule, and loses no window. A manifest that was never stored counts: on doubt, the rules changed. */
+const asOfItsRules = async ({ tables }: QueryContext, record: AutoscalerRecord): Promise<AutoscalerRecord> => {
+  if (record.updatedMs === record.createdMs) return record;
+  let updatedMs = record.createdMs;
+  for await (const { id, verb, atMs } of changesOf(tables, record))
+    if (id.startsWith(`${record.uid}:`) && verb === "apply") updatedMs = Math.max(updatedMs, atMs);
+  return { ...record, updatedMs };
 };
 
 interface Shown {
