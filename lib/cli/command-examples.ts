@@ -42,6 +42,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "source check": ["tidemark source check main", "tidemark source check main --cluster eu-1 --query 'sum(rate(http_requests_total[2m]))'"],
   "source list": ["tidemark source list"],
+  "source status": ["tidemark source status", "tidemark source status -o json"],
   "source describe": ["tidemark source describe main"],
   "source delete": ["tidemark source delete main"],
   "access grant": ["tidemark access grant 'arn:aws:sts::123456789012:assumed-role/TeamA/*' --role edit --cluster 'prod-*' -n team-a"],

@@ -79,6 +79,14 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
       run(options, showsOf(options.output), async (session, printer) => (await code()).list(session, printer, options.output)),
     );
+  withTarget(parent.command("status"))
+    .description("show what the newest syncs got from each source, its last error, and what asking it costs")
+    .addOption(output(["table", "json", "yaml"]))
+    .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
+      run(options, showsOf(options.output), async (session, printer) =>
+        (await import("./commands/source-use.ts")).sourceStatus(session, printer, options.output),
+      ),
+    );
   withTarget(parent.command("describe"))
     .description("show a source with all of its fields")
     .argument("<name>")

@@ -36,7 +36,7 @@ export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: P
     .addOption(output(["text", "json", "yaml"]))
     .action(async ({ sources, ...options }: CostOptions & TargetOptions & { readonly sources?: true }) => {
       if (sources) {
-        const { sourceCost } = await import("./commands/source-cost.ts");
+        const { sourceCost } = await import("./commands/source-use.ts");
         return run(options, showsOf(options.output), async (session, out) => sourceCost(session, out, options.output));
       }
       const { cost, givenFleet } = await import("./commands/cost.ts");

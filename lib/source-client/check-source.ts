@@ -185,5 +185,12 @@ const byStatus = ({ name, service, auth }: MetricSourceRecord, code: number): st
   return code >= 300 && code < 400 ? REDIRECT : undefined;
 };
 
+/** A service is asked through the API server of its cluster, so that these failures are of the connection of the cluster. */
+const OF_THE_CLUSTER: ReadonlySet<string> = new Set(["UnknownHost", "ConnectionRefused", "Unreachable", "TlsVerificationFailed"]);
+const CLUSTER_FIX = "the API server of the cluster cannot be reached: tidemark cluster check says what to do";
+
 const fixOf = (source: MetricSourceRecord, { code, reason }: ApiFailure): string =>
-  BY_REASON[reason] ?? byStatus(source, code) ?? "register the address of a server of this kind (docs/sources.md)";
+  (source.service && OF_THE_CLUSTER.has(reason) ? CLUSTER_FIX : undefined) ??
+  BY_REASON[reason] ??
+  byStatus(source, code) ??
+  "register the address of a server of this kind (docs/sources.md)";

@@ -64,6 +64,7 @@ describe("tidemark source", () => {
     ).items;
     const replaced = changes.filter(({ scope, verb, fields }) => scope === "source" && verb === "register" && fields.length > 0);
     expect(replaced.map(({ fields }) => fields.map(({ path }) => path))).toEqual([["timeoutSeconds", "parameters"]]);
+    expect((await run("changes", "--all")).out).toMatch(/ grace: register source "main"$/m);
   });
 
   it("says that the clusters must allow a service", async () => {
@@ -246,6 +247,6 @@ spec:
 
   it("needs no role in a cluster for a source with a URL", async () => {
     await put("--url", "https://prometheus.example.com");
-    expect((await run("cluster", "rbac", "--source", "main")).err).toContain("it has a URL, so that no cluster must allow it");
+    expect((await run("cluster", "rbac", "--source", "main")).err).toContain("it is reached outside of the clusters, so that none must allow it");
   });
 });

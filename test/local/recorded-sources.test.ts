@@ -77,6 +77,13 @@ describe("npm start -- --manifest examples/queue.yaml", { timeout: 120_000 }, ()
     const printed = await start("--trace", at("burst.csv"), "--manifest", sqs, "--data", at("none"), "--for", "10m", ...FAST);
     expect(printed).not.toMatch(/ → \d+ applied/);
     expect((await inside(["describe", "orders", "--data", at("none")])).out).toContain("the queue does not exist");
+    const { out } = await inside(["source", "status", "--data", at("none")]);
+    expect(out).toMatch(/^SOURCE +KIND +AUTOSCALERS +MISSING +QUESTIONS\/MONTH +\$\/MONTH +LAST ERROR\n/);
+    expect(out).toMatch(/^main +prometheus +0 +0 +0\.00$/m);
+    expect(out).toMatch(/^queues +sqs +1 +1 of 1 +175,200 +0\.07 +.*the queue does not exist/m);
+    expect(JSON.parse((await inside(["source", "status", "-o", "json", "--data", at("queue")])).out)).toContainEqual(
+      expect.objectContaining({ source: "queues", autoscalers: 1, looked: 1, missing: 0 }),
+    );
   });
 });
 

@@ -157,6 +157,9 @@ describe("a check of a service of a cluster", () => {
 
   it("says of a cluster that cannot be reached to look at that", async () => {
     const { usable, checks } = await lookAt("https://127.0.0.1:9");
-    expect([usable, checks.join()]).toEqual([false, expect.stringMatching(/^failed answer in eu-1: .*nothing listens/)]);
+    expect([usable, checks.join()]).toEqual([
+      false,
+      expect.stringMatching(/^failed answer in eu-1: .*nothing listens.* > the API server of the cluster cannot be reached: tidemark cluster check/),
+    ]);
   });
 });

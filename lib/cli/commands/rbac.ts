@@ -33,7 +33,7 @@ export const rbac = async (printer: Printer, request: RbacRequest, cluster?: { r
 /** Prints the role for a registered source that is a service of the cluster. Throws `service.unknown`. */
 export const sourceRbac = async (session: Session, printer: Printer, name: string): Promise<void> => {
   const { service } = await sourceNamed(session, name);
-  if (!service) throw usage(`Cannot print a role for source "${name}": it has a URL, so that no cluster must allow it`);
+  if (!service) throw usage(`Cannot print a role for source "${name}": it is reached outside of the clusters, so that none must allow it`);
   await printer.print(block(sourceRbacText(name, service)));
 };
 

@@ -19,7 +19,7 @@ export interface ChangeView {
   readonly scope: "autoscaler" | ScopeChangeRecord["scope"];
   readonly cluster?: string;
   readonly namespace?: string;
-  /** The name of the autoscaler, cluster or partition, or "fleet". */
+  /** The name of the autoscaler, cluster, partition or source, or "fleet". */
   readonly name: string;
   readonly verb: ChangeRecord["verb"] | ScopeChangeRecord["verb"];
   /** The generation that the edit gives an autoscaler, or the version that it gives a cluster. */
@@ -104,18 +104,24 @@ export const changeView = (change: ChangeRecord, made?: boolean): ChangeView => 
 /** Scopes that are about no one cluster. */
 const OF_THE_FLEET: ReadonlySet<ScopeChangeRecord["scope"]> = new Set(["fleet", "access", "source"]);
 
-export const scopeChangeView = (change: ScopeChangeRecord): ChangeView => ({
-  id: change.id,
-  at: rfc3339(change.atMs),
-  by: change.by,
-  ...(change.grant !== undefined && { grant: change.grant }),
-  scope: change.scope,
-  ...(OF_THE_FLEET.has(change.scope) ? {} : { cluster: change.name.split("/")[0] ?? change.name }),
-  name: change.name,
-  verb: change.verb,
-  generation: change.version,
-  ...sides(withoutCounters(parsed(change.before)), withoutCounters(parsed(change.after))),
-});
+export const scopeChangeView = (change: ScopeChangeRecord): ChangeView => {
+  const [before, after] = [withoutCounters(parsed(change.before)), withoutCounters(parsed(change.after))];
+  return {
+    id: change.id,
+    at: rfc3339(change.atMs),
+    by: change.by,
+    ...(change.grant !== undefined && { grant: change.grant }),
+    scope: change.scope,
+    ...(OF_THE_FLEET.has(change.scope) ? {} : { cluster: change.name.split("/")[0] ?? change.name }),
+    name: change.scope === "source" ? (nameIn(after) ?? nameIn(before) ?? change.name) : change.name,
+    verb: change.verb,
+    generation: change.version,
+    ...sides(before, after),
+  };
+};
+
+/** All sources have one list of changes, so that the name of the source is in its document. */
+const nameIn = (document: unknown): string | undefined => (isObject(document) && typeof document["name"] === "string" ? document["name"] : undefined);
 
 /**
  * Tells which edits of one autoscaler were made: each one whose generation another edit is based on, or that the stored record has now; a delete when the autoscaler does not exist and no edit

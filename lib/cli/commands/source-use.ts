@@ -25,19 +25,64 @@ interface SourceCost {
 
 const MONTH_SECONDS = 2_628_000;
 
-/** What the metric sources cost in a month: an estimate of list prices, from the manifests that are stored. */
-export const sourceCost = async ({ service }: Session, printer: Printer, output: "text" | DocumentFormat): Promise<void> => {
+/** The registered sources that can be read, and every question that a stored manifest has for one. */
+const usesOf = async (service: Session["service"]): Promise<{ readonly known: readonly SourceView[]; readonly asked: readonly Asked[] }> => {
   const known = (await service.sources()).flatMap((source) => ("problem" in source ? [] : [source]));
   const clusters = new Map<string, ClusterView>();
   for await (const cluster of service.clusters()) clusters.set(cluster.name, cluster);
   const asked: Asked[] = [];
   for await (const autoscaler of service.autoscalers({})) asked.push(...askedBy(autoscaler, clusters.get(autoscaler.cluster)));
-  const costs = known.map((source) =>
-    costOf(
-      source,
-      asked.filter((each) => isAnswered(source, each)),
-    ),
+  return { known, asked };
+};
+
+const costIn = (source: SourceView, asked: readonly Asked[]): SourceCost =>
+  costOf(
+    source,
+    asked.filter((each) => isAnswered(source, each)),
   );
+
+/** What the newest syncs got from a source, and what asking it costs. */
+interface SourceStatus extends SourceCost {
+  /** Metrics of autoscalers that the newest syncs looked for in the source. An idle workload looks only for some. */
+  readonly looked: number;
+  /** How many of these had no value. */
+  readonly missing: number;
+  /** The newest of their messages. */
+  readonly lastError?: string;
+}
+
+/** One line for each source: who asks it, what was missing in the newest syncs and why, and what the questions cost. It reads what syncs have stored, and asks no source. */
+export const sourceStatus = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {
+  const { known, asked } = await usesOf(service);
+  const statuses = known.map((source) => ({ ...costIn(source, asked), ...foundIn(asked.filter(({ use }) => use.query.source === source.name)) }));
+  if (output !== "table") await printer.print(documentText(statuses, output));
+  else if (statuses.length === 0) await printer.print(text`No sources\n`);
+  else await printer.print(lines(new Table(STATUS_HEADERS).lines(statuses.map(statusRow))));
+};
+
+const STATUS_HEADERS = ["SOURCE", "KIND", "AUTOSCALERS", "MISSING", "QUESTIONS/MONTH", "$/MONTH", "LAST ERROR"] as const;
+
+const statusRow = ({ source, kind, autoscalers, looked, missing, questionsAMonth, dollars, lastError = "" }: SourceStatus): readonly string[] => [
+  source,
+  kind,
+  String(autoscalers),
+  looked === 0 ? "" : `${missing} of ${looked}`,
+  Math.round(questionsAMonth).toLocaleString("en"),
+  dollars.toFixed(2),
+  lastError,
+];
+
+const foundIn = (asked: readonly Asked[]): Pick<SourceStatus, "looked" | "missing" | "lastError"> => {
+  const looked = asked.flatMap(({ found }) => found ?? []);
+  const failures = looked.filter(({ message }) => message !== undefined).toSorted((one, other) => other.at.localeCompare(one.at));
+  const lastError = failures[0]?.message;
+  return { looked: looked.length, missing: failures.length, ...(lastError !== undefined && { lastError }) };
+};
+
+/** What the metric sources cost in a month: an estimate of list prices, from the manifests that are stored. */
+export const sourceCost = async ({ service }: Session, printer: Printer, output: "text" | DocumentFormat): Promise<void> => {
+  const { known, asked } = await usesOf(service);
+  const costs = known.map((source) => costIn(source, asked));
   const dollars = costs.reduce((sum, each) => sum + each.dollars, 0);
   if (output !== "text") await printer.print(documentText({ sources: costs, dollars }, output));
   else if (costs.length === 0) await printer.print(text`No sources\n`);
@@ -73,9 +118,26 @@ interface Asked {
   readonly everySeconds: number;
   /** What is asked once: a partition shares its questions, and an autoscaler with everySeconds asks for its own. */
   readonly once: string;
+  /** What the newest sync had of it; absent where it did not look. */
+  readonly found?: Found | undefined;
 }
 
-const askedBy = ({ cluster, namespace, name, manifest }: AutoscalerView, of: ClusterView | undefined): readonly Asked[] => {
+/** `message` says why there was no value. */
+interface Found {
+  readonly at: string;
+  readonly message?: string;
+}
+
+/** The metric of this name, or the input of a formula. */
+const foundOf = ({ metrics, syncedAt = "" }: AutoscalerView, wanted: string): Found | undefined => {
+  const own = metrics.find(({ name }) => name === wanted);
+  if (own) return own.kind === "unmeasured" ? undefined : { at: syncedAt, ...(own.kind === "failed" && { message: own.message }) };
+  const input = metrics.flatMap((metric) => (metric.kind === "unmeasured" ? [] : (metric.inputs ?? []))).find(({ name }) => name === wanted);
+  return input && { at: syncedAt, ...(input.value === undefined && { message: input.message ?? "no value" }) };
+};
+
+const askedBy = (autoscalerView: AutoscalerView, of: ClusterView | undefined): readonly Asked[] => {
+  const { cluster, namespace, name, manifest } = autoscalerView;
   const period = of?.syncPeriodSeconds ?? 15;
   const partition = of?.partitions.find(({ namespaces }) => namespaces !== "all others" && namespaces.includes(namespace))?.name ?? "";
   const autoscaler = `${cluster}/${namespace}/${name}`;
@@ -86,6 +148,7 @@ const askedBy = ({ cluster, namespace, name, manifest }: AutoscalerView, of: Clu
     use,
     everySeconds: Math.max(period, (use.everyMs ?? 0) / 1_000),
     once: JSON.stringify([cluster, use.everyMs === undefined ? partition : autoscaler, queryKey(use.query)]),
+    found: foundOf(autoscalerView, use.metric),
   }));
 };
 
