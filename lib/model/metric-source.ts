@@ -85,7 +85,7 @@ export interface SourceService {
 export const SERVICE_SCHEMES = ["http", "https"] as const;
 export type ServiceScheme = (typeof SERVICE_SCHEMES)[number];
 
-export const AUTH_KINDS = ["basic", "bearer", "header"] as const;
+export const AUTH_KINDS = ["basic", "bearer", "header", "mtls"] as const;
 
 /** How a question is authenticated. The secret holds the credential and the address that may get it. */
 export interface SourceAuth {

@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { pemData, bearerToken, faultText, filled, headerText } from "../cluster/access/secret-fields.ts";
 import { cached, type Cached } from "../cluster/access/cached.ts";
-import { isCertificates } from "../cluster/access/checked-access.ts";
+import { fits, isCertificates } from "../cluster/access/checked-access.ts";
 import { AWS_CALLS, SECRET_TTL_MS } from "../cluster/request-limits.ts";
 import { readSecretText } from "../cluster/access/secret-text.ts";
 import { TidemarkError } from "../model/errors.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import type { MetricSourceRecord, SourceAuth } from "../model/metric-source.ts";
+import type { ClientCertificate } from "./direct.ts";
 import { isSecretOf, sourceSecretName, sourceSecretWords } from "../model/secret-name.ts";
 
 /** What a question is authenticated with. */
@@ -15,6 +16,8 @@ export interface Credential {
   readonly headers: Readonly<Record<string, string>>;
   /** PEM of the authority of the server's certificate. */
   readonly ca?: string;
+  /** PEM of the client's certificate and its key (mutual TLS). */
+  readonly client?: ClientCertificate;
 }
 
 const NOTHING: Credential = { kind: "read", headers: {} };
@@ -27,6 +30,10 @@ const SECRETS = {
   })),
   bearer: z.strictObject({ ...common, token: bearerToken }).transform(({ token, ...rest }) => ({ ...rest, value: `Bearer ${token}` })),
   header: z.strictObject({ ...common, value: headerText }),
+  mtls: z.strictObject({ ...common, clientCertData: pemData, clientKeyData: pemData }).transform(({ clientCertData, clientKeyData, ...rest }) => ({
+    ...rest,
+    client: { cert: clientCertData, key: clientKeyData },
+  })),
 } as const;
 
 /**
@@ -53,11 +60,16 @@ const readCredential = async (source: MetricSourceRecord, auth: SourceAuth): Pro
   if (reading.kind === "unreadable") throw refuse(reading.why);
   const parsed = SECRETS[auth.kind].safeParse(reading.value);
   if (!parsed.success) throw refuse(faultText(parsed.error));
-  const { url, value, caData } = parsed.data;
+  const { url, caData } = parsed.data;
   if (!isFor(url, source))
     throw refuse("its url is not the address of the source, so that the source does not get it; write the address of the source into the secret");
   if (caData !== undefined && !isCertificates(caData)) throw refuse("its caData is no certificate in PEM");
-  return { kind: "read", headers: { [headerOf(auth)]: value }, ...(caData !== undefined && { ca: caData }) };
+  const ca = caData !== undefined && { ca: caData };
+  if ("value" in parsed.data) return { kind: "read", headers: { [headerOf(auth)]: parsed.data.value }, ...ca };
+  const { client } = parsed.data;
+  if (!isCertificates(client.cert)) throw refuse("its clientCertData is no certificate in PEM");
+  if (!fits(client.cert, client.key)) throw refuse("its clientKeyData cannot be read, or is not the key of its clientCertData");
+  return { kind: "read", headers: {}, client, ...ca };
 };
 
 const headerOf = ({ kind, header }: SourceAuth): string => (kind === "header" ? (header ?? "").toLowerCase() : "authorization");

@@ -15,8 +15,16 @@ export interface DirectRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** PEM of the authority of the server's certificate, where it is none of the system's. */
   readonly ca: string | undefined;
+  /** What the server sees of us, where it asks for a certificate. */
+  readonly client?: ClientCertificate | undefined;
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** A certificate and its key, in PEM. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
 }
 
 type Limits = { readonly timeoutMs: number; readonly maxBytes: number };
@@ -62,13 +70,14 @@ export const directSender = ({ ownAddresses }: { readonly ownAddresses: boolean 
   };
 };
 
-const optionsOf = (url: URL, { path, parameters, headers, ca }: DirectRequest) => ({
+const optionsOf = (url: URL, { path, parameters, headers, ca, client }: DirectRequest) => ({
   method: "GET",
   hostname: bareHost(url.hostname),
   port: url.port || (url.protocol === "https:" ? 443 : 80),
   path: `${url.pathname.replace(/\/$/, "")}${path}?${new URLSearchParams(parameters)}`,
   headers: { ...headers, accept: "application/json", "user-agent": "tidemark", "accept-encoding": "gzip" },
   ...(ca !== undefined && { ca }),
+  ...client,
 });
 
 const refused = (why: string): ServiceAnswer => ({

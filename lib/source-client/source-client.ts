@@ -176,7 +176,10 @@ const senderTo = (
   }
   return (request, limits) =>
     direct.send(
-      { url: url ?? "", private: source.private, headers, ca: credential.ca, path: request.path, parameters: parametersOf(request) },
+      {
+        ...{ url: url ?? "", private: source.private, headers, ca: credential.ca, client: credential.client },
+        ...{ path: request.path, parameters: parametersOf(request) },
+      },
       limits,
     );
 };

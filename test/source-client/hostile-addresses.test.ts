@@ -7,11 +7,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import type { TLSSocket } from "node:tls";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { serverCredentials } from "../../lib/local/run/certificates.ts";
 import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
 import { sourceClient, type SourceClient } from "../../lib/source-client/source-client.ts";
+import { authority } from "../cluster/stand-in/certificates.ts";
 import { ask, keyOf, oneSeries, type PrometheusServer, prometheusServer, sourceRecord } from "./scene.ts";
 
 const LEFT = { cluster: "eu-1", leftMs: () => 3_000 };
@@ -202,6 +204,29 @@ describe("the certificate of a source", () => {
     expect(await asked(`https://127.0.0.2:${elsewhere.port}`, elsewhere.caPem)).toMatch(WRONG);
     expect(await asked(`https://127.0.0.1:${old.port}`, old.caPem)).toMatch(WRONG);
     expect([good.seen, old.seen, elsewhere.seen]).toEqual([[], [], []]);
+  });
+
+  it("is answered with our own, where the source asks for one; the key of another certificate is refused and not shown", async () => {
+    const [ca, seen] = [await authority(), [] as boolean[]];
+    const server = createServer({ ...(await ca.issue("127.0.0.1")), ca: ca.ca, requestCert: true, rejectUnauthorized: true }, (request, response) => {
+      seen.push((request.socket as TLSSocket).authorized);
+      oneSeries("1")("", response);
+    });
+    const url = `https://127.0.0.1:${await listening(server)}`;
+    const [own, other] = [await ca.issue("tidemark"), await ca.issue("other")];
+    const base64 = (pem: string): string => Buffer.from(pem).toString("base64");
+    const answered = async (cert: string, key: string, kind: "mtls" | "bearer" = "mtls"): Promise<string> => {
+      const held = kind === "mtls" ? { clientCertData: base64(cert), clientKeyData: base64(key) } : { token: "t0ken" };
+      await secrets({ url, caData: base64(ca.ca), ...held });
+      const fresh = sourceClient({ clock: Date.now, ownAddresses: true });
+      closing.push(async () => fresh.close());
+      return one(fresh, { url, auth: { ...AUTH, kind } });
+    };
+    expect(await answered(own.cert, own.key)).toBe("it was answered");
+    expect(await answered(own.cert, other.key)).toContain("its clientKeyData cannot be read, or is not the key of its clientCertData");
+    expect(await answered("no certificate", own.key)).toContain("its clientCertData is no certificate in PEM");
+    expect(await answered(own.cert, own.key, "bearer")).toMatch(/^(?!it was answered)/);
+    expect(seen).toEqual([true]);
   });
 
   it("is not looked at where the secret is for another address: the credential stays here", async () => {

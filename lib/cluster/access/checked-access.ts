@@ -41,7 +41,8 @@ export const isCertificates = (pem: string): boolean => {
   );
 };
 
-const fits = (cert: string, key: string): boolean => succeeds(() => createSecureContext({ cert, key }));
+/** True where the key is the key of the certificate. */
+export const fits = (cert: string, key: string): boolean => succeeds(() => createSecureContext({ cert, key }));
 
 /** The error of the library is dropped, because it may quote its input. */
 const succeeds = (attempt: () => unknown): boolean => {

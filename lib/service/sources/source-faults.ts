@@ -25,6 +25,7 @@ export const sourceFaults = (name: string, source: RegisteredSource, trusted: { 
   ...(source.url === undefined ? [] : urlFaults(source.url, source.private, trusted.ownAddresses)),
   ...(source.service === undefined ? [] : serviceFaults(source.service)),
   ...(source.auth === undefined ? [] : authFaults(name, source.auth, source.service !== undefined)),
+  ...(source.auth?.kind === "mtls" && source.url?.startsWith("http://") ? ["auth of kind mtls needs a url that begins with https://"] : []),
   ...fixedFaults(
     "headers",
     source.headers,
