@@ -50,11 +50,11 @@ export const notSupported = (field: string, supported: readonly string[]): Probl
 });
 
 /** A value of the wrong JSON type, which the API could not decode. */
-export const wrongType = (field: string, wanted: string, met: unknown): Problem => ({
+export const wrongType = (field: string, wanted: string, met: unknown, fix = `write ${wanted}`): Problem => ({
   field,
   type: "FieldValueTypeInvalid",
   detail: `must be ${wanted}, not ${shown(met)}`,
-  fix: `write ${wanted}`,
+  fix,
 });
 
 export const quotedList = (values: readonly string[]): string =>

@@ -34,9 +34,25 @@ export const newReadContext = (anyCase = false, syncPeriodSeconds = DEFAULT_SYNC
   syncPeriodSeconds,
 });
 
-const wrong = (path: string, wanted: string, value: unknown, context: ReadContext): undefined => {
-  context.problems.push(wrongType(path, wanted, value));
+const wrong = (path: string, wanted: string, value: unknown, context: ReadContext, fix?: string): undefined => {
+  context.problems.push(wrongType(path, wanted, value, fix));
   return undefined;
+};
+
+const VARIABLE = /\$\{?\w|\{\{/;
+const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
+const PERCENT = /^(\d{1,9}) ?%$/;
+const DIGITS = /^\d{1,9}$/;
+
+/** What to write for a text that stands for a number in other files, and not here. */
+const numberFix = (value: unknown): string | undefined => {
+  if (typeof value !== "string") return undefined;
+  const written = value.trim();
+  if (VARIABLE.test(written)) return "put the value in the place of the variable before it is applied, as envsubst or helm template does";
+  if (THOUSANDS.test(written)) return `write ${written.replaceAll(",", "")}`;
+  const percent = PERCENT.exec(written)?.[1];
+  if (percent !== undefined) return `write ${percent}`;
+  return DIGITS.test(written) ? `write ${Number(written)} without quotes` : undefined;
 };
 
 export const text: Shape<string> = (value, path, context) => {
@@ -48,7 +64,7 @@ export const int32: Shape<number> = (value, path, context) => {
   if (value === null || value === undefined) return undefined;
   const fits = typeof value === "number" && Number.isInteger(value) && value >= -INT32 && value < INT32;
   // Turns minus zero into zero.
-  return fits ? value + 0 : wrong(path, "a whole number below 2147483648", value, context);
+  return fits ? value + 0 : wrong(path, "a whole number below 2147483648", value, context, numberFix(value));
 };
 
 /** A quantity. A number is read as its own text, up to where JSON numbers are exact. Blanks around a quoted text are removed. */
@@ -58,7 +74,7 @@ export const quantity: Shape<Quantity> = (value, path, context) => {
   const read = written.length > MAX_QUANTITY_CHARACTERS ? undefined : parseQuantity(written);
   const kept = read && canonicalOf(read).length <= MAX_QUANTITY_CHARACTERS ? read : undefined;
   if (kept && written !== value && typeof value === "string") warnBlanks(path, value, written, context);
-  return kept ?? wrong(path, 'a quantity such as 80, "250m" or "1500Mi"', value, context);
+  return kept ?? wrong(path, 'a quantity such as 80, "250m" or "1500Mi"', value, context, numberFix(value));
 };
 
 /** The API removes them silently. They come from a template or a typing error, which may have changed something else too. */

@@ -28,15 +28,29 @@ const nextRow = ({ from, to, row }: { readonly from: string; readonly to: string
 /** Wrong letters of a name that is still near: a third of them, or one. */
 const mostEdits = ({ length }: string): number => Math.max(1, Math.floor(length / 3));
 
-/** The known name that was probably meant: the nearest one without regard to case, if at most `most` of its letters are wrong. Undefined when no name is near. */
-export const nearestName = (written: string, known: Iterable<string>, most = mostEdits(written)): string | undefined => {
+/** Letters of a name that may be the beginning of a longer one: "stabilizationWindow" is that of "stabilizationWindowSeconds". */
+const FEWEST_LETTERS = 6;
+
+/** The one known name that begins as the written name does. */
+const longerName = (lower: string, known: readonly string[]): string | undefined => {
+  if (lower.length < FEWEST_LETTERS) return undefined;
+  const [name, ...others] = known.filter((each) => each.toLowerCase().startsWith(lower));
+  return others.length === 0 ? name : undefined;
+};
+
+/**
+ * The known name that was probably meant: the nearest one without regard to case, if at most `most` of its letters are wrong (default: a third), or else, by default, the only one that begins with it. Undefined when no
+ * name is near.
+ */
+export const nearestName = (written: string, known: Iterable<string>, most?: number): string | undefined => {
   if (written.length > LONGEST_NAME) return undefined;
   const lower = written.toLowerCase();
   let best: { readonly name: string; readonly edits: number } | undefined;
-  for (const name of known) {
-    if (name.length > LONGEST_NAME) continue;
+  const names = [...known].filter(({ length }) => length <= LONGEST_NAME);
+  for (const name of names) {
     const edits = distance(lower, name.toLowerCase());
     if (!best || edits < best.edits) best = { name, edits };
   }
-  return best && best.edits <= most ? best.name : undefined;
+  if (best && best.edits <= (most ?? mostEdits(written))) return best.name;
+  return most === undefined ? longerName(lower, names) : undefined;
 };

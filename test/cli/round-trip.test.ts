@@ -15,7 +15,12 @@ const outcomes = (out: string): readonly string[] => [...out.matchAll(/" (\w+)$/
 beforeAll(async () => {
   folder = await shopFolder();
   const files = FILES.flatMap((file) => ["-f", join(EXAMPLES, file)]);
-  expect(await run(["apply", ...files, "--cluster", "us-1"])).toMatchObject({ err: "" });
+  const everywhere = ["--for-cluster", "*", "--for-namespace", "*"];
+  const role = ["--role", "arn:aws:iam::123456789012:role/tidemark-prod-source-queues", "--external-id", "7f3c", "--aws-region", "eu-central-1"];
+  await run(["source", "put", "main", "--service", "monitoring/prometheus:9090", ...everywhere]);
+  await run(["source", "put", "queues", "--kind", "sqs", ...role, "--queue", "*", ...everywhere]);
+  const { code, err } = await run(["apply", ...files, "--cluster", "us-1"]);
+  expect([code, err]).toEqual([0, expect.stringMatching(/^warning: ".*queue\.yaml": AWS takes some \$0\.07 a month for "orders".*\n$/)]);
 });
 afterAll(() => folder.remove());
 

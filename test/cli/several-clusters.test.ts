@@ -105,7 +105,7 @@ describe("what programs read", () => {
     expect((await run("cluster", "describe", "eu-1", "-o", "jsonpath={.name}")).out).toBe("eu-1");
     expect(await run("get", "-o", "jsonpath={.items")).toMatchObject({ code: 1, out: "" });
     expect((await run("get", "-o", "xml")).err).toBe(
-      'error: Cannot use --output "xml": give one of table, wide, name, json, yaml, jsonpath=TEMPLATE, jsonpath-file=FILE\n',
+      'error: Cannot use --output "xml": give one of table, wide, name, json, yaml, jsonpath=TEMPLATE, jsonpath-file=FILE, custom-columns=HEADER:PATH,…, custom-columns-file=FILE\n',
     );
   });
 

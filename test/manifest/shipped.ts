@@ -14,4 +14,6 @@ export const SHIPPED: readonly ManifestDocument[] = ["docs", "examples"].flatMap
     }),
 );
 
-export const isPodAutoscaler = (document: unknown): boolean => (document as { readonly apiVersion?: unknown }).apiVersion === "tidemark.dev/v1";
+export const isPodAutoscaler = (document: unknown): boolean =>
+  (document as { readonly apiVersion?: unknown }).apiVersion === "tidemark.dev/v1" &&
+  (document as { readonly kind?: unknown }).kind === "PodAutoscaler";
