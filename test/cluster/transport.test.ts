@@ -294,6 +294,8 @@ describe("get()", () => {
       if (waiting.length === 3) for (const one of waiting) one.end("{}");
     };
     await Promise.all([get(), get(), get()]);
+    // A connection is idle only some turns of the event loop after its answer was read.
+    await sleep(20);
     const old = server.connections();
     expect(old).toBe(3);
     const sockets = new Set<unknown>();

@@ -240,7 +240,7 @@ onServer("tidemark takeover and handback", (newScene) => {
     await scene.apply(MANIFESTS.hpa(web, "cpu"));
     await scene.sync();
     const { code, err } = await inside(["takeover", "web", "--wait", "0s", "--kubeconfig", personKubeconfig(scene)], { open: sessionOn(scene) });
-    expect([code, err]).toEqual([1, expect.stringContaining("its workload has 0 replicas, and KEDA alone starts it again")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("its workload has 0 replicas, and only KEDA starts it again")]);
     expect((await admin("GET", `${scaled}/web`))["metadata"]).not.toHaveProperty("annotations");
   });
 
