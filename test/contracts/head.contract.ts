@@ -59,7 +59,7 @@ export const headContract = (engine: () => Engine): void => {
       await release(tables, held, closing({ dueMs: 20_000, nowMs: 20_010, evaluatedMs: 20_010 }));
       expect(await claim(tables, at(20_020, 20_000))).toEqual({ kind: "done" });
       expect(await claim(tables, at(20_020, 5_000))).toEqual({ kind: "done" });
-      expect(await claim(tables, at(20_020, 35_000))).toMatchObject({ kind: "claimed", head: { epoch: 2, releasedEpoch: 1, lastDoneDueMs: 20_000 } });
+      expect(await claim(tables, at(20_020, 35_000))).toMatchObject({ kind: "claimed", head: { epoch: 2, releasedEpoch: 1, dueDoneMs: 20_000 } });
     });
 
     it("is refused to code that does not know the rules of the code that claimed it last", async () => {
@@ -120,7 +120,7 @@ export const headContract = (engine: () => Engine): void => {
         epoch: 1,
         releasedEpoch: 1,
         leaseUntilMs: 0,
-        lastDoneDueMs: 1_000,
+        dueDoneMs: 1_000,
         evaluatedMs: 1_500,
         pageGeneration: 1,
         pages: [1, 1],
@@ -133,11 +133,11 @@ export const headContract = (engine: () => Engine): void => {
       const held = await claimed(1_000);
       await claimed(40_000);
       await expect(release(tables, held, closing({ dueMs: 1_000 }))).rejects.toMatchObject({ code: "store.lease-lost" });
-      expect(await readHead(tables, partition)).toMatchObject({ epoch: 2, releasedEpoch: 0, lastDoneDueMs: 0 });
+      expect(await readHead(tables, partition)).toMatchObject({ epoch: 2, releasedEpoch: 0, dueDoneMs: 0 });
     });
 
     it("lowers its times under the holder's epoch and last write alone", async () => {
-      const times = { nowMs: 500, evaluatedMs: 500, lastDoneDueMs: 500 };
+      const times = { nowMs: 500, evaluatedMs: 500, dueDoneMs: 500 };
       await release(tables, await claimed(1_000), closing({ dueMs: 1_000, nowMs: 1_500, evaluatedMs: 1_500 }));
       const held = await claimed(40_000);
       expect(await lowerTimes(tables, held, times)).toMatchObject({ writeNumber: held.writeNumber + 1 });

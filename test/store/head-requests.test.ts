@@ -23,7 +23,7 @@ describe("the requests that write a head", () => {
         "SET epoch = if_not_exists(epoch, :zero) + :one, leaseUntilMs = :lease, writeNumber = if_not_exists(writeNumber, :zero) + :one, " +
         "#token = :token, releasedEpoch = if_not_exists(releasedEpoch, :zero), intents = if_not_exists(intents, :none), #protocol = :protocol",
       ConditionExpression:
-        "(attribute_not_exists(epoch) OR releasedEpoch = epoch OR leaseUntilMs < :clock OR leaseUntilMs > :leaseLast) AND (attribute_not_exists(lastDoneDueMs) OR lastDoneDueMs < :due) " +
+        "(attribute_not_exists(epoch) OR releasedEpoch = epoch OR leaseUntilMs < :clock OR leaseUntilMs > :leaseLast) AND (attribute_not_exists(dueDoneMs) OR dueDoneMs < :due) " +
         "AND (attribute_not_exists(#protocol) OR #protocol <= :protocol)",
       ExpressionAttributeNames: { "#token": "token", "#protocol": "protocol" },
       ExpressionAttributeValues: {
@@ -98,9 +98,9 @@ describe("the requests that write a head", () => {
   });
 
   it("lowerTimesParams() sets the times of a head that syncs take over, under the holder's epoch and last write", () => {
-    expect(lowerTimesParams("state", HELD, { nowMs: 3, evaluatedMs: 2, lastDoneDueMs: 1 }, "t2")).toMatchObject({
+    expect(lowerTimesParams("state", HELD, { nowMs: 3, evaluatedMs: 2, dueDoneMs: 1 }, "t2")).toMatchObject({
       Key: KEY,
-      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, evaluatedMs = :evaluated, lastDoneDueMs = :due",
+      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, evaluatedMs = :evaluated, dueDoneMs = :due",
       ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
       ExpressionAttributeValues: { ":now": { N: "3" }, ":evaluated": { N: "2" }, ":due": { N: "1" } },
     });
@@ -121,7 +121,7 @@ describe("the requests that write a head", () => {
       TableName: "state",
       Key: KEY,
       UpdateExpression:
-        "SET writeNumber = writeNumber + :one, #token = :token, releasedEpoch = :epoch, leaseUntilMs = :zero, lastDoneDueMs = :due, nowMs = :now, " +
+        "SET writeNumber = writeNumber + :one, #token = :token, releasedEpoch = :epoch, leaseUntilMs = :zero, dueDoneMs = :due, nowMs = :now, " +
         "evaluatedMs = :evaluated, pageGeneration = :generation, pages = :pages, intents = :open REMOVE troubles",
       ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
       ExpressionAttributeNames: { "#token": "token" },

@@ -20,7 +20,7 @@ const headOf = (named: number, epoch: number, releasedEpoch = epoch - 1): Head =
   releasedEpoch,
   leaseUntilMs: 0,
   protocol: 1,
-  lastDoneDueMs: 0,
+  dueDoneMs: 0,
   evaluatedMs: 0,
   nowMs: 0,
   specVersion: 0,

@@ -96,7 +96,7 @@ const reset = async (context: ServiceContext, leased: LeasedPartition, { cluster
   const lowered = {
     nowMs: Math.min(head.nowMs, nowMs),
     evaluatedMs: Math.min(head.evaluatedMs, nowMs),
-    lastDoneDueMs: Math.min(head.lastDoneDueMs, nowMs),
+    dueDoneMs: Math.min(head.dueDoneMs, nowMs),
   };
   await recordChange(context, {
     scope: "partition",

@@ -6,8 +6,8 @@ import { DEFAULT_TIMING } from "../../sync/timing.ts";
 export const latestMs = (clockMs: number): number => clockMs + DEFAULT_TIMING.clockDifferenceMs;
 
 /** By how much a head is ahead of this clock; `undefined` where it is not by more than two clocks may differ. */
-export const headAheadMs = ({ nowMs, evaluatedMs, lastDoneDueMs }: Head, clockMs: number): number | undefined => {
-  const newestMs = Math.max(nowMs, evaluatedMs, lastDoneDueMs);
+export const headAheadMs = ({ nowMs, evaluatedMs, dueDoneMs }: Head, clockMs: number): number | undefined => {
+  const newestMs = Math.max(nowMs, evaluatedMs, dueDoneMs);
   return newestMs > latestMs(clockMs) ? newestMs - clockMs : undefined;
 };
 

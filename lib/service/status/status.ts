@@ -162,7 +162,7 @@ type SyncCounts = StatusView["syncs"];
 const syncCounts = ({ name, syncPeriodMs, plannedFromMs = 0 }: ClusterRecord, { partitions }: ClusterReading, nowMs: number): SyncCounts => {
   const window = { fromMs: Math.max(nowMs - MINUTE_MS, plannedFromMs), untilMs: nowMs };
   const due = partitions.map(({ view, head }) => ({
-    doneMs: head?.lastDoneDueMs ?? 0,
+    doneMs: head?.dueDoneMs ?? 0,
     times: dueTimes(name, partitionName(view.name), syncPeriodMs, window),
   }));
   const open = due.flatMap(({ doneMs, times }) => times.filter((dueMs) => dueMs > doneMs));

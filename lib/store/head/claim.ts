@@ -37,7 +37,7 @@ export type ClaimOutcome =
   | { readonly kind: "newer"; readonly protocol: number };
 
 /*
- *  lastDoneDueMs   ──────○ 12:00:15 done              a copy of 12:00:15, or an older message, is refused (NOT_DONE)
+ *  dueDoneMs   ──────○ 12:00:15 done              a copy of 12:00:15, or an older message, is refused (NOT_DONE)
  *  lease       ├──── epoch 4 ────┤ released       12:00:30 may claim at once: releasedEpoch = epoch (GIVEN_BACK)
  *              ├──── epoch 4 ─ ✗ ─ ─ ─ ─┤         the holder died: 12:00:30 is refused, 12:00:45 claims (RUN_OUT)
  */
@@ -48,7 +48,7 @@ const RUN_OUT = "leaseUntilMs < :clock";
 const IMPOSSIBLE = "leaseUntilMs > :leaseLast";
 /** A claim with a later clock reading may arrive first: a request is on its way for two seconds at most (table/real-tables.ts). */
 const ON_ITS_WAY_MS = 2_000;
-const NOT_DONE = "(attribute_not_exists(lastDoneDueMs) OR lastDoneDueMs < :due)";
+const NOT_DONE = "(attribute_not_exists(dueDoneMs) OR dueDoneMs < :due)";
 /** Code of an earlier protocol must not write after code of a later one. */
 const PROTOCOL_KNOWN = "(attribute_not_exists(#protocol) OR #protocol <= :protocol)";
 export const CLAIM_CONDITION = `(${NEVER_CLAIMED} OR ${GIVEN_BACK} OR ${RUN_OUT} OR ${IMPOSSIBLE}) AND ${NOT_DONE} AND ${PROTOCOL_KNOWN}`;
@@ -113,7 +113,7 @@ const refusalOf = (
   { dueMs, protocol: own = PROTOCOL_VERSION }: Omit<Claim, "token">,
   head: Head | undefined,
 ): Exclude<ClaimOutcome, { kind: "claimed" }> => {
-  const { lastDoneDueMs = 0, leaseUntilMs = 0, protocol = 0 } = head ?? {};
+  const { dueDoneMs = 0, leaseUntilMs = 0, protocol = 0 } = head ?? {};
   if (protocol > own) return { kind: "newer", protocol };
-  return lastDoneDueMs >= dueMs ? { kind: "done" } : { kind: "held", untilMs: leaseUntilMs };
+  return dueDoneMs >= dueMs ? { kind: "done" } : { kind: "held", untilMs: leaseUntilMs };
 };

@@ -17,7 +17,7 @@ export interface Head extends HeadIntents {
   readonly releasedEpoch: number;
   /** Zero when the lease was given back. */
   readonly leaseUntilMs: number;
-  readonly lastDoneDueMs: number;
+  readonly dueDoneMs: number;
   /** `nowMs` of the last completed sync. Open recommendation runs reach to here. */
   readonly evaluatedMs: number;
   readonly nowMs: number;
@@ -45,7 +45,7 @@ const stored = z.object({
   epoch: count,
   releasedEpoch: count,
   leaseUntilMs: z.number().default(0),
-  lastDoneDueMs: z.number().default(0),
+  dueDoneMs: z.number().default(0),
   evaluatedMs: z.number().default(0),
   nowMs: z.number().default(0),
   specVersion: count,

@@ -5,7 +5,7 @@ import type { Head } from "./head.ts";
 import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
 
 /** The times of a head that a sync never goes below. */
-export type HeadTimes = Pick<Head, "nowMs" | "evaluatedMs" | "lastDoneDueMs">;
+export type HeadTimes = Pick<Head, "nowMs" | "evaluatedMs" | "dueDoneMs">;
 
 /*
  *  nowMs        ─────○ 12:00 ───────────────────────────────○ 13:00      written by a clock that was an hour ahead: windows stand still until 13:00
@@ -14,14 +14,14 @@ export type HeadTimes = Pick<Head, "nowMs" | "evaluatedMs" | "lastDoneDueMs">;
 export const lowerTimesParams = (stateTable: string, lease: Lease, times: HeadTimes, token: string): UpdateItemCommandInput => ({
   TableName: stateTable,
   Key: itemKey(headKey(lease.partition)),
-  UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, evaluatedMs = :evaluated, lastDoneDueMs = :due",
+  UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, evaluatedMs = :evaluated, dueDoneMs = :due",
   ConditionExpression: HOLDER_CONDITION,
   ExpressionAttributeNames: { "#token": "token" },
   ExpressionAttributeValues: {
     ...holderValues(lease, token),
     ":now": { N: String(times.nowMs) },
     ":evaluated": { N: String(times.evaluatedMs) },
-    ":due": { N: String(times.lastDoneDueMs) },
+    ":due": { N: String(times.dueDoneMs) },
   },
 });
 

@@ -22,7 +22,7 @@ import { autoscalerRecord } from "../../sync/world.ts";
 const TABLE = "state";
 const TOKEN = "token";
 const lease: Lease = { partition: PARTITION, epoch: 1, writeNumber: 1 };
-const TIMES = { nowMs: 0, evaluatedMs: 0, lastDoneDueMs: 0 };
+const TIMES = { nowMs: 0, evaluatedMs: 0, dueDoneMs: 0 };
 const CLOSING = { dueMs: 0, nowMs: 0, evaluatedMs: 0, pageGeneration: 0, pages: [], intents: bodiesOf(), troubles: NO_TROUBLES };
 const page = { id: { partition: PARTITION, generation: 1, index: 0 }, epoch: 2, body: new Uint8Array() };
 const record = autoscalerRecord(PARTITION.cluster, "web");

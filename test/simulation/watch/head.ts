@@ -31,7 +31,7 @@ interface HeadWrite {
 export const watchHead = (ledger: Ledger, write: HeadWrite): void => {
   const { before, after, by } = write;
   const partition = after["pk"]?.S ?? "";
-  for (const name of ["epoch", "writeNumber", "nowMs", "evaluatedMs", "lastDoneDueMs", "releasedEpoch"]) {
+  for (const name of ["epoch", "writeNumber", "nowMs", "evaluatedMs", "dueDoneMs", "releasedEpoch"]) {
     if (number(after, name) < number(before, name)) ledger.violate("time and epochs never run backwards", `${name} of ${partition} fell`);
   }
   for (const name of ["nowMs", "evaluatedMs"]) watchAhead(ledger, number(after, name), `${name} of ${partition}`);

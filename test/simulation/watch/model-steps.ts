@@ -19,7 +19,7 @@ const headOf = (item: Item | undefined): model.Head => ({
   writes: numberOf(item, "writeNumber"),
   headNow: numberOf(item, "nowMs"),
   headGeneration: numberOf(item, "pageGeneration"),
-  dueDone: numberOf(item, "lastDoneDueMs"),
+  dueDone: numberOf(item, "dueDoneMs"),
   entries: entriesOf(item?.["intents"]),
 });
 
