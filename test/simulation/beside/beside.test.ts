@@ -7,7 +7,7 @@ import { play } from "../play.ts";
 import { buildIn, THIS_BUILD } from "./build.ts";
 import { newestTag, olderCommit, olderTree } from "./older-tree.ts";
 
-const SEED = 5;
+const SEED = 1;
 const PATIENCE_MS = 60_000;
 
 /** A clone may be shallow, and a package is none. */
