@@ -19,7 +19,7 @@ describe("a text in the place of a number", () => {
     [{ target: " 60 % " }, "write 60"],
     [{ target: "1,500" }, "write 1500"],
     [{ target: "10" }, undefined],
-    ...["${MIN}", "$MIN", "{{ .Values.min }}"].map(
+    ...["$MIN", `$${"{MIN}"}`, "{{ .Values.min }}"].map(
       (text) => [{ maxReplicas: text }, expect.stringMatching(/^put the value in the place of the variable before it is applied/)] as const,
     ),
   ])("of %j is refused with what to write", (document, fix) => {
