@@ -136,7 +136,7 @@ export const headContract = (engine: () => Engine): void => {
       expect(await readHead(tables, partition)).toMatchObject({ epoch: 2, releasedEpoch: 0, dueDoneMs: 0 });
     });
 
-    it("lowers its times under the holder's epoch and last write alone", async () => {
+    it("lowers its times only under the holder's epoch and last write", async () => {
       const times = { nowMs: 500, evaluatedMs: 500, dueDoneMs: 500 };
       await release(tables, await claimed(1_000), closing({ dueMs: 1_000, nowMs: 1_500, evaluatedMs: 1_500 }));
       const held = await claimed(40_000);

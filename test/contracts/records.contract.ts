@@ -66,7 +66,7 @@ export const recordsContract = (engine: () => Engine): void => {
       await putFleet(tables, {}, version + 1);
     });
 
-    it("the bytes of a namespace move from what was read alone: a sync that was overtaken, and a late copy, count nothing", async () => {
+    it("the bytes of a namespace move only from what was read: a sync that was overtaken, and a late copy, count nothing", async () => {
       const of = { partition: { cluster: cluster.name, partition: partitionName("shops") }, namespace: "shop" };
       expect(await readStoredBytes(tables, of.partition, "shop")).toBe(0);
       expect(await moveStoredBytes(tables, { ...of, from: 0, to: 100 })).toBe(true);

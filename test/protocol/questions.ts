@@ -39,10 +39,10 @@ export const QUESTIONS: readonly Question[] = [
   without("the epoch of the intent in the id of its event", "INTENT_EPOCH"),
   without("a PUT that is never repeated", "NEVER_REPEATS", "END=3"),
   without("a look at the workload after a denial", "LOOK", "PROXY"),
-  without("the proof after a denial (the count alone decides)", "PROOF_AFTER_DENIAL", "PROXY", ...EDITS),
-  without("the proof of a refusal (the count alone decides)", "PROOF_OF_REFUSAL", ...EDITS),
+  without("the proof after a denial (only the count decides)", "PROOF_AFTER_DENIAL", "PROXY", ...EDITS),
+  without("the proof of a refusal (only the count decides)", "PROOF_OF_REFUSAL", ...EDITS),
   holds(
-    "a PUT that may land late or never, alone, with waves, new pages and a write that lands late",
+    "only a PUT that may land late or never, with waves, new pages and a write that lands late",
     ...ALONE,
     "LATE_WRITES=1",
     "WAVES",

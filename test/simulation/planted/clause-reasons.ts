@@ -12,7 +12,7 @@ const SUMMARIES = "`test/contracts/summaries.contract.ts`";
 
 const MARKED = "a record is marked as gone once, and not where it was replaced, is no copy any more, or was deleted";
 
-const COUNTED = "the bytes of a namespace move from what was read alone: a sync that was overtaken, and a late copy, count nothing";
+const COUNTED = "the bytes of a namespace move only from what was read: a sync that was overtaken, and a late copy, count nothing";
 
 const named = (file: string, test: string): string => `${file}, "${test}"`;
 
@@ -91,7 +91,7 @@ const REASONS: readonly Reason[] = [
     write: "lower the times",
     clause: "writeNumber = :seen",
     becomes: "true",
-    why: named(HEAD, "lowers its times under the holder's epoch and last write alone"),
+    why: named(HEAD, "lowers its times only under the holder's epoch and last write"),
   },
   {
     write: "raise the epoch",

@@ -3,7 +3,7 @@ import { INTENT, type PlantedBug, SITE } from "./planted.ts";
 
 /** A warm environment keeps the client of a cluster under its name: after it was removed and added again elsewhere, the client leads to the API server of before. */
 const keptByName: PlantedBug = {
-  leftOut: "the uid and version under which clients are kept (their name alone instead)",
+  leftOut: "the uid and version under which clients are kept (only their name instead)",
   seed: 8,
   caughtBy: [SITE],
   ports: (ports) => ({
