@@ -159,6 +159,7 @@ const HOLDS: Readonly<Record<TroublingHold["reason"], (cluster: string) => Pick<
   RuleFailed: () => ({ kind: "rule failed", next: "docs/operations.md, alarm ItemsUnreadable" }),
   TenantOverShare: () => ({ kind: "over share", next: "docs/operations.md, a tenant over its share" }),
   RivalsUnknown: (cluster) => ({ kind: "rivals unknown", next: `tidemark cluster check ${cluster}` }),
+  SpecUnknown: (cluster) => ({ kind: "specs unknown", next: `tidemark cluster check ${cluster}` }),
 };
 
 export const unreadableCluster = ({ name, message }: { readonly name: string; readonly message: string }): StatusProblem => ({

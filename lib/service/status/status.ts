@@ -119,6 +119,7 @@ const SEVERITY: readonly StatusProblem["kind"][] = [
   "failing",
   "refused",
   "rivals unknown",
+  "specs unknown",
   "unmeasured",
   "over share",
   "late",

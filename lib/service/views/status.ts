@@ -52,6 +52,7 @@ export interface StatusProblem {
     | "refused"
     | "restored"
     | "rivals unknown"
+    | "specs unknown"
     | "rule failed"
     | "unmeasured"
     | "unreachable"

@@ -5,8 +5,8 @@ import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, Evaluation, ScaleEventRecord } from "../../model/records.ts";
 import { SPEC_KINDS } from "../../model/spec-kinds.ts";
 import type { StatusContext } from "../../report/objects/object-conditions.ts";
-import { conditionObjectEvents, type Moved, movedOf, scaleObjectEvent } from "../../report/objects/object-events.ts";
-import { objectStatus } from "../../report/objects/object-status.ts";
+import { conditionObjectEvents, type Moved, movedOf, scaleObjectEvent, statusEditEvents } from "../../report/objects/object-events.ts";
+import { NEWER_FIELDS, objectStatus } from "../../report/objects/object-status.ts";
 import { connected } from "../connected.ts";
 import type { Verdict } from "../decide.ts";
 import { evaluationOf } from "../evaluation.ts";
@@ -95,8 +95,10 @@ const ofVerdict = (
   const { nowMs } = loaded;
   const context = { generation: generationOf(evaluation, record, object), nowMs, listed, ...scaleContext(verdict, { evaluation, events, nowMs }) };
   const status = objectStatus(about.of.kind, evaluation, context);
+  const ofEdit = statusEditEvents(about.uid, object.statusEdit, nowMs);
   const moved = movedOf(status, listed);
-  const isWritten = moved === "state" || (moved === "values" && isTurn(about.uid, message));
+  // Values that another program has written are no older values of ours, and have no turn to wait for.
+  const isWritten = moved === "state" || (moved === "values" && (ofEdit.length > 0 || isTurn(about.uid, message)));
   const ofConditions = moved === "state" ? conditionObjectEvents(about.uid, status, listed, nowMs) : [];
   return [
     ...(isWritten
@@ -104,11 +106,11 @@ const ofVerdict = (
           {
             rank: RANKS[moved],
             turn: placeOf(about.uid, roundOf(moved === "values" ? "values" : "others", message)),
-            update: { kind: "status", about, status } as const,
+            update: { kind: "status", about, status, newer: NEWER_FIELDS } as const,
           },
         ]
       : []),
-    ...[...[...events, ...outside.events.filter(({ uid }) => uid === record.uid)].map(scaleObjectEvent), ...ofConditions]
+    ...[...[...events, ...outside.events.filter(({ uid }) => uid === record.uid)].map(scaleObjectEvent), ...ofEdit, ...ofConditions]
       .slice(0, EVENTS_OF_ONE_MAX)
       .map((event) => ({
         rank: EVENT_RANK,
