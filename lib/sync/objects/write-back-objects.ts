@@ -97,19 +97,9 @@ const ofVerdict = (
   const status = objectStatus(about.of.kind, evaluation, context);
   const ofEdit = statusEditEvents(about.uid, object.statusEdit, nowMs);
   const moved = movedOf(status, listed);
-  // Values that another program has written are no older values of ours, and have no turn to wait for.
-  const isWritten = moved === "state" || (moved === "values" && (ofEdit.length > 0 || isTurn(about.uid, message)));
   const ofConditions = moved === "state" ? conditionObjectEvents(about.uid, status, listed, nowMs) : [];
   return [
-    ...(isWritten
-      ? [
-          {
-            rank: RANKS[moved],
-            turn: placeOf(about.uid, roundOf(moved === "values" ? "values" : "others", message)),
-            update: { kind: "status", about, status, newer: NEWER_FIELDS } as const,
-          },
-        ]
-      : []),
+    ...statusUpdate({ about, status, moved }, message, ofEdit.length > 0),
     ...[...[...events, ...outside.events.filter(({ uid }) => uid === record.uid)].map(scaleObjectEvent), ...ofEdit, ...ofConditions]
       .slice(0, EVENTS_OF_ONE_MAX)
       .map((event) => ({
@@ -118,6 +108,17 @@ const ofVerdict = (
         update: { kind: "event", about, event } as const,
       })),
   ];
+};
+
+/** Values wait for their turn; but a status that another program has written is made right at once. */
+const statusUpdate = (
+  { about, status, moved }: { readonly about: UpdatedObject; readonly status: Readonly<Record<string, unknown>>; readonly moved: Moved },
+  message: SyncMessage,
+  isEdited: boolean,
+): readonly Ranked[] => {
+  if (moved === "nothing" || (moved === "values" && !isEdited && !isTurn(about.uid, message))) return [];
+  const turn = placeOf(about.uid, roundOf(moved === "values" ? "values" : "others", message));
+  return [{ rank: RANKS[moved], turn, update: { kind: "status", about, status, newer: NEWER_FIELDS } }];
 };
 
 /** The generation that was decided on: that of the record while a newer one waits to be stored. */
