@@ -3,14 +3,14 @@ import type { Validation } from "../../manifest/validation.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { instantText } from "../../report/instant-text.ts";
 import { type Printed, text } from "../../report/printed.ts";
-import type { ApplyOptions, AutoscalerEdit, EditResult, ManifestSource, Service } from "../../service/service.ts";
-import type { Applied } from "../../service/views/view-types.ts";
+import type { ApplyOptions, AutoscalerEdit, ManifestSource, Service } from "../../service/service.ts";
+import type { Applied, EditResult } from "../../views/autoscaler.ts";
 import type { Chosen } from "../chosen-autoscalers.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { forEachResource } from "../named-autoscalers.ts";
 import type { FileOptions } from "../read-sources.ts";
-import { withoutSources } from "../source-documents.ts";
 import { mustHaveKind, queryFor } from "../selected-names.ts";
+import { withoutSources } from "../source-documents.ts";
 import { futureMs } from "../time-options.ts";
 import type { PruneOptions } from "./prune.ts";
 

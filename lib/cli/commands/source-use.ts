@@ -1,13 +1,14 @@
 import { specOf } from "../../manifest/admit.ts";
 import { isTidemarkError } from "../../model/errors.ts";
-import { mayAsk, type MetricSourceRecord } from "../../model/metric-source.ts";
+import { type MetricSourceRecord, mayAsk } from "../../model/metric-source.ts";
 import { queryKey } from "../../model/query.ts";
 import type { SourceUse } from "../../policy/dialect.ts";
 import { sourceUses } from "../../policy/dialects.ts";
 import { lines, text } from "../../report/printed.ts";
-import type { AutoscalerView, ClusterView } from "../../service/views/view-types.ts";
-import type { SourceView } from "../../service/sources/requests.ts";
 import { monthlyDollars, refusalOf, weightOf } from "../../sources/sources.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { ClusterView } from "../../views/cluster.ts";
+import type { SourceView } from "../../views/source.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { Table } from "../output/text-table.ts";

@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
 import { accountOf, proxyName } from "../../model/metric-source.ts";
 import { lines, text } from "../../report/printed.ts";
-import type { NewSource, SourceCheck, SourceView, UnreadableSource } from "../../service/sources/requests.ts";
+import type { NewSource, SourceCheck } from "../../service/sources/requests.ts";
+import type { SourceView, UnreadableSource } from "../../views/source.ts";
 import type { Printer, Session } from "../io.ts";
 import { checksText } from "../output/check-lines.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
-import { documentOf } from "../source-documents.ts";
 import { Table } from "../output/text-table.ts";
+import { documentOf } from "../source-documents.ts";
 
 export const put = async ({ service }: Session, printer: Printer, source: NewSource): Promise<void> => {
   const { name, changed, service: of } = await service.putSource(source);

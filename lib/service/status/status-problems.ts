@@ -3,9 +3,9 @@ import type { ClusterRecord, FleetRecord, TableIds } from "../../model/records.t
 import { countOf, LASTING_MS, lasting } from "../../store/head/troubles.ts";
 import { areRestored } from "../../store/table/table-ids.ts";
 import { MINUTE_MS } from "../../sync/plan.ts";
+import type { DeadLetters, StatusProblem } from "../../views/status.ts";
 import { headAheadMs } from "../partitions/times-ahead.ts";
 import type { ClusterReading } from "../views/cluster-of.ts";
-import type { DeadLetters, StatusProblem } from "../views/status.ts";
 
 /** A partition that was not synced for longer than this many periods is late. */
 const PERIODS_MAX = 2;
