@@ -77,7 +77,8 @@ const HEADERS = ["NAME", "KIND", "REACHES", "CLUSTERS", "NAMESPACES", "AUTH"] as
 
 /** Where a source is, for people: its URL, or a service of each cluster. */
 const reaches = ({ url, service, aws }: SourceView): string => {
-  if (aws) return `${aws.workspace ?? (aws.queues ?? aws.metricNamespaces ?? []).join(",")} in ${aws.region} of account ${accountOf(aws.roleArn)}`;
+  if (aws && url === undefined)
+    return `${aws.workspace ?? (aws.queues ?? aws.metricNamespaces ?? []).join(",")} in ${aws.region} of account ${accountOf(aws.roleArn)}`;
   return url ?? (service ? `service ${service.namespace}/${proxyName(service)}${service.path}` : "nothing");
 };
 
@@ -89,7 +90,7 @@ const rowOf = (source: SourceView) => [
   reaches(source),
   source.clusters.join(","),
   source.namespaces.join(","),
-  source.aws ? "role" : (source.auth?.kind ?? "none"),
+  source.auth?.kind ?? (source.aws ? "role" : "none"),
 ];
 
 export const list = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {
