@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 
 /** Kinds that are no autoscalers of Tidemark, as kubectl writes them. */
 const OTHER_KINDS = /^(po|pods?|deploy|deployments?|sts|statefulsets?|rs|replicasets?|nodes?|ns|namespaces?|svc|services?|cm|configmaps?|all)$/i;
+const SOURCES = /^(metric)?sources?(\.tidemark\.dev)?$/i;
 const SCALED_OBJECTS = /^(so|scaledobjects?)(\.keda\.sh)?$/i;
 
 /** What to call here in place of a command of kubectl. */
@@ -26,11 +27,12 @@ export const kindHint = (error: unknown, args: readonly string[]): string | unde
   if (!isTidemarkError(error, "service.unknown")) return undefined;
   const word = args.map((arg) => arg.split("/")[0] ?? "").find((arg) => error.message.includes(`"${arg}`) && isKind(arg));
   if (word === undefined) return undefined;
+  if (SOURCES.test(word)) return "tidemark source list shows the metric sources, and tidemark source describe NAME one of them";
   if (SCALED_OBJECTS.test(word)) return "tidemark import --kubeconfig FILE carries the ScaledObjects of a cluster over";
   return `Tidemark keeps autoscalers only: kubectl get ${word}`;
 };
 
-const isKind = (word: string): boolean => OTHER_KINDS.test(word) || SCALED_OBJECTS.test(word);
+const isKind = (word: string): boolean => [OTHER_KINDS, SOURCES, SCALED_OBJECTS].some((kind) => kind.test(word));
 
 /** The template that prints what a format of kubectl prints that does not exist here. */
 export const formatHint = (format: string): string | undefined =>
