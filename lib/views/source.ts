@@ -1,11 +1,13 @@
 import * as z from "zod";
 import {
-  AUTH_KINDS,
   type AwsPlace,
   type RegisteredSource,
+  SECRET_AUTH_KINDS,
+  type SecretAuth,
   SERVICE_SCHEMES,
+  SIGNED_SERVICE_NAMES,
+  type SignedAuth,
   SOURCE_KINDS,
-  type SourceAuth,
   type SourceService,
 } from "../model/metric-source.ts";
 import { count, type FieldsOf, flag, text, time, type ViewOf } from "./view-of.ts";
@@ -31,9 +33,14 @@ const registered = {
       accounts: z.array(text).exactOptional(),
       search: flag.exactOptional(),
     } satisfies FieldsOf<AwsPlace>)
-    .describe("the place in AWS, for the kinds that are services of AWS")
+    .describe("the place in AWS, for the kinds that are services of AWS and for requests that are signed as theirs are")
     .exactOptional(),
-  auth: z.object({ kind: z.enum(AUTH_KINDS), secretId: text, header: text.exactOptional() } satisfies FieldsOf<SourceAuth>).exactOptional(),
+  auth: z
+    .union([
+      z.object({ kind: z.enum(SECRET_AUTH_KINDS), secretId: text, header: text.exactOptional() } satisfies FieldsOf<SecretAuth>),
+      z.object({ kind: z.literal("sigv4"), service: z.enum(SIGNED_SERVICE_NAMES) } satisfies FieldsOf<SignedAuth>),
+    ])
+    .exactOptional(),
   headers: texts.describe("sent with each question, such as the tenant of Mimir or Thanos").exactOptional(),
   parameters: texts.exactOptional(),
   clusters: z.array(text).describe("patterns of the clusters whose autoscalers may ask it"),

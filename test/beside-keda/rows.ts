@@ -1,4 +1,4 @@
-import type { AutoscalerView } from "../../lib/service/views/view-types.ts";
+import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
 import { HOUR_SAMPLES } from "./load.ts";
 import { WORKLOADS, type WorkloadName } from "./objects.ts";
 
