@@ -223,6 +223,14 @@ const KINDS_MAX = 20;
 export const CLUSTER_CHECK = z.strictObject({
   name: label,
   kinds: z.array(ascii(NAME_CHARACTERS_MAX)).max(KINDS_MAX, `must have at most ${KINDS_MAX} items`).exactOptional(),
+  workload: z
+    .strictObject({
+      apiVersion: ascii(NAME_CHARACTERS_MAX),
+      kind: ascii(NAME_CHARACTERS_MAX),
+      namespace: ascii(NAME_CHARACTERS_MAX),
+      name: ascii(NAME_CHARACTERS_MAX),
+    })
+    .exactOptional(),
 });
 export const NEW_CLUSTER: z.ZodType<NewCluster> & { readonly shape: object } = z.strictObject({ name: label, connection, ...optionalParts });
 export const CLUSTER_CHANGE: z.ZodType<ClusterChange> & { readonly shape: object } = z.strictObject({

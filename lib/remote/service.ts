@@ -165,7 +165,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
       edit("takeOver", { ...queryFields(query), rival, ...(failed !== undefined && { failed }) }, query.onlyIf),
     handBack: ({ rival, ...query }) => edit("handBack", { ...queryFields(query), rival }, query.onlyIf),
     // It needs no key, because it changes nothing.
-    checkCluster: ({ name, kinds }) => send("checkCluster", { name, ...(kinds && { kinds }) }, {}),
+    checkCluster: ({ name, kinds, workload }) => send("checkCluster", { name, ...(kinds && { kinds }), ...(workload && { workload }) }, {}),
     addCluster: (cluster) => edit("addCluster", cluster),
     replaceCluster: (cluster) => edit("replaceCluster", cluster),
     pauseCluster: (name, untilMs) => edit("pauseCluster", until({ name }, untilMs)),

@@ -1,3 +1,4 @@
+import type { WantedWorkload } from "../cluster/check/checked-connection.ts";
 import type { ConnectionReport } from "../cluster/check/report.ts";
 import type { KindCount } from "../manifest/passed-over.ts";
 import type { Validation } from "../manifest/validation.ts";
@@ -227,6 +228,8 @@ export interface ClusterCheck {
   readonly name: string;
   /** Custom resources that are scaled, beside the built-in kinds: "argoproj.io/rollouts". Those that stored autoscalers name are found without. */
   readonly kinds?: readonly string[];
+  /** A workload of a built-in kind that is looked for too: the point "workload" says whether it is there. */
+  readonly workload?: WantedWorkload;
 }
 
 export interface NewCluster {
