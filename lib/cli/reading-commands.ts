@@ -33,7 +33,7 @@ const code = {
 const PAST = "RFC 3339, a duration ago, or monday, 09:00, 2026-01-05";
 
 /** Commands that read autoscalers, their events and their edits. */
-export const readingCommands = (root: Command, run: Run, { io, printer }: { readonly io: CommandIo; readonly printer: Printer }): void => {
+export const readingCommands = (root: Command, run: Run, { io, printing }: { readonly io: CommandIo; readonly printing: Printer }): void => {
   withScopes(root.command("get"))
     .description("list autoscalers, or those with these names")
     .argument("[names...]", NAMES)
@@ -74,7 +74,7 @@ export const readingCommands = (root: Command, run: Run, { io, printer }: { read
     .addOption(output(["text", "json", "yaml"]))
     .action(async (names: readonly string[], options: ExplainOptions & ScopeOptions) => {
       const [field] = names.flatMap((name) => schemaField(name) ?? []);
-      if (field !== undefined) return (await code.schema()).explainSchema(printer, field, options.output);
+      if (field !== undefined) return (await code.schema()).explainSchema(printing, field, options.output);
       const resource = oneResource("explain", names, filterOf(options));
       return run(options, showsOf(options.output), async (session, printer) => (await code.describe()).explain(session, printer, resource, options));
     });
