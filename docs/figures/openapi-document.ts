@@ -1,61 +1,20 @@
 import * as z from "zod";
-import { ANSWERS, type Verb } from "../../lib/api/answers.ts";
 import { ALL_ROUTES, type FoundRoute } from "../../lib/api/find-route.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, METRICS_PATH, PROBLEM_TYPE, QUERY_PATHS, TAG_HEADER } from "../../lib/api/paths.ts";
 import { OPEN_METRICS_TYPE } from "../../lib/report/open-metrics.ts";
-import { count, text } from "../../lib/views/view-of.ts";
-import { VIEWS } from "./views.ts";
+import { ANSWERS, PROBLEM, TAGGED } from "./openapi-answers.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An error (RFC 9457). */
-const PROBLEM = z.looseObject({
-  status: z.int(),
-  code: text,
-  detail: text,
-  errors: z.array(z.looseObject({ field: text, message: text })).exactOptional(),
-  url: text.exactOptional(),
-  uid: text.exactOptional(),
-  generation: count.exactOptional(),
-});
-
-/** The routes whose answer has the tag of one stored autoscaler. */
-const TAGGED: ReadonlySet<string> = new Set<Verb>(["get", "apply", "pause", "resume"]);
-
 /** A schema without the address of its dialect, which an OpenAPI document names once. A time is a text at the edge, so schemas of requests are those of the input. */
-const inputSchema = (schema: z.ZodType): Json => {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+const schemaOf = (schema: z.ZodType, io: "input" | "output"): Json => {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return rest;
 };
 
-/** The schemas of all views and of all answers, in which a view stands by its name. */
-const outputSchemas = (): Readonly<Record<string, Json>> => {
-  const registry = z.registry<{ readonly id: string }>();
-  const named = { ...VIEWS, Problem: PROBLEM };
-  for (const [id, schema] of Object.entries({ ...named, ...ANSWERS })) if (!registry.has(schema)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, {
-    uri: (id) => `#/components/schemas/${id}`,
-    io: "output",
-    unrepresentable: "any",
-    override: openObject,
-  });
-  return Object.fromEntries(Object.entries(schemas).map(([id, { $schema: _dialect, $id: _id, ...schema }]) => [id, schema]));
-};
-
-/** Objects of answers are open, because fields are added between versions. */
-const openObject = ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
-  if (jsonSchema.additionalProperties === false) jsonSchema.additionalProperties = {};
-};
-
-const SCHEMAS = outputSchemas();
-const NAMES: ReadonlyMap<z.ZodType, string> = new Map(Object.entries(VIEWS).map(([name, schema]) => [schema, name]));
-
-const answerSchema = (verb: Verb): Json => {
-  const name = NAMES.get(ANSWERS[verb]);
-  return name === undefined ? (SCHEMAS[verb] ?? {}) : { $ref: `#/components/schemas/${name}` };
-};
-
-const VERBS: ReadonlyMap<string, Verb> = new Map(Object.entries({ ...QUERY_PATHS, ...COMMAND_PATHS }).map(([verb, path]) => [path, verb as Verb]));
+const VERBS: ReadonlyMap<string, keyof typeof ANSWERS> = new Map(
+  Object.entries({ ...QUERY_PATHS, ...COMMAND_PATHS }).map(([verb, path]) => [path, verb as keyof typeof ANSWERS]),
+);
 
 const TAG_HEADERS = {
   [TAG_HEADER]: { description: "the tag of the autoscaler that is stored, for If-Match; an apply of several has none", schema: { type: "string" } },
@@ -68,7 +27,7 @@ const answersOf = (path: string, conditional: boolean): Json => {
   const content =
     path === METRICS_PATH || verb === undefined
       ? { [OPEN_METRICS_TYPE.split(";")[0] ?? ""]: { schema: { type: "string" } } }
-      : { "application/json": { schema: answerSchema(verb) } };
+      : { "application/json": { schema: schemaOf(ANSWERS[verb], "output") } };
   return {
     "200": { description: "done", ...(TAGGED.has(verb ?? "") && { headers: TAG_HEADERS }), content },
     ...(conditional && { "412": { description: "If-Match does not hold, and nothing was changed", content: PROBLEM_CONTENT } }),
@@ -98,7 +57,7 @@ const IF_MATCH_PARAMETER = {
 };
 
 const operationOf = ({ kind, path, route }: FoundRoute): Json => {
-  const input = inputSchema(route.schema);
+  const input = schemaOf(route.schema, "input");
   const operationId = VERBS.get(path) ?? "metrics";
   const shared = { operationId, summary: route.summary, responses: answersOf(path, route.conditional) };
   return kind === "reading"
@@ -131,6 +90,6 @@ export const openApiDocument = (version: string): Json => ({
     securitySchemes: {
       sigv4: { type: "apiKey", in: "header", name: "Authorization", description: "AWS Signature Version 4, service lambda" },
     },
-    schemas: Object.fromEntries([...Object.keys(VIEWS), "Problem"].map((name) => [name, SCHEMAS[name] ?? {}])),
+    schemas: { Problem: schemaOf(PROBLEM, "output") },
   },
 });

@@ -1,9 +1,10 @@
-import type { ApplyOptions, CommandService } from "../service/service.ts";
-import type { Applied, EditResult } from "../views/autoscaler.ts";
+import type { ApplyOptions, CommandService, EditResult } from "../service/service.ts";
+import type { Applied } from "../service/views/view-types.ts";
 import {
   APPLY,
   AUTOSCALER,
   AUTOSCALER_RIVAL,
+  TAKEOVER,
   AUTOSCALER_UNTIL,
   CALENDAR,
   CLUSTER,
@@ -14,8 +15,8 @@ import {
   GRANT,
   NEW_CALENDAR,
   NEW_CLUSTER,
-  NEW_OVERRIDE,
   NEW_SOURCE,
+  NEW_OVERRIDE,
   NOTHING,
   OVERRIDE,
   OVERRIDE_UNTIL,
@@ -26,7 +27,6 @@ import {
   REVOKE,
   SOURCE,
   SOURCE_CHECK,
-  TAKEOVER,
 } from "./input-schemas.ts";
 import { invalid } from "./read-input.ts";
 import { json, type Reply, taggedJson } from "./request-and-answer.ts";

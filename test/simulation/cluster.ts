@@ -1,4 +1,5 @@
 import type { ScaleAnswer, ScaleWrite } from "../../lib/cluster/cluster-client.ts";
+import { isOfTidemark } from "../../lib/cluster/field-manager.ts";
 import { namespace as namespaceOf } from "../../lib/model/ids.ts";
 import type { ScaleReading } from "../../lib/model/observation.ts";
 import type { TargetRef } from "../../lib/model/spec-common.ts";
@@ -25,10 +26,12 @@ export interface Workload {
   other?: { readonly kind: RivalKind; readonly uid: string; readonly isBack: boolean };
   /** Deleted, and not made anew yet. */
   gone: boolean;
+  /** The stack that was the last to set its count, where there are two. */
+  scaledBy?: { readonly stack: "former" | "restored"; readonly manager: string; readonly atMs: number } | undefined;
 }
 
 /** A workload as it was from an instant on. */
-export interface PastWorkload extends Pick<Workload, "uid" | "replicas" | "resourceVersion" | "load" | "gone"> {
+export interface PastWorkload extends Pick<Workload, "uid" | "replicas" | "resourceVersion" | "generation" | "load" | "gone"> {
   readonly atMs: number;
 }
 
@@ -112,13 +115,17 @@ export const simulatedCluster = (
     },
     edit: (workload, replicas) => {
       if (replicas === undefined) workload.resourceVersion++;
-      else if (replicas !== workload.replicas) moved(workload, replicas);
+      else if (replicas !== workload.replicas) {
+        moved(workload, replicas);
+        workload.scaledBy = undefined;
+      }
     },
     make: (workload, replicas) => {
       workload.gone = false;
       workload.uid = `object-${workload.target.name}-${++made}`;
       workload.replicas = replicas;
       // Versions count over all objects of a cluster, generations begin anew.
+      workload.scaledBy = undefined;
       workload.resourceVersion += VERSIONS_PER_OBJECT;
       if (workload.generation !== undefined) workload.generation = 1;
     },
@@ -127,7 +134,7 @@ export const simulatedCluster = (
   };
 };
 
-const readingOf = ({ uid, replicas, resourceVersion, generation, target }: Workload): ScaleReading => ({
+const readingOf = ({ uid, replicas, resourceVersion, generation, target, scaledBy }: Workload): ScaleReading => ({
   kind: "read",
   specReplicas: replicas,
   statusReplicas: replicas,
@@ -135,4 +142,5 @@ const readingOf = ({ uid, replicas, resourceVersion, generation, target }: Workl
   uid,
   resourceVersion: String(resourceVersion),
   ...(generation !== undefined && { generation }),
+  ...(scaledBy && isOfTidemark(scaledBy.manager) && { lastScaledBy: scaledBy.manager }),
 });

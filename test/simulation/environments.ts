@@ -1,5 +1,6 @@
 import { type Build, THIS_BUILD } from "./beside/build.ts";
 import { drawSkew, SKEW_MAX_MS } from "./clock-errors.ts";
+import type { Machine } from "./machine.ts";
 import type { Network, Process } from "./process.ts";
 import type { Random } from "./random.ts";
 
@@ -22,11 +23,17 @@ const putRight = (process: Process): void => {
 export const environments = (
   network: Network,
   faults: { readonly random: Random; readonly rate: () => number; readonly extreme: number },
-  options: { readonly parallel: number; readonly warmMax: number; readonly beside?: Build },
+  options: {
+    readonly parallel: number;
+    readonly warmMax: number;
+    readonly beside?: Build;
+    readonly machine?: Machine | undefined;
+    readonly warm?: readonly Process[];
+  },
 ): Environments => {
   const { random, rate, extreme } = faults;
   let made = 0;
-  const all: Process[] = [];
+  const all: Process[] = [...(options.warm ?? [])];
   const skew = (): number => (rate() === 0 ? 0 : drawSkew(random, extreme));
   /** The update is over when the faults end. */
   const isOver = ({ build }: Process): boolean => build !== THIS_BUILD && rate() === 0;
@@ -47,6 +54,7 @@ export const environments = (
       onEnd: new Set<() => void>(),
     };
     all.push(process);
+    options.machine?.began(process);
     return process;
   };
   return {

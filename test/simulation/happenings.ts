@@ -45,12 +45,14 @@ export const happen = (stage: Stage, editors: Editors, happening: Happening): vo
 const isOfObject = ({ home }: PlannedAutoscaler, { edit }: PlannedEditing): boolean =>
   home !== undefined && (edit.verb === "apply" || edit.verb === "delete");
 
-const setCount = (ledger: Stage["ledger"], cluster: SimulatedCluster, workload: Workload, replicas: number | undefined): void => {
-  if (replicas !== undefined && replicas !== workload.replicas) noteOutside(ledger, workload, replicas);
+const setCount = ({ ledger, stack }: Stage, cluster: SimulatedCluster, workload: Workload, replicas: number | undefined): void => {
+  const ledgers = [ledger, ...(stack?.other ? [stack.other.ledger] : [])];
+  if (replicas !== undefined && replicas !== workload.replicas) for (const one of ledgers) noteOutside(one, workload, replicas);
   cluster.edit(workload, replicas);
 };
 
-const happenAt = ({ story, nowMs, ledger }: Stage, cluster: SimulatedCluster, autoscaler: PlannedAutoscaler, happening: Happening): void => {
+const happenAt = (stage: Stage, cluster: SimulatedCluster, autoscaler: PlannedAutoscaler, happening: Happening): void => {
+  const { story, nowMs } = stage;
   const workload = cluster.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
   if (!workload) throw new RangeError("something happens to an unknown workload");
   const tell = (words: string): void => story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
@@ -73,7 +75,7 @@ const happenAt = ({ story, nowMs, ledger }: Stage, cluster: SimulatedCluster, au
       break;
     case "count":
       tell(happening.replicas === undefined ? "is touched from outside" : `is set to ${happening.replicas} from outside`);
-      if (!workload.gone) setCount(ledger, cluster, workload, happening.replicas);
+      if (!workload.gone) setCount(stage, cluster, workload, happening.replicas);
       break;
     case "edit":
       tell(`has its object edited: ${happening.edit.verb}`);

@@ -15,7 +15,12 @@ const AHEAD_MIN = 2;
 const AHEAD_MAX = 90;
 
 /** The scheduler's call of every minute, to the real planning: on time, up to a minute late, twice, again after a failure as far as the template lets Lambda do it, or never. */
-export const planMinutes = (stage: Stage, untilMs: number, queue: SimulatedQueue, newProcess: (name: string) => Process): void => {
+export const planMinutes = (
+  stage: Stage,
+  { fromMs = 0, untilMs }: { readonly fromMs?: number; readonly untilMs: number },
+  queue: SimulatedQueue,
+  newProcess: (name: string) => Process,
+): void => {
   const { scheduler, random, rate, nowMs } = stage;
   const plan = (minute: number, attempt = 1, calledMs = nowMs()): void => {
     const process = newProcess(`plan-${minute}`);
@@ -50,5 +55,6 @@ export const planMinutes = (stage: Stage, untilMs: number, queue: SimulatedQueue
     // A call that says that it is scheduled for a time to come.
     if (random.chance(rate())) plan(minute + random.int(AHEAD_MIN, AHEAD_MAX), ATTEMPTS_MAX);
   };
-  for (let minute = 0; minute * MINUTE_MS < untilMs; minute++) scheduler.at(START_MS + minute * MINUTE_MS, () => call(minute));
+  for (let minute = Math.ceil(fromMs / MINUTE_MS); minute * MINUTE_MS < untilMs; minute++)
+    scheduler.at(START_MS + minute * MINUTE_MS, () => call(minute));
 };

@@ -2,6 +2,7 @@ import type { SyncReport } from "../../lib/report/sync-report.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import type { Environments } from "./environments.ts";
 import type { Invocation } from "./invocation.ts";
+import { type Machine, WATCHDOG_MS } from "./machine.ts";
 import type { Network, Process } from "./process.ts";
 import type { QueuedMessage, SimulatedQueue } from "./queue.ts";
 import type { Random } from "./random.ts";
@@ -45,6 +46,8 @@ export const newPlatform = (world: {
   readonly environments: Environments;
   readonly queue: () => SimulatedQueue;
   readonly lifeMs: number;
+  /** What ends a sync that outlives its life may stand still with it. */
+  readonly machine?: Machine | undefined;
   readonly portsOf: (invocation: Invocation) => SyncPorts;
   /** False: a planted platform that lets a stalled process go on. */
   readonly endsStalled: boolean;
@@ -92,6 +95,11 @@ export const newPlatform = (world: {
   let lastEndMs = 0;
   const endOfLife = (invocation: Invocation): void => {
     if (invocation.over) return;
+    const stillUntilMs = world.machine?.stillUntilMs() ?? 0;
+    if (stillUntilMs > scheduler.nowMs()) {
+      scheduler.at(stillUntilMs + WATCHDOG_MS, () => endOfLife(invocation));
+      return;
+    }
     lastEndMs = scheduler.nowMs();
     world.network.end(invocation.process, `${invocation.name} outlived its life`);
   };

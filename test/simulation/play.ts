@@ -1,20 +1,18 @@
 import type { TakeoverPorts } from "../../lib/cli/takeover/take-over-one.ts";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { type Build, THIS_BUILD } from "./beside/build.ts";
+import type { Build } from "./beside/build.ts";
 import type { Coverage } from "./coverage.ts";
 import { type Damaged, planDamage } from "./damages.ts";
-import { environments } from "./environments.ts";
+import { playReturns } from "./goes-back.ts";
 import { happen } from "./happenings.ts";
 import type { Invocation } from "./invocation.ts";
 import { LONGEST_WINDOW_SECONDS } from "./manifests/bounds.ts";
-import { planMinutes } from "./minutes.ts";
 import { QUIET_EDIT_MS } from "./objects/plan-objects.ts";
-import { newPerson, type Person } from "./people.ts";
-import { newPlatform, type Platform, type Played } from "./platform.ts";
-import { portsOf } from "./ports-of.ts";
+import type { Person } from "./people.ts";
+import type { Played } from "./platform.ts";
 import type { Process } from "./process.ts";
-import { simulatedQueue } from "./queue.ts";
+import { firstStack, freshProcess, joined, type Players, playRestore, type Side, sideOf } from "./sides.ts";
 import { siteOf } from "./sites.ts";
 import { closeConnections } from "./sockets/connections.ts";
 import { warmClient } from "./sockets/sdk-client.ts";
@@ -24,7 +22,7 @@ import { LATE_MS } from "./tables.ts";
 import { playTakeover } from "./takeovers.ts";
 import { FAULTS_MS } from "./timetable.ts";
 import { watchEnd } from "./watch/history.ts";
-import type { Invariant, Violation } from "./watch/ledger.ts";
+import type { Invariant, KnownEffect, Violation } from "./watch/ledger.ts";
 import { watchLiveness } from "./watch/liveness.ts";
 import { planCopies } from "./watch/objects.ts";
 
@@ -51,10 +49,12 @@ const LOOKS_AGAIN_MS = 60_000;
 export interface Planted {
   /** What is left out, in the words of the table that it belongs to. */
   readonly leftOut: string;
-  readonly ports?: (ports: SyncPorts, by: Invocation, client: ClusterClient) => SyncPorts;
+  readonly ports?: (ports: SyncPorts, by: Invocation, client: ClusterClient, stage: Stage) => SyncPorts;
   /** Requests to the tables as they are executed, of syncs and of people. */
   readonly sent?: (command: unknown) => unknown;
   readonly platformEndsStalled?: false;
+  /** The embedded run answers a write this long before it survives a loss of power. */
+  readonly undurableMs?: number;
   /** The ports of the person who takes over and hands back. */
   readonly movesBy?: (ports: TakeoverPorts) => TakeoverPorts;
 }
@@ -94,52 +94,76 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
   if (isOverSockets(seed)) await warmClient();
   if (isClusterOverSockets(seed)) await warmReader();
   const stage = newStage(seed, { faults, told, sent: planted?.sent, unwatched });
-  const { scheduler, ledger, timetable } = stage;
-  const platform = platformOf(stage, planted, beside);
-  const staff = {
-    scheduler,
-    story: stage.story,
-    newProcess,
-    tablesOf: (process: Process) => stage.tablesFor(process, undefined),
-    edits: ledger.edits,
-    stops: ledger.stops,
-    timetable,
+  const { scheduler } = stage;
+  const newProcess = (name: string): Process => {
+    const process = freshProcess(name);
+    stage.machine?.began(process);
+    return process;
   };
-  const [owner, deputy, operator, mender, mover] = [
-    newPerson(staff, "owner"),
-    newPerson(staff, "deputy"),
-    newPerson(staff, "operator"),
-    newPerson(staff, "mender"),
-    newPerson(staff, "mover"),
-  ];
-  if (faults) planDamage(scheduler, stage.damages, { stored: stage.stored, startMs: START_MS, damaged: mended(stage, mender) });
-  for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, { owner, deputy, operator }, happening));
-  for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => (order.by === "deputy" ? deputy : operator).order(order));
-  playTakeover(stage, mover, { startMs: START_MS, movesBy: movesBy(planted) });
-  planCopies(stage, START_MS + QUIET_EDIT_MS);
-  const broken = (): boolean => ledger.violation !== undefined;
+  const players: Players = { planted, beside, newProcess, heirs: new Map(), untilMs: FAULTS_MS + QUIET_MS + MORE_MS_MAX };
+  const first = sideOf(firstStack(stage), players, "");
+  const restored = stage.restore && playRestore(first, stage.restore, players);
+  const now = (): Side => restored?.() ?? first;
+  if (planted?.undurableMs !== undefined) loseAtCuts(stage, planted.undurableMs);
+  planAll(stage, first, now, { faults, planted });
+  const sides = (): readonly Side[] => [...new Set([first, now()])];
+  const violation = (): Violation | undefined => sides().find(({ stage: { ledger } }) => ledger.violation)?.stage.ledger.violation;
+  const broken = (): boolean => violation() !== undefined;
+  const effectsOf = (): readonly KnownEffect[] => sides().flatMap(({ stage: { ledger } }) => [...ledger.effects.values()].flat());
   const quietMs = START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS);
   await scheduler.run(quietMs, broken);
+  const played = (): Played => joined(sides().map((side) => side.platform.played));
   // It goes on until enough syncs were seen and no count moves any more; nothing happens any more that could tell the two runs apart.
-  const goesOn = (endMs: number): boolean => (faults && begun(platform.played) < SYNCS_MIN) || endMs - lastEffectMs(ledger) < MOVES_MS;
+  const lastEffectMs = (): number => effectsOf().reduce((last, { atMs }) => Math.max(last, atMs), START_MS);
+  const goesOn = (endMs: number): boolean => (faults && begun(played()) < SYNCS_MIN) || endMs - lastEffectMs() < MOVES_MS;
   for (let endMs = quietMs; endMs < quietMs + MORE_MS_MAX && goesOn(endMs) && !broken(); endMs += MORE_MS) {
     await scheduler.run(endMs + MORE_MS, broken);
   }
-  if (!ledger.violation) watchEnd(ledger);
-  if (!ledger.violation) watchLiveness(ledger, timetable.clusters, lastFaultMs(stage, platform) + leftMs(stage));
-  if (!ledger.violation && ![owner, deputy, operator, mender, mover].every((person) => person.idle()))
-    ledger.violate("nothing breaks", "an edit was never done");
+  if (!broken()) watchRest(now(), lastFaultMs(stage, sides()) + leftMs(stage));
   const workloads = [...stage.clusters.keys()]
-    .map((name) => siteOf(stage, name))
+    .map((name) => siteOf(now().stage, name))
     .flatMap(({ name, workloads: inside }) => [...inside].map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const));
   return {
-    violation: ledger.violation,
+    violation: violation(),
     replicas: new Map(workloads),
-    played: platform.played,
-    effects: [...ledger.effects.values()].reduce((sum, { length }) => sum + length, 0),
+    played: played(),
+    effects: effectsOf().length,
     story: stage.story.lines,
     coverage: stage.coverage,
   };
+};
+
+/** Puts everything that happens into the time of the seed. */
+const planAll = (
+  stage: Stage,
+  { people: { operator, deputy, mender, mover } }: Side,
+  now: () => Side,
+  { faults, planted }: { readonly faults: boolean; readonly planted: Planted | undefined },
+): void => {
+  const { scheduler, timetable } = stage;
+  if (faults && !stage.restore) planDamage(scheduler, stage.damages, { stored: stage.stored, startMs: START_MS, damaged: mended(stage, mender) });
+  for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(now().stage, now().people, happening));
+  for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => (order.by === "deputy" ? deputy : operator).order(order));
+  playTakeover(stage, mover, { startMs: START_MS, movesBy: movesBy(planted) });
+  playReturns(stage, START_MS);
+  planCopies(stage, START_MS + QUIET_EDIT_MS);
+};
+
+/** What must be so when everything has come to rest. */
+const watchRest = ({ stage: { ledger, timetable }, people }: Side, calmMs: number): void => {
+  watchEnd(ledger);
+  if (!ledger.violation) watchLiveness(ledger, timetable.clusters, Math.max(calmMs, ledger.adoptedMs ?? 0));
+  if (!ledger.violation && !Object.values(people).every((person) => person.idle())) ledger.violate("nothing breaks", "an edit was never done");
+};
+
+/** At a cut the tables lose what was written in the last moment before it, though it was answered. */
+const loseAtCuts = ({ machine, onWrite, nowMs }: Stage, undurableMs: number): void => {
+  const undoes: { readonly atMs: number; readonly undo: () => void }[] = [];
+  onWrite.add((undo) => undoes.push({ atMs: nowMs(), undo }));
+  machine?.onCut.add(() => {
+    const lost = undoes.splice(undoes.findLastIndex(({ atMs }) => atMs < nowMs() - undurableMs) + 1);
+    for (const { undo } of lost.toReversed()) undo();
+  });
 };
 
 const movesBy = (planted: Planted | undefined) => planted?.movesBy ?? ((ports: TakeoverPorts) => ports);
@@ -163,50 +187,12 @@ const mended =
  * When the last fault was over. A sync that the faults let stand still is ended at the end of its life. Until then, another sync of its process may have claimed a partition. A sync that begins
  * later has met no fault.
  */
-const lastFaultMs = ({ timing: { lifeMs } }: Stage, platform: Platform): number => {
+const lastFaultMs = ({ timing: { lifeMs } }: Stage, sides: readonly Side[]): number => {
   const endMs = START_MS + FAULTS_MS;
-  return Math.max(endMs, Math.min(platform.lastEndMs(), endMs + lifeMs));
+  return Math.max(endMs, Math.min(Math.max(...sides.map(({ platform }) => platform.lastEndMs())), endMs + lifeMs));
 };
 
 /** What the faults leave: a write that lands late and costs a sync its work, and then its lease, by a clock that may be ahead. */
 const leftMs = ({ timing: { leaseMs, clockDifferenceMs } }: Stage): number => LATE_MS + leaseMs + clockDifferenceMs;
 
-const lastEffectMs = ({ effects }: Stage["ledger"]): number =>
-  Math.max(START_MS, ...[...effects.values()].flatMap((made) => made.map(({ atMs }) => atMs)));
-
 const begun = ({ completed, dropped, failed, ended }: Played): number => completed + dropped + failed + ended;
-
-const platformOf = (stage: Stage, planted: Planted | undefined, beside: Build | undefined): Platform => {
-  const { scheduler, network, story, random, rate, ledger } = stage;
-  const platform = newPlatform({
-    scheduler,
-    network,
-    story,
-    random,
-    environments: environments(network, { random, rate, extreme: stage.temper.extreme }, { ...stage, ...(beside && { beside }) }),
-    queue: () => queue,
-    lifeMs: stage.timing.lifeMs,
-    portsOf: (by) => portsOf(stage, by, planted),
-    endsStalled: planted?.platformEndsStalled ?? true,
-    broke: (error, by) => {
-      // A planted mistake may well lead to others, and an older build need not read what a later one stores: what counts is what they do to the world.
-      if (!planted && by.process.build === THIS_BUILD)
-        ledger.violate("nothing breaks", error instanceof Error ? (error.stack ?? error.message) : String(error));
-    },
-  });
-  const queue = simulatedQueue(scheduler, network, { rate, random }, platform.deliver);
-  planMinutes(stage, FAULTS_MS + QUIET_MS + MORE_MS_MAX, queue, newProcess);
-  return platform;
-};
-
-const newProcess = (name: string): Process => ({
-  name,
-  skewMs: 0,
-  pausedUntilMs: 0,
-  alive: true,
-  build: THIS_BUILD,
-  cache: THIS_BUILD.warmCache(),
-  busy: 0,
-  endsMs: Number.POSITIVE_INFINITY,
-  onEnd: new Set(),
-});

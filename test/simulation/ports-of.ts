@@ -1,4 +1,6 @@
-import type { ClusterClient, ServiceRequest } from "../../lib/cluster/cluster-client.ts";
+import type { ClusterClient, ObservedCluster, ServiceRequest } from "../../lib/cluster/cluster-client.ts";
+import { fieldManagerOf } from "../../lib/cluster/field-manager.ts";
+import type { ClusterRecord } from "../../lib/model/records.ts";
 import { SPEC_KIND_NAMES } from "../../lib/model/spec-kinds.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import type { Effect, SimulatedCluster } from "./cluster.ts";
@@ -7,6 +9,7 @@ import type { Invocation } from "./invocation.ts";
 import { type Listing, STALE_MAX_MS } from "./objects/list-objects.ts";
 import type { Failing } from "./observe.ts";
 import type { Planted } from "./play.ts";
+import type { Process } from "./process.ts";
 import { answersAt, noteLooks, rivalsThere } from "./rivals.ts";
 import { sharedRules, watchedRules } from "./rules.ts";
 import { siteFor, siteOf, watchSite } from "./sites.ts";
@@ -19,6 +22,7 @@ import { watchCalls, watchSentTo } from "./watch/model-flow.ts";
 import { watchEffectStep } from "./watch/model-steps.ts";
 import { watchActs, watchListed } from "./watch/objects.ts";
 import { watchListings, watchReading, watchReadings } from "./watch/readings.ts";
+import { OTHER_STACK_MS, watchStack, watchStackEffect } from "./watch/restored.ts";
 import { sentIntent } from "./watch/sent-intent.ts";
 import { watchSent } from "./watch/stops.ts";
 
@@ -28,6 +32,9 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
   const unwatchedTables = stage.tablesFor(by.process, by);
   const tables = { ...unwatchedTables, client: watchSentTo(ledger, by, unwatchedTables.client) };
   const { cluster: name } = by.message;
+  const { stack } = stage;
+  let record: Pick<ClusterRecord, "uid" | "restoredAs"> = {};
+  const manager = (): string => fieldManagerOf(record);
   const effect =
     (site: SimulatedCluster) =>
     (made: Effect): void => {
@@ -37,6 +44,7 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
       if (known) watchEffectStep(ledger, known, stage.read);
       watchEffect(ledger, by, made);
       watchMoved(ledger, made);
+      if (stack) watchStackEffect(stack, manager(), made);
     };
   const clientOf = (site: SimulatedCluster): ClusterClient => {
     const asked = {
@@ -53,7 +61,7 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
     for (const { uid, namespace, name: own } of watched) by.uids.set(`${namespace}/${own}`, uid);
     const asked = { by, site, sinceMs: nowMs() };
     const before = rivalsThere(site, watched);
-    const seen = await client.observe(watched, limits);
+    const seen = besideStack(by.process, { nowMs: nowMs(), own: manager() }, await client.observe(watched, limits));
     noteLooks(by, { site, before, overSockets: stage.clustersOverSockets }, watched, seen);
     watchReadings(ledger, asked, watched, seen);
     for (const { uid, spec } of watched) {
@@ -84,6 +92,8 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
         watchSent(ledger, by, write, { overSockets: stage.clustersOverSockets });
         watchActs(ledger, by, write);
         watchSite(stage, by, site, `sends a PUT of "${write.target.name}"`);
+        if (stack) watchStack(stack, by, site.at(write.namespace, write.target));
+        stage.machine?.beforePut();
         return client.putScale(write, timeoutMs);
       },
     };
@@ -91,17 +101,39 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
   const ports: SyncPorts = {
     tables,
     insert: by.process.build.insertByStatement(tables),
-    connect: async (record) => {
-      by.kinds = record.specsFromCluster ?? [];
-      return watchCalls(ledger, by, watchedClient(await siteFor(stage, by.process, record)));
+    connect: async (found) => {
+      record = found;
+      by.kinds = found.specsFromCluster ?? [];
+      return watchCalls(ledger, by, watchedClient(await siteFor(stage, by.process, found)));
     },
     rules: sharedRules(by.process.build),
     timing: { ...stage.timing, pageEntries: stage.pageEntries() },
     cache: by.process.cache,
     sources: async () => sourcesOf(by.process, nowMs),
   };
-  const wrapped = planted?.ports?.(ports, by, clientOf(siteOf(stage, name))) ?? ports;
+  const wrapped = planted?.ports?.(ports, by, clientOf(siteOf(stage, name)), stage) ?? ports;
   return { ...wrapped, rules: watchedRules(wrapped.rules, by, ledger, nowMs) };
+};
+
+/** Since when each environment has seen that another stack was the last to scale a workload. */
+const seenSince = new WeakMap<Process, Map<string, number>>();
+
+/** Holds beside another stack as the client of production does (lib/cluster/observe/memory.ts), for a shorter time. */
+const besideStack = (process: Process, { nowMs, own }: { readonly nowMs: number; readonly own: string }, seen: ObservedCluster): ObservedCluster => {
+  const since = seenSince.get(process) ?? new Map<string, number>();
+  seenSince.set(process, since);
+  const observations = new Map(
+    [...seen.observations].map(([uid, observed]) => {
+      const { scale } = observed.observation;
+      if (scale.kind !== "read" || scale.lastScaledBy === undefined || scale.lastScaledBy === own) return [uid, observed] as const;
+      const mark = `${uid} ${scale.lastScaledBy} ${scale.uid} ${scale.specReplicas}`;
+      const sinceMs = since.get(mark) ?? nowMs;
+      since.set(mark, sinceMs);
+      const isHeld = nowMs - sinceMs < OTHER_STACK_MS;
+      return [uid, { ...observed, ...(isHeld && { otherStack: { manager: scale.lastScaledBy, own } }) }] as const;
+    }),
+  );
+  return { ...seen, observations };
 };
 
 const listingNow = ({ random, temper, rate }: Stage): Listing => {

@@ -10,7 +10,18 @@ export interface Random {
   readonly pick: <Item>(items: readonly Item[]) => Item;
 }
 
-export type Stream = "settings" | "timetable" | "faults" | "jitter" | "damages" | "objects" | "rivals" | "bounds" | "takeovers" | "sources";
+export type Stream =
+  | "settings"
+  | "timetable"
+  | "faults"
+  | "jitter"
+  | "damages"
+  | "objects"
+  | "rivals"
+  | "bounds"
+  | "takeovers"
+  | "sources"
+  | "accidents";
 
 const STREAMS: Readonly<Record<Stream, number>> = {
   settings: 1,
@@ -23,6 +34,7 @@ const STREAMS: Readonly<Record<Stream, number>> = {
   bounds: 8,
   takeovers: 9,
   sources: 10,
+  accidents: 11,
 };
 const SPREAD = 0x9e3779b1;
 const TWO_32 = 2 ** 32;

@@ -1,25 +1,31 @@
+import type { TableIds } from "../../lib/model/records.ts";
 import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
 import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, FLEET_PK } from "../../lib/store/table/keys.ts";
 import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";
+import { type Accident, accidentOf } from "./accidents.ts";
 import type { SimulatedCluster } from "./cluster.ts";
 import { type Coverage, countCoverage } from "./coverage.ts";
 import { calmFates, faultyFates, TEMPERS, type Temper } from "./fates.ts";
+import { type PlannedReturn, planReturns } from "./goes-back.ts";
 import type { Invocation } from "./invocation.ts";
+import { type Machine, newMachine, planStops } from "./machine.ts";
 import { shapesOf } from "./manifests/shapes.ts";
 import { hasObjects, withObjects } from "./objects/plan-objects.ts";
 import { hasBounds, withBounds } from "./plan-bounds.ts";
 import { type Network, newNetwork, type Process } from "./process.ts";
 import { type Random, randomOf } from "./random.ts";
+import { FORMER_IDS, type PlannedRestore, planRestore, RESTORED_IDS } from "./restores.ts";
 import { type Hiding, planHidings } from "./rivals.ts";
 import { newScheduler, type Scheduler } from "./scheduler.ts";
 import { clientOverSockets } from "./sockets/socket-tables.ts";
 import { askingShapes, hasSources, withSources } from "./sources/plan-sources.ts";
 import { newStory, type Story } from "./story.ts";
-import { tablesOf } from "./tables.ts";
+import { TABLE_NAMES, tablesOf } from "./tables.ts";
 import { type PlannedTakeover, planTakeover } from "./takeovers.ts";
 import { FAULTS_MS, newTimetable, type Timetable } from "./timetable.ts";
 import type { Item } from "./watch/head.ts";
 import { type Invariant, type Ledger, newLedger } from "./watch/ledger.ts";
+import { copyLedger, type Stack } from "./watch/restored.ts";
 import { type WatchedTables, watchedTables } from "./watched-tables.ts";
 import { clustersOf, elsewhereOf, fillTables } from "./world.ts";
 
@@ -52,6 +58,11 @@ export interface Stage {
   readonly hidings: readonly Hiding[];
   /** A workload that moves from another controller to Tidemark, and perhaps back. */
   readonly takeover: PlannedTakeover | undefined;
+  readonly accident: Accident | undefined;
+  /** When the etcd of a cluster is restored. */
+  readonly returns: readonly PlannedReturn[];
+  /** Where everything but the clusters is on one machine, as in an embedded run. */
+  readonly machine: Machine | undefined;
   /** Clusters are reached over connections in memory. */
   readonly clustersOverSockets: boolean;
   /** The path in the stored connection of a cluster; absent while there is no such cluster. */
@@ -60,8 +71,15 @@ export interface Stage {
   readonly read: WatchedTables["read"];
   /** The state table, past every request: for damage. */
   readonly stored: WatchedTables["stored"];
+  readonly onWrite: WatchedTables["onWrite"];
   /** Draws what is damaged. */
   readonly damages: Random;
+  /** When both tables are restored. */
+  readonly restore: PlannedRestore | undefined;
+  /** Which of two stacks this is. */
+  readonly stack: Stack | undefined;
+  /** Copies of the tables as they are now, and of what is known of them. */
+  readonly copy: () => Pick<Stage, "ledger" | "tablesFor" | "read" | "stored" | "onWrite" | "connectedTo">;
   readonly tablesFor: (process: Process, by: Invocation | undefined) => ReturnType<typeof tablesOf>;
 }
 
@@ -74,6 +92,30 @@ const timingOf = (seed: number, random: Random): Timing => {
   if (random.chance(1 / 3)) return usual;
   const lifeMs = random.pick([20_000, 30_000]);
   return { ...usual, lifeMs, leaseMs: random.pick([5_000, 10_000, lifeMs + DEFAULT_TIMING.clockDifferenceMs]) };
+};
+
+/** By the seed: each part of a stream of its own. */
+const timetableOf = (seed: number): Timetable => {
+  const drawn = newTimetable(randomOf(seed, "timetable"), hasSources(seed) ? askingShapes : shapesOf);
+  const planned = hasBounds(seed) ? withBounds(drawn, randomOf(seed, "bounds"), START_MS) : drawn;
+  const asking = hasSources(seed) ? withSources(planned, randomOf(seed, "sources")) : planned;
+  const all = hasObjects(seed) ? withObjects(asking, randomOf(seed, "objects")) : asking;
+  // What is done to the fleet and to whole clusters is the restore, there.
+  return accidentOf(seed) === "tables go back" ? { ...all, orders: [] } : all;
+};
+
+type Accidents = Pick<Stage, "accident" | "returns" | "machine" | "restore">;
+
+/** What befalls a whole cluster, machine or table; nothing in the run without faults. */
+const accidentsOf = (seed: number, faults: boolean, world: Omit<Parameters<typeof newMachine>[1], "startMs">): Accidents => {
+  const accident = faults ? accidentOf(seed) : undefined;
+  const random = randomOf(seed, "accidents");
+  return {
+    accident,
+    returns: accident === "a cluster goes back" ? planReturns(random) : [],
+    machine: accident === "one machine" ? newMachine(planStops(random), { ...world, startMs: START_MS }) : undefined,
+    restore: accident === "tables go back" ? planRestore(random) : undefined,
+  };
 };
 
 export const newStage = (
@@ -90,10 +132,7 @@ export const newStage = (
   const { sent = (command: unknown) => command } = options;
   const settings = randomOf(seed, "settings");
   const random = randomOf(seed, options.faults ? "faults" : "jitter");
-  const drawn = newTimetable(randomOf(seed, "timetable"), hasSources(seed) ? askingShapes : shapesOf);
-  const planned = hasBounds(seed) ? withBounds(drawn, randomOf(seed, "bounds"), START_MS) : drawn;
-  const asking = hasSources(seed) ? withSources(planned, randomOf(seed, "sources")) : planned;
-  const timetable = hasObjects(seed) ? withObjects(asking, randomOf(seed, "objects")) : asking;
+  const timetable = timetableOf(seed);
   const timing = timingOf(seed, settings);
   const temper = settings.pick(TEMPERS);
   const scheduler = newScheduler(START_MS);
@@ -104,8 +143,26 @@ export const newStage = (
   const coverage = countCoverage();
   const network = newNetwork(scheduler, options.faults ? faultyFates(random, temper, calm) : calmFates(random), { story, note: coverage.note });
   const tables = watchedTables(ledger);
-  fillTables(timetable, START_MS, (command) => tables.execute(command, { by: undefined, process: "" }));
+  const tablesThrough =
+    (into: WatchedTables, ids: TableIds | undefined): Stage["tablesFor"] =>
+    (process, by) => {
+      const execute = (command: unknown): object => {
+        accidents.machine?.mustBeThere(process.name);
+        return into.execute(sent(command), { by, process: process.name });
+      };
+      return tablesOf(
+        network,
+        process,
+        { nowMs, random: random.real, token: () => `token-${++tokens}`, execute, by, ids },
+        options.faults && isOverSockets(seed) ? clientOverSockets : undefined,
+      );
+    };
+  const goesBack = accidentOf(seed) === "tables go back";
+  fillTables(timetable, { startMs: START_MS, ids: goesBack ? FORMER_IDS : undefined }, (command) =>
+    tables.execute(command, { by: undefined, process: "" }),
+  );
   let tokens = 0;
+  const accidents = accidentsOf(seed, options.faults, { scheduler, network, story });
   return {
     scheduler,
     nowMs,
@@ -124,20 +181,20 @@ export const newStage = (
     pageEntries: pageEntriesOf(settings, nowMs),
     elsewhere: elsewhereOf(timetable, nowMs),
     hidings: options.faults ? planHidings(randomOf(seed, "rivals"), timetable) : [],
-    takeover: isClusterOverSockets(seed) ? undefined : planTakeover(randomOf(seed, "takeovers"), timetable),
+    takeover: isClusterOverSockets(seed) || goesBack ? undefined : planTakeover(randomOf(seed, "takeovers"), timetable),
+    ...accidents,
     clustersOverSockets: options.faults && isClusterOverSockets(seed),
-    read: tables.read,
-    stored: tables.stored,
     damages: randomOf(seed, "damages"),
-    connectedTo: (cluster) => pathOf(tables.read(FLEET_PK, `${CLUSTER_SK_PREFIX}${cluster}`), tables.read(CONNECTIONS_PK, cluster)),
-    tablesFor: (process, by) => {
-      const execute = (command: unknown): object => tables.execute(sent(command), { by, process: process.name });
-      return tablesOf(
-        network,
-        process,
-        { nowMs, random: random.real, token: () => `token-${++tokens}`, execute, by },
-        options.faults && isOverSockets(seed) ? clientOverSockets : undefined,
-      );
+    ...placesIn(tables),
+    tablesFor: tablesThrough(tables, goesBack ? FORMER_IDS : undefined),
+    stack: undefined,
+    copy: () => {
+      const copies = newLedger(story.tell, nowMs, options.unwatched);
+      const contents = tables.contents();
+      copyLedger(ledger, copies, contents.get(TABLE_NAMES.stateTable) ?? []);
+      const into = watchedTables(copies);
+      into.fill(contents);
+      return { ledger: copies, tablesFor: tablesThrough(into, RESTORED_IDS), ...placesIn(into) };
     },
   };
 };
@@ -159,6 +216,13 @@ const pageEntriesOf = (settings: Random, nowMs: () => number): (() => number) =>
   const few = settings.pick(FEW_ENTRIES);
   return () => (Math.floor((nowMs() - START_MS) / PAGES_CHANGE_MS) % 2 === 0 ? few : PAGE_ENTRIES);
 };
+
+const placesIn = ({ read, stored, onWrite }: WatchedTables): Pick<Stage, "read" | "stored" | "onWrite" | "connectedTo"> => ({
+  read,
+  stored,
+  onWrite,
+  connectedTo: (cluster) => pathOf(read(FLEET_PK, `${CLUSTER_SK_PREFIX}${cluster}`), read(CONNECTIONS_PK, cluster)),
+});
 
 /** The path of a connection that was stored for this very cluster. */
 const pathOf = (record: Item | undefined, connection: Item | undefined): string | undefined =>

@@ -1,4 +1,5 @@
 import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import type { TableIds } from "../../lib/model/records.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { callName } from "./call-names.ts";
 import type { Fate } from "./fates.ts";
@@ -29,12 +30,15 @@ export interface TableWorld {
   readonly random: () => number;
   readonly token: () => string;
   readonly by: Invocation | undefined;
+  /** Which tables these are, where they may be restored. */
+  readonly ids?: TableIds | undefined;
 }
 
 /** The tables as one process reaches them. The clock is the process's own. */
 export const tablesOf = (network: Network, process: Process, world: TableWorld, clientOf: typeof simulatedClient = simulatedClient): Tables => ({
   client: clientOf(network, process, world),
   ...TABLE_NAMES,
+  ...idsOf(world),
   // Whole milliseconds, as the clock of a machine tells them: a key of history sorts by their digits.
   clock: () => Math.floor(world.nowMs()) + process.skewMs,
   // Known to a second, as a Date header tells it.
@@ -43,6 +47,8 @@ export const tablesOf = (network: Network, process: Process, world: TableWorld, 
   random: world.random,
   token: world.token,
 });
+
+const idsOf = ({ ids }: TableWorld): Pick<Tables, "ids"> => (ids ? { ids: () => Promise.resolve(ids) } : {});
 
 /** A client of the SDK without the SDK: its calls are those of the network. */
 const simulatedClient = (network: Network, process: Process, world: TableWorld): Tables["client"] => {

@@ -23,6 +23,12 @@ interface Sender {
 }
 
 export interface WatchedTables {
+  /** Everything that is stored, by table. */
+  readonly contents: () => ReadonlyMap<string, readonly Item[]>;
+  /** Puts items in, past every request and every watch: copies of other tables. */
+  readonly fill: (contents: ReadonlyMap<string, readonly Item[]>) => void;
+  /** Called after every write that took effect, with how it is undone past every request. */
+  readonly onWrite: Set<(undo: () => void) => void>;
   readonly execute: (command: unknown, sender: Sender) => object;
   readonly read: (pk: string, sk: string) => Item | undefined;
   /** Past every request: for damage. */
@@ -32,10 +38,18 @@ export interface WatchedTables {
 /** Tables of which every write that takes effect is looked at, together with who sent it. */
 export const watchedTables = (ledger: Ledger): WatchedTables => {
   let writer: Sender = { by: undefined, process: "" };
+  const onWrite = new Set<(undo: () => void) => void>();
   const memory = memoryTables((table, before, after) => {
+    for (const written of onWrite) written(() => putBack(table, after ?? before, before));
     if (table === TABLE_NAMES.historyTable) watchHistory(ledger, before, after, readItem);
     else watchState(before, after);
   });
+  const putBack = (table: string, at: Item | undefined, before: Item | undefined): void => {
+    const { pk, sk } = keyOf(at);
+    const inside = memory.table(table).partitions.get(pk);
+    if (before) inside?.set(sk, before);
+    else inside?.delete(sk);
+  };
   const watchState = (before: Item | undefined, after: Item | undefined): void => {
     const { pk, sk } = keyOf(after);
     if (after && pk === FLEET_PK) fleetWritten(ledger, sk, after);
@@ -48,6 +62,22 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
   };
   const readItem = (pk: string, sk: string) => memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
   return {
+    contents: () =>
+      new Map(
+        Object.values(TABLE_NAMES).map((name) => [name, [...memory.table(name).partitions.values()].flatMap((inside) => [...inside.values()])]),
+      ),
+    fill: (contents) => {
+      for (const [name, items] of contents) {
+        const { partitions } = memory.table(name);
+        for (const item of items) {
+          const { pk, sk } = keyOf(item);
+          const inside = partitions.get(pk) ?? new Map<string, Item>();
+          partitions.set(pk, inside);
+          inside.set(sk, item);
+        }
+      }
+    },
+    onWrite,
     read: readItem,
     stored: {
       items: () => [...memory.table(TABLE_NAMES.stateTable).partitions.values()].flatMap((inside) => [...inside.values()]),

@@ -1,9 +1,9 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
-import { ANY_HOST, type AutoscalerRecord, type ClusterRecord } from "../../lib/model/records.ts";
+import { ANY_HOST, type AutoscalerRecord, type ClusterRecord, type TableIds } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putRecordParams } from "../../lib/store/records/write.ts";
-import { autoscalerKey, clusterKey, connectionKey, sourceKey } from "../../lib/store/table/keys.ts";
+import { autoscalerKey, clusterKey, connectionKey, fleetKey, sourceKey } from "../../lib/store/table/keys.ts";
 import { type SimulatedCluster, simulatedCluster, type Workload } from "./cluster.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";
 import { newObjectStore, type ObjectStore } from "./objects/object-store.ts";
@@ -60,14 +60,21 @@ const workloadOf = ({ cluster, namespace: inside, target, counted, replicas, loa
 });
 
 /** Fills the state table with the clusters and autoscalers of a seed, as people had left it. */
-export const fillTables = ({ clusters, autoscalers, outages }: Timetable, startMs: number, execute: (command: unknown) => object): void => {
+export const fillTables = (
+  { clusters, autoscalers, outages }: Timetable,
+  { startMs, ids }: { readonly startMs: number; readonly ids?: TableIds | undefined },
+  execute: (command: unknown) => object,
+): void => {
   const stored = (key: { pk: string; sk: string }, record: object, counter: "generation" | "version"): void => {
     execute(new PutItemCommand(putRecordParams(TABLE_NAMES.stateTable, { key, record, expected: { counter }, token: "first" })));
   };
+  if (ids) stored(fleetKey, { tables: ids, version: 1 }, "version");
   for (const cluster of clusters) {
-    const record = clusterRecord(cluster);
+    // Stacks with copies of one table know each other by the uid.
+    const uid = ids && { uid: `uid-${cluster.name}` };
+    const record = { ...clusterRecord(cluster), ...uid };
     stored(clusterKey(record.name), record, "version");
-    stored(connectionKey(record.name), { cluster: record.name, connection: SIMULATED_CONNECTION, version: 1 }, "version");
+    stored(connectionKey(record.name), { cluster: record.name, connection: SIMULATED_CONNECTION, version: 1, ...uid }, "version");
   }
   if (outages) for (const source of sourceRecords()) stored(sourceKey(source.name), source, "version");
   for (const autoscaler of autoscalers.filter(({ home }) => home !== "object")) {

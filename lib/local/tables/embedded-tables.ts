@@ -1,5 +1,7 @@
-import dynalite from "dynalite";
+import { open, readdir } from "node:fs/promises";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import {
   CreateTableCommand,
@@ -8,15 +10,13 @@ import {
   type DynamoDBClient,
   ResourceInUseException,
 } from "@aws-sdk/client-dynamodb";
+import dynalite from "dynalite";
 import { TidemarkError } from "../../model/errors.ts";
+import { groupCommit } from "../folder/json-lines.ts";
+import { isMissing, syncFolder } from "../folder/whole-file.ts";
 import { closeServer, listenForOwnUser } from "../run/loopback.ts";
 import { withInsertStatements } from "./insert-statements.ts";
 import { inProcessClient } from "./tables-client.ts";
-import { createRequire } from "node:module";
-import { open, readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { groupCommit } from "../folder/json-lines.ts";
-import { isMissing, syncFolder } from "../folder/whole-file.ts";
 
 const TABLE_POLL_MS = 5;
 /** A table is made within milliseconds. A table whose engine died while it was made never becomes ready. */
@@ -93,7 +93,11 @@ const untilActive = async (client: DynamoDBClient, TableName: string | undefined
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));
     if (Table?.TableStatus === "ACTIVE") return;
     if (performance.now() > giveUpAt)
-      throw new TidemarkError("local.table-not-ready", `Cannot make table "${TableName}": it is still ${Table?.TableStatus}`, { TableName });
+      throw new TidemarkError(
+        "local.table-not-ready",
+        `Cannot make table "${TableName}": it is still ${Table?.TableStatus} after ${TABLE_PATIENCE_MS / 1_000} s, because the run that began to make it died; nothing is stored yet: remove the data folder and start again`,
+        { TableName },
+      );
     await wait(TABLE_POLL_MS);
   }
 };

@@ -1,3 +1,4 @@
+import { ACCIDENT_BUGS } from "./accidents.ts";
 import { CLUSTER_BUGS } from "./cluster.ts";
 import { DAMAGE_BUGS } from "./damages.ts";
 import { HEAD_BUGS } from "./head.ts";
@@ -22,4 +23,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...NUMBER_BUGS,
   ...MINUTE_BUGS,
   ...SOURCE_BUGS,
+  ...ACCIDENT_BUGS,
 ];

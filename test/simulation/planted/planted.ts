@@ -28,6 +28,11 @@ export const ONE_CONTROLLER: Invariant = "a workload that is taken over or hande
 export const RIVALS: Invariant = "nothing is sent where another controller was seen or may be";
 export const OUTSIDE: Invariant = "nothing is written outside the bounds that hold at the instant of the decision";
 
+export const HELD: Invariant = "restored and copied tables scale nothing before a person has adopted them and thaws";
+export const LOST: Invariant = "limits count what a restore took away";
+export const STACKS: Invariant = "a stack holds where the other one was the last to scale";
+export const SET_BY_OTHERS: Invariant = "a count that others set is an event, and limits count it; a count that Tidemark set is none";
+
 export const MEASURED: Invariant = "nothing shrinks on a value that was not measured";
 
 /** True of both copies of a scale event. */

@@ -6,6 +6,7 @@ import { watchForbidden } from "./forbidden.ts";
 import { type KnownEffect, type KnownIntent, type Ledger, listed } from "./ledger.ts";
 import { watchFlaps, watchLimits, watchModulo, watchStep } from "./limits.ts";
 import { watchStabilization } from "./recommendations.ts";
+import { withLost } from "./restored.ts";
 import { rulesOf } from "./rules-of.ts";
 import { sentIntent } from "./sent-intent.ts";
 
@@ -25,7 +26,9 @@ export const watchEffect = (ledger: Ledger, by: Invocation, effect: Effect): voi
   // What a bound of an override forced counts for no limit: only what the rules wanted of it.
   const { ruled } = intent;
   const made: KnownEffect = { id: intent.id, uid: intent.uid, atMs, from: intent.from, to: ruled ?? to, decided, forgettable: false };
-  for (const watch of watchesOf(ledger, { decided, from: intent.from, to, isForced: ruled !== undefined }, named)) watch(ledger, made);
+  const watches = watchesOf(ledger, { decided, from: intent.from, to, isForced: ruled !== undefined }, named);
+  for (const watch of watches) watch(ledger, made);
+  if (ledger.lost) for (const watch of watches.filter((one) => OF_LOST.includes(one))) watch(withLost(ledger, made), made);
   effects.push(made);
   if (made.to !== made.from) countEffect(ledger, made);
 };
@@ -65,6 +68,8 @@ type Watch = (ledger: Ledger, effect: KnownEffect) => void;
 const MOVING: readonly Watch[] = [watchLimits, watchStep, watchModulo, watchFlaps, watchStabilization, watchSustained, watchForbidden];
 /** A workload that is out of use goes past all but cool-down and flap budget. */
 const RESTING: readonly Watch[] = [watchRest, watchFlaps, watchForbidden];
+/** What holds over a restore too. */
+const OF_LOST: readonly Watch[] = [watchLimits, watchForbidden];
 /** A count outside its bounds goes straight to the bound, past limits and windows. */
 const STRAIGHT: readonly Watch[] = [];
 

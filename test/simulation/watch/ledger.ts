@@ -39,6 +39,9 @@ export type Invariant =
   | "every edit of an autoscaler is among its changes"
   | "after faults stop, every object is one autoscaler within a minute and two periods"
   | "edits of one autoscaler happen one after the other, each once"
+  | "restored and copied tables scale nothing before a person has adopted them and thaws"
+  | "limits count what a restore took away"
+  | "a stack holds where the other one was the last to scale"
   | "time and epochs never run backwards"
   | "no stored time is ahead of what a clock may tell"
   | "after faults stop, every partition syncs within two periods"
@@ -128,6 +131,9 @@ export interface Ledger {
   readonly outside: OutsideLedger;
   /** By source and query: what was measured. */
   readonly measured: Map<string, Measured[]>;
+  /** Where restored tables were adopted: what was made before, of which they do not tell. */
+  lost?: (uid: string) => readonly KnownEffect[];
+  adoptedMs?: number;
   violation: Violation | undefined;
   readonly violate: (invariant: Invariant, message: string) => void;
 }

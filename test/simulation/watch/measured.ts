@@ -1,8 +1,8 @@
 import type { Scale } from "../../../lib/model/decision.ts";
 import { registeredQueryOf } from "../../../lib/sources/sources.ts";
 import type { Decided } from "../invocation.ts";
-import { podsFor } from "../observe.ts";
 import { ACTIVATION } from "../manifests/native.ts";
+import { podsFor } from "../observe.ts";
 import { CLOCK_ALLOWANCE_MS } from "./clocks.ts";
 import type { Ledger } from "./ledger.ts";
 

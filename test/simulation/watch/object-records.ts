@@ -1,4 +1,5 @@
 import type { SpecKindName } from "../../../lib/model/spec-kinds.ts";
+import { LOST_NUMBERS } from "../../../lib/store/head/raise-epoch.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Item } from "./head.ts";
 import { type Ledger, listed } from "./ledger.ts";
@@ -17,10 +18,14 @@ interface Writer {
 
 const isDeleted = (item: Item | undefined): boolean => item?.["deletedMs"] !== undefined;
 
+/** The adoption of restored tables passes over the generations of edits that were lost, and is among the changes of the fleet. */
+const isAdopted = (before: Item | undefined, after: Item): boolean =>
+  Number(after["generation"]?.N) - Number(before?.["generation"]?.N) === LOST_NUMBERS && before?.["manifest"]?.S === after["manifest"]?.S;
+
 /** Looks at every write of an autoscaler's record that took effect, of people and of syncs. */
 export const watchRecord = (ledger: Ledger, { by, process }: Writer, before: Item | undefined, after: Item | undefined): void => {
   if (!after) return;
-  const isEdit = after["generation"]?.N !== before?.["generation"]?.N;
+  const isEdit = after["generation"]?.N !== before?.["generation"]?.N && !isAdopted(before, after);
   const id = `${(after["uid"] ?? after["deletedUid"])?.S}:${after["generation"]?.N}`;
   // What people had stored before the seed begins has no process.
   if (isEdit && process !== "" && !ledger.objects.changes.has(id))

@@ -4,8 +4,8 @@ import type { Invocation } from "../invocation.ts";
 import type { Item } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** The name of the scale that a reset of a page assumes. */
-export const isOfReset = (eventId: string): boolean => eventId.startsWith("reset");
+/** The name of the scale that a reset of a page assumes, or the adoption of restored tables. */
+export const isOfReset = (eventId: string): boolean => eventId.startsWith("reset") || eventId.startsWith("adopt");
 
 /** An assumed scale of a reset gives room to no direction: it may have been made at any time (policy/unknown-past.ts). */
 const isAssumed = ({ windows: { memory } }: StoredWindows): boolean =>
