@@ -19,6 +19,7 @@ const event = z.strictObject({
     namespaces: z.array(z.string()).exactOptional(),
     kinds: z.array(z.strictObject({ group: z.string(), plural: z.string() })).exactOptional(),
     targets: z.array(z.strictObject({ apiVersion: z.string(), kind: z.string() })).exactOptional(),
+    workload: z.strictObject({ apiVersion: z.string(), kind: z.string(), namespace: z.string(), name: z.string() }).exactOptional(),
     specsFromCluster: z.array(z.enum(SPEC_KIND_NAMES)).exactOptional(),
   }),
 });

@@ -1,20 +1,61 @@
 import * as z from "zod";
+import { ANSWERS, type Verb } from "../../lib/api/answers.ts";
 import { ALL_ROUTES, type FoundRoute } from "../../lib/api/find-route.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, METRICS_PATH, PROBLEM_TYPE, QUERY_PATHS, TAG_HEADER } from "../../lib/api/paths.ts";
 import { OPEN_METRICS_TYPE } from "../../lib/report/open-metrics.ts";
-import { ANSWERS, PROBLEM, TAGGED } from "./openapi-answers.ts";
+import { count, text } from "../../lib/views/view-of.ts";
+import { VIEWS } from "./views.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** An error (RFC 9457). */
+const PROBLEM = z.looseObject({
+  status: z.int(),
+  code: text,
+  detail: text,
+  errors: z.array(z.looseObject({ field: text, message: text })).exactOptional(),
+  url: text.exactOptional(),
+  uid: text.exactOptional(),
+  generation: count.exactOptional(),
+});
+
+/** The routes whose answer has the tag of one stored autoscaler. */
+const TAGGED: ReadonlySet<string> = new Set<Verb>(["get", "apply", "pause", "resume"]);
+
 /** A schema without the address of its dialect, which an OpenAPI document names once. A time is a text at the edge, so schemas of requests are those of the input. */
-const schemaOf = (schema: z.ZodType, io: "input" | "output"): Json => {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+const inputSchema = (schema: z.ZodType): Json => {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return rest;
 };
 
-const VERBS: ReadonlyMap<string, keyof typeof ANSWERS> = new Map(
-  Object.entries({ ...QUERY_PATHS, ...COMMAND_PATHS }).map(([verb, path]) => [path, verb as keyof typeof ANSWERS]),
-);
+/** The schemas of all views and of all answers, in which a view stands by its name. */
+const outputSchemas = (): Readonly<Record<string, Json>> => {
+  const registry = z.registry<{ readonly id: string }>();
+  const named = { ...VIEWS, Problem: PROBLEM };
+  for (const [id, schema] of Object.entries({ ...named, ...ANSWERS })) if (!registry.has(schema)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, {
+    uri: (id) => `#/components/schemas/${id}`,
+    io: "output",
+    unrepresentable: "any",
+    override: openObject,
+  });
+  return Object.fromEntries(Object.entries(schemas).map(([id, { $schema: _dialect, $id: _id, ...schema }]) => [id, schema]));
+};
+
+/** Objects of answers are open, because fields are added between versions. */
+const openObject = ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
+  if (jsonSchema.additionalProperties === false) jsonSchema.additionalProperties = {};
+};
+
+const SCHEMAS = outputSchemas();
+const NAMES: ReadonlyMap<z.ZodType, string> = new Map(Object.entries(VIEWS).map(([name, schema]) => [schema, name]));
+
+const answerSchema = (verb: Verb): Json => {
+  const name = NAMES.get(ANSWERS[verb]);
+  return name === undefined ? (SCHEMAS[verb] ?? {}) : { $ref: `#/components/schemas/${name}` };
+};
+
+const VERBS: ReadonlyMap<string, Verb> = new Map(Object.entries({ ...QUERY_PATHS, ...COMMAND_PATHS }).map(([verb, path]) => [path, verb as Verb]));
 
 const TAG_HEADERS = {
   [TAG_HEADER]: { description: "the tag of the autoscaler that is stored, for If-Match; an apply of several has none", schema: { type: "string" } },
@@ -27,7 +68,7 @@ const answersOf = (path: string, conditional: boolean): Json => {
   const content =
     path === METRICS_PATH || verb === undefined
       ? { [OPEN_METRICS_TYPE.split(";")[0] ?? ""]: { schema: { type: "string" } } }
-      : { "application/json": { schema: schemaOf(ANSWERS[verb], "output") } };
+      : { "application/json": { schema: answerSchema(verb) } };
   return {
     "200": { description: "done", ...(TAGGED.has(verb ?? "") && { headers: TAG_HEADERS }), content },
     ...(conditional && { "412": { description: "If-Match does not hold, and nothing was changed", content: PROBLEM_CONTENT } }),
@@ -57,7 +98,7 @@ const IF_MATCH_PARAMETER = {
 };
 
 const operationOf = ({ kind, path, route }: FoundRoute): Json => {
-  const input = schemaOf(route.schema, "input");
+  const input = inputSchema(route.schema);
   const operationId = VERBS.get(path) ?? "metrics";
   const shared = { operationId, summary: route.summary, responses: answersOf(path, route.conditional) };
   return kind === "reading"
@@ -90,6 +131,6 @@ export const openApiDocument = (version: string): Json => ({
     securitySchemes: {
       sigv4: { type: "apiKey", in: "header", name: "Authorization", description: "AWS Signature Version 4, service lambda" },
     },
-    schemas: { Problem: schemaOf(PROBLEM, "output") },
+    schemas: Object.fromEntries([...Object.keys(VIEWS), "Problem"].map((name) => [name, SCHEMAS[name] ?? {}])),
   },
 });

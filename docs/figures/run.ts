@@ -2,7 +2,7 @@
 const WRITERS: Readonly<Record<string, { readonly writes: string; readonly load: () => Promise<unknown> }>> = {
   cost: { writes: "the tables of docs/cost.md", load: () => import("./cost.ts") },
   crd: { writes: "docs/pod-autoscaler.crd.yaml and docs/pod-autoscaler.schema.json", load: () => import("./crd.ts") },
-  openapi: { writes: "docs/openapi.json", load: () => import("./openapi.ts") },
+  openapi: { writes: "docs/openapi.json and docs/answers.md", load: () => import("./openapi.ts") },
   picture: { writes: "docs/images, from three virtual hours of the demonstration", load: () => import("./picture.ts") },
   reasons: { writes: "docs/reasons.md", load: () => import("./reasons.ts") },
   sizes: { writes: "the sizes of the functions in docs/api.md", load: () => import("./sizes.ts") },

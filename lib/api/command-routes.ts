@@ -1,10 +1,9 @@
-import type { ApplyOptions, CommandService, EditResult } from "../service/service.ts";
-import type { Applied } from "../service/views/view-types.ts";
+import type { ApplyOptions, CommandService } from "../service/service.ts";
+import type { Applied, EditResult } from "../views/autoscaler.ts";
 import {
   APPLY,
   AUTOSCALER,
   AUTOSCALER_RIVAL,
-  TAKEOVER,
   AUTOSCALER_UNTIL,
   CALENDAR,
   CLUSTER,
@@ -15,8 +14,8 @@ import {
   GRANT,
   NEW_CALENDAR,
   NEW_CLUSTER,
-  NEW_SOURCE,
   NEW_OVERRIDE,
+  NEW_SOURCE,
   NOTHING,
   OVERRIDE,
   OVERRIDE_UNTIL,
@@ -27,6 +26,7 @@ import {
   REVOKE,
   SOURCE,
   SOURCE_CHECK,
+  TAKEOVER,
 } from "./input-schemas.ts";
 import { invalid } from "./read-input.ts";
 import { json, type Reply, taggedJson } from "./request-and-answer.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { EventCursor, EventQuery, QueryService } from "../service/service.ts";
 import { refuseEmptyRange } from "../service/time-range.ts";
-import type { EventView } from "../service/views/event-view.ts";
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
+import type { EventView } from "../views/event.ts";
 import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
 import { pageToken } from "./page-token.ts";

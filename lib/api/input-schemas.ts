@@ -7,8 +7,8 @@ import { ALL_CALENDAR_DATES_MAX } from "../model/schedule.ts";
 import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
 import type { NewSource } from "../service/sources/requests.ts";
-import { ROW_FIELDS } from "../service/views/row-view.ts";
 import { VALIDATIONS } from "../service/validation.ts";
+import { ROW_FIELDS } from "../service/views/row-view.ts";
 import { connectionFields } from "../store/records/connection.ts";
 import { sourceFields } from "../store/records/metric-sources.ts";
 
@@ -223,6 +223,14 @@ const KINDS_MAX = 20;
 export const CLUSTER_CHECK = z.strictObject({
   name: label,
   kinds: z.array(ascii(NAME_CHARACTERS_MAX)).max(KINDS_MAX, `must have at most ${KINDS_MAX} items`).exactOptional(),
+  workload: z
+    .strictObject({
+      apiVersion: ascii(NAME_CHARACTERS_MAX),
+      kind: ascii(NAME_CHARACTERS_MAX),
+      namespace: ascii(NAME_CHARACTERS_MAX),
+      name: ascii(NAME_CHARACTERS_MAX),
+    })
+    .exactOptional(),
 });
 export const NEW_CLUSTER: z.ZodType<NewCluster> & { readonly shape: object } = z.strictObject({ name: label, connection, ...optionalParts });
 export const CLUSTER_CHANGE: z.ZodType<ClusterChange> & { readonly shape: object } = z.strictObject({

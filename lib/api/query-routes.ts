@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
+import type { OverrideCursor } from "../service/overrides/requests.ts";
 import { labelNames } from "../service/series/labels-info.ts";
 import type { AutoscalerCursor, ChangeCursor, EventQuery, QueryService } from "../service/service.ts";
-import type { OverrideCursor } from "../service/overrides/requests.ts";
 import { eventsPage } from "./events-page.ts";
 import {
   AUTOSCALER,
@@ -24,9 +24,9 @@ import {
 import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
 import { pageToken } from "./page-token.ts";
-import { rowsPage } from "./rows-page.ts";
 import { json, type Reply, taggedJson } from "./request-and-answer.ts";
 import { getRoute, type Route, type RouteContext } from "./route.ts";
+import { rowsPage } from "./rows-page.ts";
 import { seriesJson } from "./series-json.ts";
 
 const AUTOSCALER_CURSOR: z.ZodType<AutoscalerCursor> = z.strictObject({

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import * as z from "zod";
 import type { QueryService } from "../service/service.ts";
-import { type ClusterRows, type RowField, type RowQuery, withFields } from "../service/views/row-view.ts";
+import { type RowField, type RowQuery, withFields } from "../service/views/row-view.ts";
+import type { ClusterRows } from "../views/row.ts";
 import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
 import { pageToken } from "./page-token.ts";

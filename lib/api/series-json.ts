@@ -1,12 +1,5 @@
 import type { MetricFamily } from "../report/open-metrics.ts";
-
-/** A metric family in JSON. NaN and the infinities are text, because JSON has no number for them. */
-type FamilyJson = Omit<MetricFamily, "samples"> & {
-  readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number | string }[];
-};
-export interface SeriesJson {
-  readonly families: readonly FamilyJson[];
-}
+import type { SeriesJson } from "../views/source.ts";
 
 export const seriesJson = (families: readonly MetricFamily[]): SeriesJson => ({
   families: families.map(({ samples, ...family }) => ({

@@ -1,7 +1,7 @@
 import { readSelector } from "../service/label-selector.ts";
 import type { Service } from "../service/service.ts";
 import { toArray } from "../service/to-array.ts";
-import type { AutoscalerView } from "../service/views/view-types.ts";
+import type { AutoscalerView } from "../views/autoscaler.ts";
 import { resourcesInClusters } from "./cluster-pattern.ts";
 import { type ListOptions, listedRows } from "./listed-autoscalers.ts";
 import { filterOf } from "./scope-options.ts";

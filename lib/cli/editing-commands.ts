@@ -35,10 +35,13 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
       const { sources: registered, others } = (await code.documents()).sourcesIn(sources);
       const plan = options.prune || options.selector !== undefined ? (await code.prune()).prunePlan(options, sources) : undefined;
       await run(options, "edit", async (session, printer) => {
-        await (await code.source()).applySources(session, printer, registered, options.dryRun === true);
+        const isDry = options.dryRun === true;
+        // A refused autoscaler must leave no source registered, so that all of them are checked before.
+        if (others && registered.length > 0 && !isDry) await (await code.edit()).check(session, sources, options);
+        await (await code.source()).applySources(session, printer, registered, isDry);
         if (!others) return;
         const applied = await (await code.edit()).apply(session, { printer, io }, sources, options);
-        if (plan) await (await code.prune()).prune(session.service, printer, applied, { ...plan, dryRun: options.dryRun === true });
+        if (plan) await (await code.prune()).prune(session.service, printer, applied, { ...plan, dryRun: isDry });
       });
     });
   for (const [verb, about] of STRICT)

@@ -2,9 +2,10 @@ import { isTidemarkError } from "../model/errors.ts";
 import { readSelector } from "../service/label-selector.ts";
 import type { Service } from "../service/service.ts";
 import { toArray } from "../service/to-array.ts";
-import type { AutoscalerView } from "../service/views/view-types.ts";
-import { type ClusterRows, namesIn, type RowQuery, rowOfView, type TableRow, tableRows } from "../service/views/row-view.ts";
+import { namesIn, type RowQuery, rowOfView, type TableRow, tableRows } from "../service/views/row-view.ts";
 import { mapWithLimit } from "../store/table/wait-for-all.ts";
+import type { AutoscalerView } from "../views/autoscaler.ts";
+import type { ClusterRows } from "../views/row.ts";
 import { clustersMatching } from "./cluster-pattern.ts";
 import type { ScopeOptions } from "./scope-options.ts";
 

@@ -1,6 +1,6 @@
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { Service } from "../service/service.ts";
-import type { AutoscalerView } from "../service/views/view-types.ts";
+import type { AutoscalerView } from "../views/autoscaler.ts";
 import { kindOf } from "./output/kubernetes-object.ts";
 import { mustHaveKind, type Resource } from "./selected-names.ts";
 

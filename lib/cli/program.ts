@@ -29,7 +29,7 @@ export const program = (run: Run, io: Io): Command => {
   const root = withTarget(new Command("tidemark").enablePositionalOptions())
     .description("Scales Kubernetes workloads in many clusters, with nothing installed in the clusters")
     .version(version());
-  readingCommands(root, run, io);
+  readingCommands(root, run, { io, printing: printer });
   stackCommands(root, run, io, printer);
   deployCommands(root, io, printer);
   editingCommands(root, run, io);

@@ -9,11 +9,11 @@ import type { GetOptions } from "./commands/get-options.ts";
 import type { ScheduleOptions } from "./commands/schedule.ts";
 import type { SeriesOptions } from "./commands/series.ts";
 import type { HistoryOptions, TimelineOptions } from "./commands/timeline.ts";
-import { type CommandIo, showsOf } from "./io.ts";
+import { type CommandIo, type Printer, showsOf } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope, withScopes, withSelector } from "./scope-options.ts";
-import { oneResource, type Resource, refuseField, selectionOf } from "./selected-names.ts";
+import { oneResource, type Resource, schemaField, selectionOf } from "./selected-names.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
@@ -23,6 +23,7 @@ const code = {
   events: () => import("./commands/events.ts"),
   export: () => import("./commands/export.ts"),
   get: () => import("./commands/get.ts"),
+  schema: () => import("./commands/schema.ts"),
   schedule: () => import("./commands/schedule.ts"),
   series: () => import("./commands/series.ts"),
   timeline: () => import("./commands/timeline.ts"),
@@ -32,7 +33,7 @@ const code = {
 const PAST = "RFC 3339, a duration ago, or monday, 09:00, 2026-01-05";
 
 /** Commands that read autoscalers, their events and their edits. */
-export const readingCommands = (root: Command, run: Run, io: CommandIo): void => {
+export const readingCommands = (root: Command, run: Run, { io, printing }: { readonly io: CommandIo; readonly printing: Printer }): void => {
   withScopes(root.command("get"))
     .description("list autoscalers, or those with these names")
     .argument("[names...]", NAMES)
@@ -71,8 +72,9 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .argument("<name...>", ONE_NAME)
     .option("--at <time>", `explain the evaluation at this time: ${PAST}`)
     .addOption(output(["text", "json", "yaml"]))
-    .action((names: readonly string[], options: ExplainOptions & ScopeOptions) => {
-      for (const name of names) refuseField(name);
+    .action(async (names: readonly string[], options: ExplainOptions & ScopeOptions) => {
+      const [field] = names.flatMap((name) => schemaField(name) ?? []);
+      if (field !== undefined) return (await code.schema()).explainSchema(printing, field, options.output);
       const resource = oneResource("explain", names, filterOf(options));
       return run(options, showsOf(options.output), async (session, printer) => (await code.describe()).explain(session, printer, resource, options));
     });

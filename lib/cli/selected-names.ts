@@ -1,6 +1,6 @@
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { AutoscalerQuery, Filter, Service } from "../service/service.ts";
-import type { AutoscalerView } from "../service/views/view-types.ts";
+import type { AutoscalerView } from "../views/autoscaler.ts";
 import { kindOf } from "./output/kubernetes-object.ts";
 import { usage } from "./usage-error.ts";
 
@@ -25,13 +25,12 @@ const KINDS = [
 
 const kindNamed = (word: string): string | undefined => KINDS.find(({ words }) => words.test(word))?.kind;
 
-/** "hpa.spec.maxReplicas" names a field, as `kubectl explain` reads it. Throws a usage error for it. */
-export const refuseField = (word: string): void => {
+/** "pa.spec.maxReplicas" names a field of a PodAutoscaler, as `kubectl explain` reads it; undefined for the name of an autoscaler. Throws a usage error for a field of another kind. */
+export const schemaField = (word: string): string | undefined => {
   const [kind = "", part = ""] = word.split(".");
-  if (kindNamed(kind) === undefined || !["spec", "status", "metadata"].includes(part)) return;
-  const field = word.slice(kind.length + 1);
-  const call = kindNamed(kind) === "PodAutoscaler" ? `tidemark explain-schema ${field}` : `kubectl explain ${word}`;
-  throw usage(`Cannot explain the field "${word}" as an autoscaler: call ${call}`);
+  if (kindNamed(kind) === undefined || !["spec", "status", "metadata"].includes(part)) return undefined;
+  if (kindNamed(kind) === "PodAutoscaler") return word.slice(kind.length + 1);
+  throw usage(`Cannot explain the field "${word}": its API documents it; call kubectl explain ${word}`);
 };
 
 /** The kinds of "hpa" and of "hpa,wpa"; undefined for every other word. */

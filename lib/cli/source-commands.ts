@@ -1,5 +1,13 @@
 import { type Command, Option } from "commander";
-import { AUTH_KINDS, SERVICE_SCHEMES, SOURCE_KINDS, type SourceAuth, type SourceService } from "../model/metric-source.ts";
+import {
+  AUTH_KINDS,
+  SERVICE_SCHEMES,
+  SIGNED_SERVICE_NAMES,
+  SOURCE_KINDS,
+  type SignedService,
+  type SourceAuth,
+  type SourceService,
+} from "../model/metric-source.ts";
 import { present } from "../fields/json.ts";
 import type { SourceQuestion } from "../source-client/check-source.ts";
 import type { NewSource } from "../service/sources/requests.ts";
@@ -31,6 +39,7 @@ interface PutOptions extends ScopeOptions {
   readonly auth?: SourceAuth["kind"];
   readonly secret?: string;
   readonly authHeader?: string;
+  readonly authService?: SignedService;
   readonly header?: readonly string[];
   readonly parameter?: readonly string[];
   readonly forCluster: readonly string[];
@@ -51,8 +60,8 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .option("--service <namespace/name:port[/path]>", "a service of each cluster, asked through the API server of the cluster")
     .addOption(new Option("--scheme <scheme>", "how the API server calls the service").choices(SERVICE_SCHEMES).default("http"))
     .option("--url <url>", "its address, where it is no service of the clusters")
-    .option("--aws-region <region>", "the Region of AWS, for sqs, amp and cloudwatch")
-    .option("--role <arn>", "the role that is assumed, named STACK-source-NAME, for sqs, amp and cloudwatch")
+    .option("--aws-region <region>", "the Region of AWS, for sqs, amp, cloudwatch and --auth sigv4")
+    .option("--role <arn>", "the role that is assumed, named STACK-source-NAME, for sqs, amp, cloudwatch and --auth sigv4")
     .option("--external-id <id>", "the ExternalId that the trust of the role asks for")
     .option("--workspace <id>", "the workspace of amp: ws-1a2b3c")
     .option("--max-samples <count>", "samples that one question to amp may process (default: 1000000)")
@@ -62,9 +71,10 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .option("--search", "expressions of CloudWatch may find their own series (SEARCH, SELECT), in any namespace and at any cost")
     .requiredOption("--for-cluster <pattern>", "clusters that may ask it: eu-1, 'prod-*' or '*'; repeatable", repeatable)
     .requiredOption("--for-namespace <pattern>", "namespaces whose autoscalers may name it; repeatable", repeatable)
-    .addOption(new Option("--auth <kind>", "how it is asked, with a secret").choices(AUTH_KINDS))
+    .addOption(new Option("--auth <kind>", "how it is asked: with a secret, or signed by the role (sigv4)").choices(AUTH_KINDS))
     .option("--secret <id>", "the secret in Secrets Manager, named FOLDER/source.NAME")
     .option("--auth-header <name>", "the header of --auth header")
+    .addOption(new Option("--auth-service <service>", "the service of AWS that guards the address, for --auth sigv4").choices(SIGNED_SERVICE_NAMES))
     .option("--header <name=value>", "a fixed header, such as a tenant; repeatable", repeatable)
     .option("--parameter <name=value>", "a fixed parameter; repeatable", repeatable)
     .option("--timeout-seconds <seconds>", "time limit of one question, 1 to 10 (default: 3)")
@@ -160,10 +170,18 @@ const awsOf = (options: PutOptions): Pick<NewSource, "aws"> => {
   };
 };
 
-const authOf = ({ auth, secret, authHeader }: PutOptions): { readonly auth?: SourceAuth } => {
+const authOf = (options: PutOptions): { readonly auth?: SourceAuth } => {
+  const { auth, secret, authHeader, authService } = options;
+  if (auth === "sigv4" || authService !== undefined) return { auth: signedAuthOf(options) };
   if (auth === undefined && secret === undefined && authHeader === undefined) return {};
   if (auth === undefined || secret === undefined) throw usage("Cannot authenticate: --auth and --secret need each other");
   return { auth: { kind: auth, secretId: secret, ...(authHeader !== undefined && { header: authHeader }) } };
+};
+
+const signedAuthOf = ({ auth, secret, authHeader, authService }: PutOptions): SourceAuth => {
+  if (auth !== "sigv4" || authService === undefined) throw usage("Cannot sign requests: --auth sigv4 and --auth-service need each other");
+  if (secret === undefined && authHeader === undefined) return { kind: auth, service: authService };
+  throw usage("Cannot sign requests with a secret: --auth sigv4 takes neither --secret nor --auth-header, because the role signs");
 };
 
 const pairsIn = (option: string, texts: readonly string[]): Readonly<Record<string, string>> =>

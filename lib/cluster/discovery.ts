@@ -114,6 +114,10 @@ const BUILT_IN: Readonly<Record<string, KindPath>> = {
   "/ReplicationController": { base: "/api/v1", plural: "replicationcontrollers", resource: "replicationcontrollers" },
 };
 
+/** Where the objects of a built-in kind are; undefined for any other kind. */
+export const builtInPath = (target: Target): KindPath | undefined =>
+  isBuiltIn(target) ? BUILT_IN[`${groupOf(target.apiVersion)}/${target.kind}`] : undefined;
+
 /** True for the kinds whose objects give their scale without the subresource. */
 export const isBuiltIn = (target: Target): boolean => Object.hasOwn(BUILT_IN, `${groupOf(target.apiVersion)}/${target.kind}`);
 

@@ -7,7 +7,7 @@ export interface RegisteredSource {
   readonly url?: string;
   /** A service of each cluster, which is asked through the API server of that cluster. */
   readonly service?: SourceService;
-  /** The place in AWS, for the kinds that are services of AWS. */
+  /** The place in AWS, for the kinds that are services of AWS and for requests that are signed as theirs are. */
   readonly aws?: AwsPlace;
   readonly auth?: SourceAuth;
   /** Sent with each question, such as the tenant of Mimir or Thanos. */
@@ -85,15 +85,39 @@ export interface SourceService {
 export const SERVICE_SCHEMES = ["http", "https"] as const;
 export type ServiceScheme = (typeof SERVICE_SCHEMES)[number];
 
-export const AUTH_KINDS = ["basic", "bearer", "header", "mtls"] as const;
+export const SECRET_AUTH_KINDS = ["basic", "bearer", "header", "mtls"] as const;
+export const AUTH_KINDS = [...SECRET_AUTH_KINDS, "sigv4"] as const;
 
-/** How a question is authenticated. The secret holds the credential and the address that may get it. */
-export interface SourceAuth {
-  readonly kind: (typeof AUTH_KINDS)[number];
+/** How a question is authenticated. */
+export type SourceAuth = SecretAuth | SignedAuth;
+
+/** The secret holds the credential and the address that may get it. */
+export interface SecretAuth {
+  readonly kind: (typeof SECRET_AUTH_KINDS)[number];
   readonly secretId: string;
   /** Name of the header, for `header`. */
   readonly header?: string;
 }
+
+/** Signature Version 4 with the role in `aws`, for an address that a service of AWS guards. */
+export interface SignedAuth {
+  readonly kind: "sigv4";
+  readonly service: SignedService;
+}
+
+/** What a session may do at most behind an address that this service guards. The role limits it further, by resource. */
+export const SIGNED_SERVICES = {
+  "execute-api": ["execute-api:Invoke"],
+  lambda: ["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"],
+  "vpc-lattice-svcs": ["vpc-lattice-svcs:Invoke"],
+  aps: ["aps:QueryMetrics"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+export type SignedService = keyof typeof SIGNED_SERVICES;
+export const SIGNED_SERVICE_NAMES = Object.keys(SIGNED_SERVICES) as readonly SignedService[];
+
+/** The service of AWS as whose requests the ones to this address are signed. */
+export const signedServiceOf = ({ auth }: Pick<RegisteredSource, "auth">): SignedService | undefined =>
+  auth?.kind === "sigv4" ? auth.service : undefined;
 
 /** A registered source with its name and the number of its edits. */
 export interface MetricSourceRecord extends RegisteredSource {

@@ -20,6 +20,6 @@ export interface TroublingHold {
   readonly autoscalers: number;
 }
 
-/** Reasons of lib/report/holds.ts that do not end by themselves. */
-export const TROUBLING = ["RivalsUnknown", "RuleFailed", "TenantOverShare"] as const;
+/** Reasons of lib/report/holds.ts and object-holds.ts that do not end by themselves. */
+export const TROUBLING = ["RivalsUnknown", "RuleFailed", "SpecUnknown", "TenantOverShare"] as const;
 type TroublingReason = (typeof TROUBLING)[number];

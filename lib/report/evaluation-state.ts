@@ -31,6 +31,7 @@ const HOLDERS: Readonly<Record<string, string>> = {
   HeldByOverride: "override",
   IntentTooLarge: "intent too large",
   NameShared: "shared name",
+  ObjectDeleting: "being deleted",
   ObjectGone: "object gone",
   OtherStack: "other stack",
   Paused: "manifest pause",

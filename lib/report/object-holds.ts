@@ -18,6 +18,14 @@ export const objectGone = ({ kind }: Kind): Because => ({
   message: `the cluster has no such ${kind} any more; the autoscaler ends when the next syncs see none either`,
 });
 
+/** The reason of `objectDeleting`. */
+export const OBJECT_DELETING = "ObjectDeleting";
+
+export const objectDeleting = ({ kind }: Kind): Because => ({
+  reason: OBJECT_DELETING,
+  message: `the ${kind} is being deleted, and a finalizer keeps it: nothing is scaled, and the autoscaler ends when the object is gone; if it stays, look at metadata.finalizers`,
+});
+
 export const manyGone = (
   { kind }: Kind,
   { gone, all, untilMs }: { readonly gone: number; readonly all: number; readonly untilMs: number },

@@ -4,6 +4,7 @@ import type { ListPart } from "../store/records/autoscalers.ts";
 import { getFleet } from "../store/records/clusters.ts";
 import { partitionOf } from "../store/records/partitions.ts";
 import { eachInGroups } from "../store/table/wait-for-all.ts";
+import type { AutoscalerView } from "../views/autoscaler.ts";
 import { storedSpec } from "./apply/manifest-inputs.ts";
 import type { QueryContext } from "./context.ts";
 import { clustersNamed, type LocatedAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "./find-autoscaler.ts";
@@ -11,7 +12,6 @@ import { type PartitionData, partitionData } from "./partitions/partition-data.t
 import type { AutoscalerCursor, Filter } from "./service.ts";
 import type { AutoscalerSnapshot } from "./snapshot.ts";
 import { autoscalerView } from "./views/autoscaler-view.ts";
-import type { AutoscalerView } from "./views/view-types.ts";
 
 /**
  * Loads snapshots of the autoscalers of one cluster. Each partition's head and pages are read once.

@@ -4,12 +4,13 @@ import { autoscalerName, type ClusterName, clusterName, namespace } from "../mod
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import { changesOf, changesOfCluster } from "../store/history/changes.ts";
 import { scopeChangesOf } from "../store/history/scope-changes.ts";
+import type { ChangeView } from "../views/change.ts";
 import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type { AutoscalerQuery, ChangeCursor, ChangeQuery } from "./service.ts";
 import { refuseEmptyRange } from "./time-range.ts";
 import { toArray } from "./to-array.ts";
-import { type ChangeView, changeView, madeOf, scopeChangeView } from "./views/change-view.ts";
+import { changeView, madeOf, scopeChangeView } from "./views/change-view.ts";
 
 /** Lists edits in order of time: those of one autoscaler, each with whether it was made, or all of them, including those of deleted objects. */
 export async function* changes(context: QueryContext, { name, sinceMs = 0, after, ...filter }: ChangeQuery): AsyncGenerator<ChangeView> {

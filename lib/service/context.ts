@@ -1,11 +1,11 @@
 import type { CheckedConnection } from "../cluster/check/checked-connection.ts";
 import type { ConnectionReport } from "../cluster/check/report.ts";
-import type { CheckedSource } from "../source-client/check-source.ts";
 import type { Rights } from "../model/access.ts";
 import type { ClusterRecord } from "../model/records.ts";
+import type { CheckedSource } from "../source-client/check-source.ts";
 import type { InsertHistory } from "../store/history/insert-history.ts";
 import type { Tables } from "../store/table/tables.ts";
-import type { DeadLetters } from "./views/status.ts";
+import type { DeadLetters } from "../views/status.ts";
 
 /** What every query needs. The clock and the tables are passed in, so that tests can replace them. */
 export interface QueryContext {

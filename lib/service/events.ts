@@ -4,11 +4,11 @@ import { type AutoscalerRef, autoscalerName, type ClusterName, namespace } from 
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
 import { eventsOfAutoscalers, eventsOfFleet } from "../store/history/fleet-events.ts";
 import { listAutoscalers } from "../store/records/autoscalers.ts";
+import type { EventView } from "../views/event.ts";
 import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type { AutoscalerQuery, EventCursor, EventQuery } from "./service.ts";
 import { refuseEmptyRange } from "./time-range.ts";
-import type { EventView } from "./views/event-view.ts";
 import { eventView } from "./views/event-view.ts";
 
 /** The time range of an event list, and the cursor after which it goes on. */

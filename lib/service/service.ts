@@ -1,4 +1,5 @@
-import type { CheckedPoint, ConnectionReport } from "../cluster/check/report.ts";
+import type { WantedWorkload } from "../cluster/check/checked-connection.ts";
+import type { ConnectionReport } from "../cluster/check/report.ts";
 import type { KindCount } from "../manifest/passed-over.ts";
 import type { Validation } from "../manifest/validation.ts";
 import type { Grant, Role } from "../model/access.ts";
@@ -6,17 +7,17 @@ import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { SpecKindName } from "../model/spec-kinds.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
+import type { Applied, AutoscalerView, Description, EditResult, Explanation } from "../views/autoscaler.ts";
+import type { AccessEdited, AccessView, CanIView, ChangeView } from "../views/change.ts";
+import type { ClusterStored, ClusterView, FleetAdopted, FleetEdited, FleetView, PartitionView, ResetView } from "../views/cluster.ts";
+import type { EventView } from "../views/event.ts";
+import type { HistoryView, ShadowView } from "../views/over-time.ts";
+import type { ClusterRows } from "../views/row.ts";
+import type { StatusView } from "../views/status.ts";
 import type { CalendarCommands, CalendarQueries } from "./calendars/requests.ts";
 import type { OverrideCommands, OverrideQueries } from "./overrides/requests.ts";
 import type { SourceCommands, SourceQueries } from "./sources/requests.ts";
-import type { Applied, AutoscalerView, ClusterView, Description, Explanation, FleetAdopted, FleetEdited, FleetView } from "./views/view-types.ts";
-import type { ChangeView } from "./views/change-view.ts";
-import type { EventView } from "./views/event-view.ts";
-import type { HistoryView } from "./views/history-view.ts";
-import type { PartitionView, ResetView } from "./views/partition-view.ts";
-import type { ClusterRows, RowQuery } from "./views/row-view.ts";
-import type { ShadowView } from "./views/shadow-view.ts";
-import type { StatusView } from "./views/status.ts";
+import type { RowQuery } from "./views/row-view.ts";
 
 export type { KindCount };
 
@@ -99,36 +100,9 @@ export interface CommandService extends OverrideCommands, CalendarCommands, Sour
 
 export type NewGrant = Pick<Grant, "arn" | "role" | "cluster" | "namespace">;
 
-export interface GrantView extends Omit<Grant, "atMs"> {
-  readonly at: string;
-}
-
-export interface AccessView {
-  /** True: a caller without a grant may do nothing. */
-  readonly required: boolean;
-  readonly grants: readonly GrantView[];
-}
-
-export interface AccessEdited extends AccessView {
-  /** Of the grant that was given or taken. */
-  readonly id?: string;
-  /** False when nothing had to change. */
-  readonly changed: boolean;
-}
-
 /** Without a namespace all of the cluster is meant, and without a cluster all of the fleet. */
 export interface CanIQuery extends Filter {
   readonly verb: Role;
-}
-
-export interface CanIView {
-  readonly allowed: boolean;
-  /** The verified ARN; absent in a data folder, which has no callers. */
-  readonly caller?: string;
-  /** The grant that allows it; absent where none is needed. */
-  readonly grant?: string;
-  /** All grants that name the caller. */
-  readonly grants: readonly GrantView[];
 }
 
 /** All queries and commands. */
@@ -250,27 +224,12 @@ export interface ApplyOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface EditResult {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-  /** The stored autoscaler after the edit; both are absent after a delete. */
-  readonly uid?: string;
-  readonly generation?: number;
-  /** False when nothing had to change. */
-  readonly changed: boolean;
-}
-
 export interface ClusterCheck {
   readonly name: string;
   /** Custom resources that are scaled, beside the built-in kinds: "argoproj.io/rollouts". Those that stored autoscalers name are found without. */
   readonly kinds?: readonly string[];
-}
-
-/** The cluster as it was stored, and what was found before. */
-export interface ClusterStored extends ClusterView {
-  /** Absent where nothing was looked at. */
-  readonly checks?: readonly CheckedPoint[];
+  /** A workload of a built-in kind that is looked for too: the point "workload" says whether it is there. */
+  readonly workload?: WantedWorkload;
 }
 
 export interface NewCluster {

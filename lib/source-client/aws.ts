@@ -10,8 +10,9 @@ import { type Exchange, exchange } from "../cluster/transport/exchange.ts";
 import { diagnosis } from "../cluster/transport/failure.ts";
 import { awsDomain } from "../model/eks.ts";
 import { foreignText } from "../model/foreign-text.ts";
-import { type AwsPlace, accountOf, type MetricSourceRecord } from "../model/metric-source.ts";
+import { type AwsPlace, accountOf, type MetricSourceRecord, SIGNED_SERVICES, type SignedService, signedServiceOf } from "../model/metric-source.ts";
 import type { RegisteredRequest } from "../sources/source.ts";
+import { queryText, type SignRequest } from "./direct.ts";
 import { PARALLEL } from "./limits.ts";
 
 type Limits = { readonly timeoutMs: number; readonly maxBytes: number };
@@ -20,6 +21,8 @@ export type SendToAws = (request: RegisteredRequest, limits: Limits) => Promise<
 export interface AwsSender {
   /** The way to the service of a source, with the credentials of its role. Throws an Error where the role cannot be assumed. */
   readonly senderTo: (source: MetricSourceRecord, aws: AwsPlace, cluster: string) => Promise<SendToAws>;
+  /** What signs the requests to an address of the source as the ones of a service of AWS, with the role of the source. Throws an Error where the role cannot be assumed. */
+  readonly signerFor: (source: MetricSourceRecord, aws: AwsPlace, cluster: string) => Promise<SignRequest>;
   readonly close: () => void;
 }
 
@@ -51,9 +54,18 @@ export const awsSender = ({ clock, ownAccount }: { readonly clock: () => number;
     roles.set(key, known);
     return known;
   };
+  const ownOf = ({ roleArn }: AwsPlace): OwnAccount | undefined => (ownAccount?.accountId === accountOf(roleArn) ? ownAccount : undefined);
   return {
+    signerFor: async (source, aws, cluster) => {
+      const credentials = ownOf(aws)?.credentials ?? (await roleOf(source, aws, cluster).get());
+      const signer = signerOf(signedServiceOf(source) ?? "aps", aws.region, credentials);
+      return async ({ url, path, parameters, headers }) => {
+        const request = { method: "GET", protocol: url.protocol, hostname: url.hostname, path, query: { ...parameters } };
+        return (await signer.sign({ ...request, headers: { ...headers, host: url.host } }, { signingDate: new Date(clock()) })).headers;
+      };
+    },
     senderTo: async (source, aws, cluster) => {
-      const own = ownAccount?.accountId === accountOf(aws.roleArn) ? ownAccount : undefined;
+      const own = ownOf(aws);
       const credentials = own?.credentials ?? (await roleOf(source, aws, cluster).get());
       return async (request, limits) => {
         const untilMs = clock() + limits.timeoutMs;
@@ -116,7 +128,7 @@ const signedRequest = async (
   const { protocol, hostname, port, host } = url === undefined ? serviceUrl(service, region) : new URL(url);
   const body = call && JSON.stringify(call.body);
   const whole = call ? path : `/workspaces/${workspace ?? ""}${path}`;
-  const signer = new SignatureV4({ service, region, credentials, sha256: Sha256 });
+  const signer = signerOf(service, region, credentials);
   const method = call ? "POST" : "GET";
   const { headers } = await signer.sign(
     {
@@ -137,16 +149,13 @@ const signedRequest = async (
   );
   return {
     secure: protocol === "https:",
-    options: { method, hostname, path: `${whole}${queryOf(parameters)}`, headers, ...(port !== "" && { port }) },
+    options: { method, hostname, path: `${whole}${queryText(parameters)}`, headers, ...(port !== "" && { port }) },
     body,
   };
 };
 
-/** In the canonical form of the signature: a blank is %20, and not +. */
-const queryOf = (parameters: Readonly<Record<string, string>>): string => {
-  const text = new URLSearchParams(parameters).toString().replaceAll("+", "%20").replaceAll("*", "%2A");
-  return text === "" ? "" : `?${text}`;
-};
+const signerOf = (service: AwsService | SignedService, region: string, credentials: AwsCredentials): SignatureV4 =>
+  new SignatureV4({ service, region, credentials, sha256: Sha256 });
 
 /** The environment variables are the ones of the AWS SDK; an endpoint of a VPC without private DNS needs them. */
 const serviceUrl = (service: AwsService, region: string): URL => {
@@ -156,12 +165,16 @@ const serviceUrl = (service: AwsService, region: string): URL => {
   return new URL(process.env[variable] || process.env["AWS_ENDPOINT_URL"] || `https://${host}.${region}.${domain}`);
 };
 
-/** What a session of the role may do at most, whatever its role allows: read the queues, the workspace or the metrics of this source. */
-const sessionPolicy = ({ kind }: Pick<MetricSourceRecord, "kind">, { region, roleArn, queues = [], workspace = "" }: AwsPlace): string => {
+/** What a session of the role may do at most, whatever its role allows: read the queues, the workspace or the metrics of this source, or call what guards its address. */
+const sessionPolicy = (source: Pick<MetricSourceRecord, "kind" | "auth">, { region, roleArn, queues = [], workspace = "" }: AwsPlace): string => {
   const [, partition = "aws"] = roleArn.split(":");
   const own = accountOf(roleArn);
-  const allow = (action: string, resource: string | readonly string[]) =>
+  const { kind } = source;
+  const signedService = signedServiceOf(source);
+  const allow = (action: string | readonly string[], resource: string | readonly string[]) =>
     JSON.stringify({ Version: "2012-10-17", Statement: [{ Effect: "Allow", Action: action, Resource: resource }] });
+  // The address does not say the ARN of what guards it: the role limits the resource.
+  if (signedService) return allow(SIGNED_SERVICES[signedService], "*");
   if (kind === "amp") return allow("aps:QueryMetrics", `arn:${partition}:aps:${region}:${own}:workspace/${workspace}`);
   // IAM limits GetMetricData neither by namespace nor by resource: the namespaces of the source are compared before it is asked.
   if (kind === "cloudwatch") return allow("cloudwatch:GetMetricData", "*");

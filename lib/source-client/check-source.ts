@@ -178,8 +178,10 @@ const REDIRECT = "register the address to which the server redirects: no redirec
 const byStatus = ({ name, service, auth }: MetricSourceRecord, code: number): string | undefined => {
   const ofService = service && byServiceStatus(name, service)[code];
   if (ofService) return ofService;
-  if (code === 401 || code === 403)
+  if (code === 401 || code === 403) {
+    if (auth?.kind === "sigv4") return "let the role call the address, and correct --auth-service and --aws-region (docs/sources.md)";
     return auth ? "correct the credential in the secret, or its rights on the server" : "register it with --auth and --secret";
+  }
   if (code === 404) return "correct the path in --url: what a question adds begins with /api/v1 for a Prometheus";
   if (code >= 500) return "look at the log of the server";
   return code >= 300 && code < 400 ? REDIRECT : undefined;

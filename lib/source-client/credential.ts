@@ -6,7 +6,7 @@ import { AWS_CALLS, SECRET_TTL_MS } from "../cluster/request-limits.ts";
 import { readSecretText } from "../cluster/access/secret-text.ts";
 import { TidemarkError } from "../model/errors.ts";
 import { foreignText } from "../model/foreign-text.ts";
-import type { MetricSourceRecord, SourceAuth } from "../model/metric-source.ts";
+import type { MetricSourceRecord, SecretAuth } from "../model/metric-source.ts";
 import type { ClientCertificate } from "./direct.ts";
 import { isSecretOf, sourceSecretName, sourceSecretWords } from "../model/secret-name.ts";
 
@@ -44,7 +44,8 @@ export const credentialReader = (clock: () => number): ((source: MetricSourceRec
   const kept = new Map<string, Cached<Credential>>();
   return async (source) => {
     const { auth, name, version } = source;
-    if (auth === undefined) return NOTHING;
+    // A signature needs no secret: the role of the source signs.
+    if (auth === undefined || auth.kind === "sigv4") return NOTHING;
     const key = JSON.stringify([name, version]);
     const known = kept.get(key) ?? cached(() => readCredential(source, auth), { ttlMs: SECRET_TTL_MS, clock });
     kept.set(key, known);
@@ -52,7 +53,7 @@ export const credentialReader = (clock: () => number): ((source: MetricSourceRec
   };
 };
 
-const readCredential = async (source: MetricSourceRecord, auth: SourceAuth): Promise<Credential> => {
+const readCredential = async (source: MetricSourceRecord, auth: SecretAuth): Promise<Credential> => {
   const refuse = (why: string): TidemarkError =>
     new TidemarkError("source.credential", `Cannot use the secret of source "${source.name}": ${why}`, { source: source.name });
   if (!isSecretOf(auth.secretId, sourceSecretName(source.name))) throw refuse(sourceSecretWords(source.name));
@@ -72,7 +73,7 @@ const readCredential = async (source: MetricSourceRecord, auth: SourceAuth): Pro
   return { kind: "read", headers: {}, client, ...ca };
 };
 
-const headerOf = ({ kind, header }: SourceAuth): string => (kind === "header" ? (header ?? "").toLowerCase() : "authorization");
+const headerOf = ({ kind, header }: SecretAuth): string => (kind === "header" ? (header ?? "").toLowerCase() : "authorization");
 
 /** The same scheme, host and port; for a service of the clusters its name, as in "service://monitoring/prometheus". */
 const isFor = (url: string, { url: own, service }: MetricSourceRecord): boolean => {

@@ -19,7 +19,17 @@ export interface DirectRequest {
   readonly client?: ClientCertificate | undefined;
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
+  /** Gives the headers of the signed request, where the address asks for a signature. */
+  readonly sign?: SignRequest;
 }
+
+/** The headers of a GET with its signature. */
+export type SignRequest = (request: {
+  readonly url: URL;
+  readonly path: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+}) => Promise<Readonly<Record<string, string>>>;
 
 /** A certificate and its key, in PEM. */
 export interface ClientCertificate {
@@ -56,7 +66,7 @@ export const directSender = ({ ownAddresses }: { readonly ownAddresses: boolean 
       if (why !== undefined) return refused(why);
       const outgoing = {
         secure: url.protocol === "https:",
-        options: { agent: agentFor(url, request.private), ...optionsOf(url, request) },
+        options: { agent: agentFor(url, request.private), ...(await optionsOf(url, request)) },
         ...limits,
       };
       const first = await exchange(outgoing);
@@ -70,15 +80,25 @@ export const directSender = ({ ownAddresses }: { readonly ownAddresses: boolean 
   };
 };
 
-const optionsOf = (url: URL, { path, parameters, headers, ca, client }: DirectRequest) => ({
-  method: "GET",
-  hostname: bareHost(url.hostname),
-  port: url.port || (url.protocol === "https:" ? 443 : 80),
-  path: `${url.pathname.replace(/\/$/, "")}${path}?${new URLSearchParams(parameters)}`,
-  headers: { ...headers, accept: "application/json", "user-agent": "tidemark", "accept-encoding": "gzip" },
-  ...(ca !== undefined && { ca }),
-  ...client,
-});
+const optionsOf = async (url: URL, { path: below, parameters, headers: given, ca, client, sign }: DirectRequest) => {
+  const path = `${url.pathname.replace(/\/$/, "")}${below}`;
+  const headers = { ...given, accept: "application/json", "user-agent": "tidemark", "accept-encoding": "gzip" };
+  return {
+    method: "GET",
+    hostname: bareHost(url.hostname),
+    port: url.port || (url.protocol === "https:" ? 443 : 80),
+    path: `${path}${queryText(parameters)}`,
+    headers: sign ? await sign({ url, path, parameters, headers }) : headers,
+    ...(ca !== undefined && { ca }),
+    ...client,
+  };
+};
+
+/** In the canonical form of a signature: a blank is %20, and not +. Any server reads it. */
+export const queryText = (parameters: Readonly<Record<string, string>>): string => {
+  const text = new URLSearchParams(parameters).toString().replaceAll("+", "%20").replaceAll("*", "%2A");
+  return text === "" ? "" : `?${text}`;
+};
 
 const refused = (why: string): ServiceAnswer => ({
   kind: "failed",

@@ -2,7 +2,7 @@ import limited from "p-limit";
 import type { ClusterClient, ServiceAnswer } from "../cluster/cluster-client.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { foreignText } from "../model/foreign-text.ts";
-import type { MetricSourceRecord } from "../model/metric-source.ts";
+import { type MetricSourceRecord, signedServiceOf } from "../model/metric-source.ts";
 import type { Answer, ApiFailure, MetricValue, QuestionKey } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
 import { type ForeignAnswer, noAnswer, type RegisteredQuery, type RegisteredRequest } from "../sources/source.ts";
@@ -10,7 +10,7 @@ import { askingOf, refusalOf, weightOf } from "../sources/sources.ts";
 import type { AwsSender, OwnAccount } from "./aws.ts";
 import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
 import { type Credential, credentialReader } from "./credential.ts";
-import { directSender } from "./direct.ts";
+import { directSender, type SignRequest } from "./direct.ts";
 import { type Circuit, circuitOf, MAX_SOURCE_BYTES, PARALLEL } from "./limits.ts";
 
 export type SourceAnswers = ReadonlyMap<QuestionKey, Answer<readonly MetricValue[]>>;
@@ -157,7 +157,7 @@ const senderTo = (
   { direct, aws, credential }: Ways,
 ): SendToSource | Promise<SendToSource> => {
   const place = source.aws;
-  if (place) {
+  if (place && signedServiceOf(source) === undefined) {
     return (
       aws()
         .then(({ senderTo: toAws }) => toAws(source, place, cluster))
@@ -174,14 +174,17 @@ const senderTo = (
         ? getFromService({ service, path: request.path, parameters: parametersOf(request), headers }, limits)
         : { kind: "failed", failure: { code: 0, reason: "NoService", message: "nothing leads to the services of this cluster" } };
   }
-  return (request, limits) =>
-    direct.send(
-      {
-        ...{ url: url ?? "", private: source.private, headers, ca: credential.ca, client: credential.client },
-        ...{ path: request.path, parameters: parametersOf(request) },
-      },
-      limits,
-    );
+  const toAddress =
+    (sign?: SignRequest): SendToSource =>
+    (request, limits) =>
+      direct.send(
+        {
+          ...{ url: url ?? "", private: source.private, headers, ca: credential.ca, client: credential.client },
+          ...{ path: request.path, parameters: parametersOf(request), ...(sign && { sign }) },
+        },
+        limits,
+      );
+  return place ? aws().then(async ({ signerFor }) => toAddress(await signerFor(source, place, cluster))) : toAddress();
 };
 
 const SECOND_MS = 1_000;
@@ -237,8 +240,14 @@ const askOne = async (
   { query, asking }: { readonly query: RegisteredQuery; readonly asking: Extract<Registered, { readonly batch?: never }> },
   way: Way,
 ): Promise<Answered> => {
-  const sent = await sendTo(source, (timeoutMs) => asking.request(query, { timeoutMs, aws: source.aws }), way);
+  const sent = await sendTo(source, (timeoutMs) => asking.request(query, { timeoutMs, aws: limitsOf(source) }), way);
   return "kind" in sent ? sent : asking.read(sent, query);
+};
+
+/** The place whose limit of samples is sent with a question. Only Amazon Managed Prometheus knows it, also behind an address of one's own. */
+const limitsOf = (source: MetricSourceRecord): MetricSourceRecord["aws"] => {
+  const guard = signedServiceOf(source);
+  return guard === undefined || guard === "aps" ? source.aws : undefined;
 };
 
 /** Sends one request within its time. The failure is a value. */

@@ -1,15 +1,15 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
 import type { Problem } from "../fields/problem.ts";
 import { foreignText } from "../model/foreign-text.ts";
+import { isObject } from "../model/is-object.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { floatOf, milliOf, parseQuantity } from "../model/quantity.ts";
-import { isObject } from "../model/is-object.ts";
 import {
   type ForeignAnswer,
   failure,
   type MetricSource,
-  registeredSamples,
   type RegisteredQuery,
+  registeredSamples,
   roundedMilli,
   type SourceRule,
   unusable,

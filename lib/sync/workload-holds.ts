@@ -2,7 +2,7 @@ import type { Because } from "../model/decision.ts";
 import { type AutoscalerUid, uidOfIntent, type WorkloadKey } from "../model/ids.ts";
 import type { AutoscalerRecord, Intent } from "../model/records.ts";
 import { intentOpen, intentSettled, intentUnreadable, type Sharer, targetShared } from "../report/holds.ts";
-import { OBJECT_GONE } from "../report/object-holds.ts";
+import { OBJECT_DELETING, OBJECT_GONE } from "../report/object-holds.ts";
 import type { Head } from "../store/head/head.ts";
 import type { UnreadableIntent } from "../store/head/intent-entries.ts";
 import type { Loaded } from "./load.ts";
@@ -71,8 +71,9 @@ const unreadableOfEdited = ({ head, nowMs }: Loaded, timing: Timing): ((record: 
   return ({ updatedMs }) => (lost && nowMs <= deadlineOf(updatedMs + timing.specsFreshMs + timing.clockDifferenceMs, timing) ? lost : undefined);
 };
 
-/** An autoscaler whose object was deleted writes no more, so that another one may take over its workload at once. */
-const isEnding = ({ objects }: Loaded, { record }: ReadySpec): boolean => objects?.holds.get(record.uid)?.reason === OBJECT_GONE;
+/** An autoscaler whose object was deleted, or is being deleted, writes no more, so that another one may take over its workload at once. */
+const isEnding = ({ objects }: Loaded, { record }: ReadySpec): boolean => ENDING.has(objects?.holds.get(record.uid)?.reason);
+const ENDING: ReadonlySet<string | undefined> = new Set([OBJECT_DELETING, OBJECT_GONE]);
 
 /** A warm environment has the same specs in every sync, until one is edited. */
 const keptSharers = (all: readonly LoadedSpec[]): ReturnType<typeof sharers> => {

@@ -96,7 +96,7 @@ describe("the commands that the pages give", () => {
     expect(commands.filter(({ command }) => !known(command)).map(({ page, command }) => `${page}: ${command}`)).toEqual([]);
   });
 
-  const onTables = ofTool("npx tidemark").filter((command) => !/^(start|explain-reason|stack)\b/.test(command));
+  const onTables = ofTool("npx tidemark").filter((command) => !/^(start|explain-reason|stack)\b|^autoscale .*--dry-run -o yaml/.test(command));
   const onFiles = ofTool("npx tidemark").filter((command) => /^stack\b/.test(command));
   const starts = [...ofTool("npm start --"), ...ofTool("npx tidemark start")];
 

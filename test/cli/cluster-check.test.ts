@@ -38,6 +38,18 @@ describe("tidemark cluster add and check on a data folder", () => {
     expect((await run("cluster", "describe", "sim", "-o", "json")).code).toBe(0);
   });
 
+  it("let autoscale look for its workload first, and store nothing without it", async () => {
+    const { name } = workload();
+    const args = ["-n", "shop", "--max", "5", "--cluster", "sim", "--name", "looked-for"];
+    expect(await run("autoscale", "deployment/nowhere", ...args)).toEqual({
+      code: 1,
+      out: "",
+      err: 'error: Cannot autoscale "nowhere": Deployment "nowhere" is not in namespace "shop" of cluster "sim"; create it first, give another -n, or store the autoscaler before its workload: autoscale with --dry-run -o yaml | tidemark apply -f -\n',
+    });
+    expect((await run("get", "shop/looked-for")).code).toBe(1);
+    expect(await run("autoscale", `deployment/${name}`, ...args, "--dry-run")).toMatchObject({ code: 0, err: "" });
+  });
+
   it("give the report as a document, with the rights on a custom resource where one is named", async () => {
     const { code, out } = await run("cluster", "check", "sim", "-o", "json", "--kind", "argoproj.io/rollouts");
     const report = JSON.parse(out);

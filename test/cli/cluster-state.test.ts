@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import type { ClusterView } from "../../lib/service/views/view-types.ts";
+import type { ClusterView } from "../../lib/views/cluster.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
 import { hpa } from "../service/world/manifests.ts";

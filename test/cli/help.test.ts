@@ -54,7 +54,8 @@ describe("words of kubectl", () => {
   it.each([
     [["scale", "web", "--replicas", "3"], 'Unknown command "scale"', "tidemark override set NAME --pin COUNT"],
     [["get", "-o", "go-template={{.metadata.name}}"], "Cannot use --output", "-o jsonpath='{range .items[*]}"],
-    [["explain", "pa.spec.scaleUp"], "Cannot explain the field", "tidemark explain-schema spec.scaleUp"],
+    [["list"], 'Unknown command "list"', "tidemark get lists autoscalers"],
+    [["why", "web"], 'Unknown command "why"', "tidemark explain NAME --at TIME"],
     [["explain", "hpa.spec.behavior"], "Cannot explain the field", "kubectl explain hpa.spec.behavior"],
   ])("that are none here name what to call: %j", async (args, error, hint) => {
     const { code, err } = await inside(args);
@@ -64,6 +65,9 @@ describe("words of kubectl", () => {
   });
 
   it("take a field of the schema as explain-schema knows it", async () => {
-    expect((await inside(["explain-schema", "spec.scaleUp"])).code).toBe(0);
+    const field = await inside(["explain-schema", "spec.scaleUp"]);
+    expect(field.code).toBe(0);
+    expect(await inside(["explain", "pa.spec.scaleUp"])).toEqual(field);
+    expect((await inside(["explain", "podautoscaler.spec.scaleUpp"])).err).toContain('did you mean "scaleUp"');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isTakenOver } from "../../lib/cli/takeover/hand-back-one.ts";
-import type { AutoscalerView, RivalView } from "../../lib/service/views/view-types.ts";
-import type { ChangeView } from "../../lib/service/views/change-view.ts";
+import type { AutoscalerView, RivalView } from "../../lib/views/autoscaler.ts";
+import type { ChangeView } from "../../lib/views/change.ts";
 
 const HPA: RivalView = { kind: "HorizontalPodAutoscaler", name: "web" };
 

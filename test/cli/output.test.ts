@@ -4,14 +4,14 @@ import { describe, expect, it } from "vitest";
 import { ageText, untilText } from "../../lib/cli/output/age-text.ts";
 import { stateText } from "../../lib/cli/output/autoscaler-rows.ts";
 import { csvLine } from "../../lib/cli/output/csv.ts";
-import { whyLines } from "../../lib/cli/output/explain-sheet.ts";
 import { documentText } from "../../lib/cli/output/document-text.ts";
+import { whyLines } from "../../lib/cli/output/explain-sheet.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
 import { sheet } from "../../lib/cli/output/sheet.ts";
 import { aligned, Table } from "../../lib/cli/output/text-table.ts";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
-import type { MetricView } from "../../lib/service/views/view-types.ts";
 import { lines, type Printed } from "../../lib/report/printed.ts";
+import type { MetricView } from "../../lib/views/event.ts";
 
 const written = (text: Printed): string => text.written();
 

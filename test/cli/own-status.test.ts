@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { kubernetesObject } from "../../lib/cli/output/kubernetes-object.ts";
-import type { AutoscalerView } from "../../lib/service/views/view-types.ts";
+import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
 
 const CPU = { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 63, averageValue: "319m" } } };
 const MEMORY = { type: "Resource", resource: { name: "memory", current: { averageUtilization: 20, averageValue: "1Gi" } } };

@@ -38,6 +38,7 @@ describe("tidemark get", () => {
       'error: Cannot find autoscaler "pods": no object has that name\nnote: Tidemark keeps autoscalers only: kubectl get pods\n',
     );
     expect((await run("get", "scaledobjects")).err).toContain("note: tidemark import --kubeconfig FILE");
+    expect((await run("get", "metricsources")).err).toContain("note: tidemark source list shows the metric sources");
     expect((await run("get", "hpas")).code).toBe(0);
   });
 

@@ -34,6 +34,12 @@ describe("docs/sources.md", () => {
     expect(printed).toBe(output);
   });
 
+  it.each(page.match(/^npx tidemark source put .*$/gm) ?? [])("has a command that registers a source: %s", async (command) => {
+    const [name = "", ...args] = command.replaceAll("'", "").split(" ").slice(4);
+    expect(await run("source", "put", name, ...args)).toMatchObject({ code: 0, out: `Source ${name} registered\n` });
+    await run("source", "delete", name);
+  });
+
   it("shows a document that apply takes", async () => {
     const [, document = ""] = /^```yaml\n(apiVersion: tidemark\.dev\/v1\nkind: MetricSource\n.*?)^```/ms.exec(page) ?? [];
     expect(await run("apply", "-f", folder.write("page.yaml", document))).toMatchObject({ code: 0, out: 'MetricSource "main" created\n' });
@@ -101,6 +107,15 @@ describe("tidemark source", () => {
   });
 
   const ROLE = ["--aws-region", "eu-central-1", "--role", "arn:aws:iam::123456789012:role/tidemark-prod-source-orders", "--external-id", "7f3c"];
+  const SIGNED = ["--auth", "sigv4", "--auth-service", "execute-api"];
+  it("registers an address whose requests the role signs", async () => {
+    expect(await put("--url", "https://a.example.com/prod", ...SIGNED, ...ROLE)).toMatchObject(REGISTERED);
+    expect((await run("source", "list")).out).toMatch(/^main +prometheus +https:\/\/a\.example\.com\/prod +\* +\* +sigv4$/m);
+    const described = await run("source", "describe", "main", "-o", "yaml");
+    expect(described.out).toContain("service: execute-api");
+    expect((await run("apply", "-f", folder.write("signed.yaml", described.out))).out).toBe('MetricSource "main" unchanged\n');
+  });
+
   it("registers queues and a workspace of AWS with the role that reaches them", async () => {
     expect(await put("--kind", "sqs", ...ROLE, "--queue", "orders-*", "--queue", "999988887777/mail")).toMatchObject(REGISTERED);
     expect((await run("source", "list")).out).toContain("orders-*,999988887777/mail in eu-central-1 of account 123456789012");
@@ -130,7 +145,14 @@ describe("tidemark source", () => {
     ],
     [["--kind", "sqs", ...ROLE, "--queue", "a", "--account", "999988887777"], "aws.accounts is for cloudwatch, and this is sqs"],
     [["--kind", "sqs", ...ROLE, "--queue", "a", "--search"], "aws.search is for cloudwatch, and this is sqs"],
-    [["--url", "https://a.example.com", ...ROLE], "aws is for sqs, amp, cloudwatch, and this is prometheus"],
+    [["--url", "https://a.example.com", ...ROLE], "aws is for sqs, amp, cloudwatch and for auth of kind sigv4, and this is prometheus without it"],
+    [["--url", "https://a.example.com", "--auth", "sigv4", ...ROLE], "--auth sigv4 and --auth-service need each other"],
+    [["--url", "https://a.example.com", "--auth", "basic", "--auth-service", "lambda", ...ROLE], "--auth sigv4 and --auth-service need each other"],
+    [["--url", "https://a.example.com", ...SIGNED, "--secret", "t/source.main", ...ROLE], "takes neither --secret nor --auth-header"],
+    [["--url", "https://a.example.com", ...SIGNED], "auth of kind sigv4 needs aws with region, roleArn and externalId: the role signs"],
+    [["--service", "a/b:1", ...SIGNED, ...ROLE], "auth of kind sigv4 is for a url"],
+    [["--url", "https://a.example.com", ...SIGNED, ...ROLE, "--queue", "a"], "aws.queues is for sqs, and this is prometheus"],
+    [["--kind", "sqs", ...SIGNED, ...ROLE, "--queue", "a"], "auth is not for sqs, whose requests are signed with its role"],
     [["--kind", "sqs", "--role", "x"], "--aws-region, --role and --external-id need each other"],
   ])("refuses a place in AWS that is none: %j", async (args, words) => {
     expect((await put(...args)).err).toContain(words);
@@ -184,6 +206,8 @@ spec:
     [DOCUMENT.replace("https://", "ftp://"), /source "main": url must begin with https/],
     [`${DOCUMENT}---\n${DOCUMENT}`, /Cannot accept source "main": it is in the files twice/],
     [`${DOCUMENT.replace("[shop]", "[]")}---\n${WEB}`, /namespaces is empty/],
+    [`${DOCUMENT}---\n${WEB.replace("maxReplicas: 3", "maxReplicas: 0")}`, /spec\.maxReplicas/],
+    [`${DOCUMENT}---\n${WEB.replace("Deployment, name: sourced", "Deployment")}`, /scaleTargetRef/],
   ])("refuses a document with its place, and stores nothing: %#", async (text, words) => {
     const file = folder.write("main.yaml", text);
     const { code, err } = await run("apply", "-f", file, "--cluster", "eu-1");

@@ -65,7 +65,8 @@ export const startWholeCluster = async (binaries: string, { flags = [] }: WholeC
 
 const newToken = (): string => randomBytes(32).toString("base64url");
 
-const applyRoles = async ({ call }: ControlPlane): Promise<void> => {
+/** Gives the group tidemark the rights of infra/cluster-rbac.yaml. */
+export const applyRoles = async ({ call }: Pick<ControlPlane, "call">): Promise<void> => {
   for (const document of parseAllDocuments(readFileSync(ROLES, "utf8"))) {
     const object: { readonly kind: string } = document.toJS();
     const { status, body } = await call("POST", `${RBAC}/${PATHS[object.kind]}`, object);

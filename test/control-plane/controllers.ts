@@ -14,8 +14,6 @@ const WORKLOADS = [
   "garbage-collector-controller",
 ];
 const HPA = "horizontal-pod-autoscaler-controller";
-/** The flags of the HPA controller, with which a script of metrics takes seconds. */
-const FAST_HPA = ["--horizontal-pod-autoscaler-sync-period=1s"];
 /** The default of 20 calls a second makes pods come late where a test has many. */
 const UNHURRIED = ["--kube-api-qps=300", "--kube-api-burst=600"];
 
@@ -30,6 +28,6 @@ const startManager = (plane: ControlPlane, binaries: string, name: string, args:
 export const startWorkloadControllers = (plane: ControlPlane, binaries: string): Program =>
   startManager(plane, binaries, "workload-controllers", [`--controllers=${WORKLOADS.join(",")}`]);
 
-/** Starts the HPA controller of Kubernetes with a sync each second. */
-export const startHpaController = (plane: ControlPlane, binaries: string): Program =>
-  startManager(plane, binaries, "hpa-controller", [`--controllers=${HPA}`, ...FAST_HPA]);
+/** Starts the HPA controller of Kubernetes. With a sync each second a script of metrics takes seconds. */
+export const startHpaController = (plane: ControlPlane, binaries: string, periodSeconds = 1): Program =>
+  startManager(plane, binaries, "hpa-controller", [`--controllers=${HPA}`, `--horizontal-pod-autoscaler-sync-period=${periodSeconds}s`]);

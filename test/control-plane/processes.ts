@@ -27,10 +27,17 @@ const heedSignals = (): void => {
   }
 };
 
+interface Started {
+  readonly dir: string;
+  readonly name: string;
+  /** Variables beside the ones of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Starts a program that logs into its folder. It ends with this process. */
-export const startProgram = (path: string, args: readonly string[], { dir, name }: { readonly dir: string; readonly name: string }): Program => {
+export const startProgram = (path: string, args: readonly string[], { dir, name, env }: Started): Program => {
   const log = openSync(join(dir, `${name}.log`), "a");
-  const child = spawn(path, args, { stdio: ["ignore", log, log] });
+  const child = spawn(path, args, { stdio: ["ignore", log, log], env: { ...process.env, ...env } });
   const kill = () => child.kill("SIGKILL");
   heedSignals();
   process.once("exit", kill);

@@ -25,7 +25,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   },
   "a field of the scale event": {
     patch: "event-field.patch",
-    filesMax: 5,
+    filesMax: 4,
     page: "openapi",
     tests: ["test/sync/settle.test.ts", "test/service/reading.test.ts", "test/api/openapi.test.ts"],
   },

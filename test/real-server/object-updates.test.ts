@@ -119,6 +119,44 @@ onServer("what is written back to the objects of a real API server", (newScene) 
     await close();
   });
 
+  it("is written without its newer fields where the definition in the cluster is of an earlier release", async () => {
+    const about = await made();
+    const fresh = await clientOf("later");
+    const later = (message: string) => ({
+      kind: "status" as const,
+      about,
+      status: { ...status(message), fieldOfALaterRelease: "x" },
+      newer: ["fieldOfALaterRelease"],
+    });
+    expect(await writeBack(fresh, later("a"))).toEqual({ written: 1, failed: 0, left: 0 });
+    expect((await scene.admin("GET", about.path))["status"]).toEqual(status("a"));
+    fresh.close();
+  });
+
+  it("is read with the person who wrote it since, until Tidemark has written it again", async () => {
+    const about = await made();
+    await writeBack(client, { kind: "status", about, status: status("a") });
+    const edit = { status: { currentReplicas: 99, targets: "cpu: 99%/60%" } };
+    const edited = await scene.admin("PATCH", `${about.path}/status?fieldManager=kubectl-edit`, edit, "application/merge-patch+json");
+    const seen = async () => {
+      const { listings } = await client.listSpecs({
+        kinds: [about.of],
+        namespaces: [namespace(scene.namespace)],
+        knownVersion: () => undefined,
+        budgetMs: 5_000,
+      });
+      const [listing] = listings;
+      return listing?.outcome.kind === "listed" ? listing.outcome.objects.find(({ name }) => name === about.name) : undefined;
+    };
+    const before = await seen();
+    expect(before?.statusEdit).toMatchObject({ manager: "kubectl-edit" });
+    expect(before?.statusBy).toBeUndefined();
+    const { resourceVersion } = edited["metadata"] as { readonly resourceVersion: string };
+    expect(await writeBack(client, { kind: "status", about: { ...about, resourceVersion }, status: status("a") })).toMatchObject({ written: 1 });
+    expect((await seen())?.status).toEqual(status("a"));
+    expect((await seen())?.statusEdit).toBeUndefined();
+  });
+
   it("takes a condition away that is not told any more, and leaves one of another writer", async () => {
     const about = await made();
     await writeBack(client, { kind: "status", about, status: status("a") });

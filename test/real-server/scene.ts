@@ -49,6 +49,8 @@ export interface SceneOptions {
   readonly namespace?: string;
   /** The clock of the connection, by which tokens age. */
   readonly clock?: () => number;
+  /** What asks registered sources. */
+  readonly sources?: NonNullable<SyncPorts["sources"]>;
   /** Wraps the client of each connection. */
   readonly wrap?: (client: ClusterClient) => ClusterClient;
 }
@@ -160,7 +162,7 @@ const operate = async (admin: Scene["admin"], namespace: string, fleet: Workload
   await admin("PATCH", `${objectPath(namespace, fleet)}/status`, { status }, "application/merge-patch+json");
 };
 
-const tidemark = async ({ wrap = (client) => client, clock = Date.now }: SceneOptions) => {
+const tidemark = async ({ wrap = (client) => client, clock = Date.now, sources }: SceneOptions) => {
   const engine = await startMemory();
   let aheadMs = 0;
   const tables: Tables = {
@@ -191,6 +193,7 @@ const tidemark = async ({ wrap = (client) => client, clock = Date.now }: SceneOp
     rules: PURE_PART,
     timing: DEFAULT_TIMING,
     cache: warmCache(),
+    ...(sources && { sources }),
   };
   const service = openService({ tables, insert, clock: tables.clock, by: "test", newUid: randomUUID });
   const closeClients = (): void => {

@@ -151,11 +151,17 @@ describe("the service of a stack", () => {
     [QUERY_PATHS.series, (service) => service.series(), "families"],
     [COMMAND_PATHS.apply, (service) => apply(service, "x"), "applied"],
   ])("says where the answer to %s is not one of Tidemark's", async (path, ask, key) => {
-    for (const body of ["{}", "null", "[]", `{"${key}":3}`]) {
+    const wrong = [
+      ["{}", `${key}: Invalid input: expected array, received undefined`],
+      ["null", "the document: Invalid input: expected object, received null"],
+      ["[]", "the document: Invalid input: expected object, received array"],
+      [`{"${key}":3}`, `${key}: Invalid input: expected array, received number`],
+    ] as const;
+    for (const [body, fault] of wrong) {
       world.url.faults.push({ status: 200, body, headers: { "content-type": "application/json" } });
       await expect(ask(remote)).rejects.toMatchObject({
         code: "remote.unreadable",
-        message: `Cannot read the answer to "${path}": it has no "${key}"; the stack may run another version of Tidemark`,
+        message: `Cannot read the answer to "${path}": ${fault}; the stack may run another version of Tidemark`,
       });
     }
   });

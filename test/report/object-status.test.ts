@@ -45,6 +45,7 @@ describe("the status of a PodAutoscaler", () => {
         { name: "cpu", value: "41%", target: "60%", proposal: 3 },
         { name: "lag", reason: "FailedGetExternalMetric", message: "no answer" },
       ],
+      metricsTime: "2030-01-31T08:00:00Z",
       conditions: [
         {
           type: "Ready",
@@ -153,6 +154,14 @@ describe("what has moved since the LIST", () => {
       ),
     );
     expect(movedOf(status, shuffled)).toBe("nothing");
+  });
+
+  it("writes values that stay the same again after five minutes, with the time at which they were measured", () => {
+    const later = (ms: number) => objectStatus("PodAutoscaler", evaluation, context({ listed: status, nowMs: AT + ms }));
+    expect(movedOf(later(5 * MINUTE_MS - 1_000), status)).toBe("nothing");
+    expect(movedOf(later(5 * MINUTE_MS), status)).toBe("values");
+    const { metricsTime: _time, ...earlier } = status;
+    expect(movedOf(later(HOUR_MS), earlier)).toBe("nothing");
   });
 
   it.each([

@@ -91,6 +91,13 @@ describe("what evaluations say of their cluster", () => {
     });
   });
 
+  it("name the first autoscaler whose object cannot be read, as where its definition was deleted", () => {
+    const unread = { reason: "SpecUnknown", message: "the definition of the kind is not there" };
+    expect(troubleOf([evaluation({ failed: false, because: unread })])).toMatchObject({
+      holds: [{ reason: "SpecUnknown", autoscaler: "shop/web", message: unread.message, autoscalers: 1 }],
+    });
+  });
+
   it("date an outage by most of them: one that failed long before or came later does not date an outage", () => {
     expect(troubleOf([1, 50, 50, 90].map((ms) => evaluation(since(ms)))).sinceMs).toBe(50);
     expect(troubleOf([90, 50].map((ms) => evaluation(since(ms)))).sinceMs).toBe(90);

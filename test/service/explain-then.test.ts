@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { rfc3339 } from "../../lib/service/views/rfc3339.ts";
-import type { Explanation } from "../../lib/service/views/view-types.ts";
-import type { WindowsView } from "../../lib/service/views/windows.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
+import type { Explanation } from "../../lib/views/autoscaler.ts";
+import type { WindowsView } from "../../lib/views/windows.ts";
 import { NOON } from "../noon.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld } from "./series-world.ts";
 

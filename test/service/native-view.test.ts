@@ -4,10 +4,9 @@ import type { Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
+import { NO_WINDOWS, windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
 import { whatIf } from "../../lib/service/explain/what-if.ts";
 import { unmeasured } from "../../lib/sync/metric-readings.ts";
-import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
 import { NOON } from "../noon.ts";
 import { native, scaledBefore, sync } from "../policy/native/world.ts";
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
-import { statusSheet } from "../../lib/cli/output/status-sheet.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
-import { boundsThen } from "../../lib/service/views/bounds-of.ts";
+import { statusSheet } from "../../lib/cli/output/status-sheet.ts";
+import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewOverride } from "../../lib/service/overrides/requests.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import { clusterName } from "../../lib/model/ids.ts";
+import { boundsThen } from "../../lib/service/views/bounds-of.ts";
 import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";

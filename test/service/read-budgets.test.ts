@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { viewHandler } from "../../functions/view.ts";
 import { METRICS_PATH, QUERY_PATHS } from "../../lib/api/paths.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import type { ClusterRows } from "../../lib/service/views/row-view.ts";
+import type { ClusterRows } from "../../lib/views/row.ts";
 import { eventOf } from "../api/world.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";

@@ -2,8 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
-import type { AutoscalerView } from "../../lib/service/views/view-types.ts";
-import { tableRowOf } from "../../lib/service/views/row-view.ts";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
 import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
@@ -12,11 +10,13 @@ import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib
 import type { ClusterRecord, Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS, type Status } from "../../lib/model/windows.ts";
+import { heldBy } from "../../lib/report/evaluation-state.ts";
 import { line } from "../../lib/report/printed.ts";
+import { NO_WINDOWS } from "../../lib/service/explain/autoscaler-windows.ts";
 import type { AutoscalerSnapshot } from "../../lib/service/snapshot.ts";
 import { autoscalerView } from "../../lib/service/views/autoscaler-view.ts";
-import { heldBy } from "../../lib/report/evaluation-state.ts";
-import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
+import { tableRowOf } from "../../lib/service/views/row-view.ts";
+import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
 import { NOON } from "../noon.ts";
 
 const HOLDS = join(import.meta.dirname, "../../lib/report/holds.ts");

@@ -4,7 +4,7 @@ import type { KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import type { AutoscalerView } from "../../lib/service/views/view-types.ts";
+import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 

@@ -7,7 +7,7 @@ import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { startForDown, startForUp } from "../../lib/policy/shared/recorded-scales.ts";
 import { windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
-import type { WindowsView } from "../../lib/service/views/windows.ts";
+import type { WindowsView } from "../../lib/views/windows.ts";
 import { NOON } from "../noon.ts";
 import { decisions, loadFor, loadManifest } from "../policy/loop.ts";
 import { manifest as nativeManifest } from "../policy/native/world.ts";

@@ -1,9 +1,9 @@
 import { isTidemarkError } from "../../lib/model/errors.ts";
 import { openService } from "../../lib/service/open.ts";
-import type { EditResult, Service } from "../../lib/service/service.ts";
-import type { Applied } from "../../lib/service/views/view-types.ts";
+import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
+import type { Applied, EditResult } from "../../lib/views/autoscaler.ts";
 import type { Order } from "./orders.ts";
 import type { Process } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";

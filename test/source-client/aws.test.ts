@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { MetricSourceRecord, SignedService } from "../../lib/model/metric-source.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { sourceClient, type SourceClient } from "../../lib/source-client/source-client.ts";
+import { questionTo } from "../../lib/sources/sources.ts";
 import { SQS, type SqsQuery } from "../../lib/sources/sqs.ts";
 import { type AwsServer, awsServer } from "./aws-server.ts";
 import { HAS_MOTO, type Moto, motoServer } from "./moto.ts";
@@ -91,6 +93,57 @@ describe("a source of AWS", () => {
     expect(JSON.parse(server.assumed[0]?.get("Policy") ?? "").Statement).toEqual([
       { Effect: "Allow", Action: "aps:QueryMetrics", Resource: "arn:aws:aps:eu-central-1:123456789012:workspace/ws-1a2b" },
     ]);
+  });
+
+  describe("that is an address of one's own, with auth of kind sigv4", () => {
+    const SIGNED = (service: SignedService, more: Partial<MetricSourceRecord> = {}): MetricSourceRecord =>
+      sourceRecord({ url: `${server.url}/prod`, private: true, timeoutSeconds: 3, auth: { kind: "sigv4", service }, aws: AWS, ...more });
+    const query = "sum(rate(x{app=~'web|api*'}[2m])) + 1 % 2";
+    const askSigned = async (source: MetricSourceRecord) => {
+      const own = sourceClient({ clock: Date.now, ownAddresses: true });
+      const answers = await own.ask(source, [ask(query)], LEFT);
+      own.close();
+      return answers.get(keyOf(query));
+    };
+    beforeEach(() => {
+      server.answer = () => [200, { status: "success", data: { resultType: "vector", result: [{ metric: {}, value: [1, "7"] }] } }];
+    });
+
+    it.each<readonly [SignedService, readonly string[], limit: string | null]>([
+      ["execute-api", ["execute-api:Invoke"], null],
+      ["lambda", ["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"], null],
+      ["vpc-lattice-svcs", ["vpc-lattice-svcs:Invoke"], null],
+      ["aps", ["aps:QueryMetrics"], "1000000"],
+    ])("gets a GET that the session of its role has signed for %s, and the session may do nothing else", async (service, Action, limit) => {
+      const source = SIGNED(service, { headers: { "x-scope-orgid": "shop" }, parameters: { tenant: "a b*c" } });
+      expect(await askSigned(source)).toMatchObject({ kind: "answered", items: [{ milli: 7_000n }] });
+      expect(server.calls).toMatchObject([{ service, accessKeyId: "ASIASESSION", method: "GET", signatureIsRight: true }]);
+      const url = new URL(server.calls[0]?.url ?? "", server.url);
+      expect(url.pathname).toBe("/prod/api/v1/query");
+      expect(url.searchParams.get("query")).toBe(query);
+      expect(url.searchParams.get("tenant")).toBe("a b*c");
+      expect(url.searchParams.get("max_samples_processed_error_threshold")).toBe(limit);
+      const [form] = server.assumed;
+      expect(form?.get("ExternalId")).toBe(AWS.externalId);
+      expect(JSON.parse(form?.get("Policy") ?? "").Statement).toEqual([{ Effect: "Allow", Action, Resource: "*" }]);
+    });
+
+    it("is asked for a number of a JSON document, too", async () => {
+      server.answer = () => [200, { depth: 12 }];
+      const [jobs] = [questionTo("http", { source: "main", path: "/queues/orders", pointer: "/depth" })];
+      if (jobs === undefined) throw new Error("a document is always asked for");
+      const own = sourceClient({ clock: Date.now, ownAddresses: true });
+      const answers = await own.ask(SIGNED("execute-api", { kind: "http" }), [jobs], LEFT);
+      own.close();
+      expect(answers.get(queryKey(jobs))).toMatchObject({ kind: "answered", items: [{ milli: 12_000n }] });
+      expect(server.calls).toMatchObject([{ url: "/prod/queues/orders", signatureIsRight: true }]);
+    });
+
+    it("is missing where its role cannot be assumed, and nothing is sent to it", async () => {
+      vi.stubEnv("AWS_ENDPOINT_URL", "http://127.0.0.1:9");
+      expect(await askSigned(SIGNED("execute-api"))).toMatchObject({ kind: "failed", failure: { reason: "NoCredential" } });
+      expect(server.calls).toEqual([]);
+    });
   });
 
   it("sends the limit of samples of its source with each question", async () => {

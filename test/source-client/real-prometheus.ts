@@ -26,8 +26,8 @@ const freePort = (): Promise<number> =>
 
 const READY_MS = 20_000;
 
-/** Starts a Prometheus with these series: OpenMetrics text with times in seconds, without `# EOF`. It scrapes nothing. */
-export const realPrometheus = async (openMetrics: string): Promise<RealPrometheus> => {
+/** Starts a Prometheus with these series: OpenMetrics text with times in seconds, without `# EOF`. It scrapes nothing. The API server calls no service on loopback, so that it may need another host. */
+export const realPrometheus = async (openMetrics: string, host = "127.0.0.1"): Promise<RealPrometheus> => {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-prometheus-"));
   writeFileSync(join(folder, "series.txt"), `${openMetrics}\n# EOF\n`);
   writeFileSync(join(folder, "prometheus.yml"), "scrape_configs: []\n");
@@ -35,14 +35,14 @@ export const realPrometheus = async (openMetrics: string): Promise<RealPrometheu
     stdio: "pipe",
   });
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://${host}:${port}`;
   const process_: ChildProcess = spawn(
     found("prometheus") ?? "",
     [
       `--config.file=${join(folder, "prometheus.yml")}`,
       `--storage.tsdb.path=${join(folder, "data")}`,
       "--storage.tsdb.retention.time=10d",
-      `--web.listen-address=127.0.0.1:${port}`,
+      `--web.listen-address=${host}:${port}`,
     ],
     { stdio: "ignore" },
   );

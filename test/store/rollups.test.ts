@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type AutoscalerUid, autoscalerName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
-import { BIN_MS, ROLLUP_BODY_BYTES_MAX, ROLLUP_MS, type RolledSample, rollupItem } from "../../lib/store/history/rollups.ts";
+import type { Sample } from "../../lib/model/sample.ts";
+import { BIN_MS, ROLLUP_BODY_BYTES_MAX, ROLLUP_MS, rollupItem } from "../../lib/store/history/rollups.ts";
 
 describe("rollupItem()", () => {
   it("takes one write unit for six hours of an autoscaler, whatever it does", () => {
@@ -27,7 +28,7 @@ describe("rollupItem()", () => {
     const source = { partition: { cluster: of.cluster, partition: partitionName("default") }, page: 12, fromMs: 0 };
     fc.assert(
       fc.property(fc.array(sample, { minLength: ROLLUP_MS / BIN_MS, maxLength: ROLLUP_MS / BIN_MS }), (samples) => {
-        const timed = samples.map((one, at) => ({ ...one, atMs: at * BIN_MS })) as unknown as readonly RolledSample[];
+        const timed = samples.map((one, at) => ({ ...one, atMs: at * BIN_MS })) as unknown as readonly Sample[];
         expect(rollupItem(source, of, timed).body.length).toBeLessThanOrEqual(ROLLUP_BODY_BYTES_MAX);
       }),
     );

@@ -1,6 +1,7 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { lines, text } from "../../report/printed.ts";
-import type { AccessView, CanIQuery, GrantView, NewGrant } from "../../service/service.ts";
+import type { CanIQuery, NewGrant } from "../../service/service.ts";
+import type { AccessView, GrantView } from "../../views/change.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { Table } from "../output/text-table.ts";

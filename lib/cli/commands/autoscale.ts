@@ -1,9 +1,11 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { text } from "../../report/printed.ts";
-import type { ApplyOptions } from "../../service/service.ts";
+import type { ApplyOptions, ClusterCheck } from "../../service/service.ts";
+import type { CheckedPoint } from "../../cluster/check/report.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { usage } from "../usage-error.ts";
+import type { Applied } from "../../views/autoscaler.ts";
 
 export interface AutoscaleOptions {
   readonly min?: string;
@@ -73,16 +75,49 @@ export const autoscale = async (
 ): Promise<void> => {
   const sources = [{ file: "autoscale", text: JSON.stringify(manifest) }];
   const options: ApplyOptions = { ...(cluster !== undefined && { cluster }), dryRun, validation: "strict" };
-  for (const there of await service.apply(sources, { ...options, dryRun: true }))
-    if (there.outcome !== "created")
-      throw new TidemarkError(
-        "service.exists",
-        `Cannot autoscale "${manifest.spec.scaleTargetRef.name}": "${there.name}" in namespace "${there.namespace}" of cluster "${there.cluster}" exists already; change it with tidemark edit, or give another --name`,
-        { name: there.name },
-      );
+  const [planned] = await service.apply(sources, { ...options, dryRun: true });
+  if (!planned) return;
+  if (planned.outcome !== "created")
+    throw new TidemarkError(
+      "service.exists",
+      `Cannot autoscale "${manifest.spec.scaleTargetRef.name}": "${planned.name}" in namespace "${planned.namespace}" of cluster "${planned.cluster}" exists already; change it with tidemark edit, or give another --name`,
+      { name: planned.name },
+    );
+  await refuseWithoutWorkload(service, printer, planned, manifest.spec.scaleTargetRef);
   const [applied] = await service.apply(sources, options);
   if (!applied) return;
   const { kind, name, namespace, cluster: inCluster, outcome } = applied;
   const line = text`${kind} "${name}" in namespace "${namespace}" of cluster "${inCluster}" ${outcome}${dryRun ? " (dry run)" : ""}\n`;
   await printer.print(output === undefined ? line : documentText(manifest, output));
 };
+
+/** As kubectl does, it looks for the workload first. Where the cluster cannot be asked, or not by this caller, a note says so: an autoscaler without a workload changes nothing. */
+const refuseWithoutWorkload = async (
+  service: Session["service"],
+  printer: Printer,
+  { cluster, namespace }: Pick<Applied, "cluster" | "namespace">,
+  { apiVersion, kind, name }: ReturnType<typeof autoscaleManifest>["spec"]["scaleTargetRef"],
+): Promise<void> => {
+  const found = await lookFor(service, { name: cluster, workload: { apiVersion, kind, namespace, name } });
+  if (found.result === "failed" && found.check === WORKLOAD_POINT)
+    throw new TidemarkError(
+      "service.unknown",
+      `Cannot autoscale "${name}": ${kind} "${name}" is not in namespace "${namespace}" of cluster "${cluster}"; create it first, give another -n, or store the autoscaler before its workload: autoscale with --dry-run -o yaml | tidemark apply -f -`,
+      { name },
+    );
+  if (found.result !== "passed") printer.note(`whether ${kind} "${name}" is in cluster "${cluster}" is not known: ${found.message}`);
+};
+
+const lookFor = async (service: Session["service"], look: ClusterCheck): Promise<CheckedPoint> => {
+  try {
+    const { checks } = await service.checkCluster(look);
+    const point = checks.find(({ check }) => check === WORKLOAD_POINT) ?? checks.find(({ result }) => result === "failed");
+    return point ?? { check: WORKLOAD_POINT, result: "skipped", message: "the answer does not say so" };
+  } catch (error) {
+    if (!(error instanceof TidemarkError)) throw error;
+    return { check: WORKLOAD_POINT, result: "skipped", message: error.message };
+  }
+};
+
+/** The point of lib/cluster/check/check-resources.ts, which is not loaded for its name. */
+const WORKLOAD_POINT = "workload";

@@ -3,7 +3,7 @@ import { readDates } from "../../manifest/calendars/dates-file.ts";
 import { type Day, dayText } from "../../model/calendar-day.ts";
 import { DAY_MS } from "../../model/time-zone.ts";
 import { lines, text } from "../../report/printed.ts";
-import type { CalendarView } from "../../service/calendars/requests.ts";
+import type { CalendarView } from "../../views/holds.ts";
 import type { Io, Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { Table } from "../output/text-table.ts";

@@ -1,6 +1,6 @@
 import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, text } from "../../report/printed.ts";
-import type { Description } from "../../service/views/view-types.ts";
+import type { Description } from "../../views/autoscaler.ts";
 import { type Choice, chosenForQuery } from "../chosen-autoscalers.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { nothingListed } from "../listed-autoscalers.ts";

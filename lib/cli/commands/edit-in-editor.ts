@@ -7,7 +7,7 @@ import { printable } from "../../model/printable.ts";
 import { type Printed, text } from "../../report/printed.ts";
 import { readInputs } from "../../service/apply/manifest-inputs.ts";
 import type { Service } from "../../service/service.ts";
-import type { Applied, AutoscalerView } from "../../service/views/view-types.ts";
+import type { Applied, AutoscalerView } from "../../views/autoscaler.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { yamlText } from "../output/document-text.ts";
 import { kindOf } from "../output/kubernetes-object.ts";

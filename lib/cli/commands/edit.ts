@@ -3,14 +3,14 @@ import type { Validation } from "../../manifest/validation.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { instantText } from "../../report/instant-text.ts";
 import { type Printed, text } from "../../report/printed.ts";
-import type { ApplyOptions, AutoscalerEdit, EditResult, ManifestSource, Service } from "../../service/service.ts";
-import type { Applied } from "../../service/views/view-types.ts";
+import type { ApplyOptions, AutoscalerEdit, ManifestSource, Service } from "../../service/service.ts";
+import type { Applied, EditResult } from "../../views/autoscaler.ts";
 import type { Chosen } from "../chosen-autoscalers.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { forEachResource } from "../named-autoscalers.ts";
 import type { FileOptions } from "../read-sources.ts";
-import { withoutSources } from "../source-documents.ts";
 import { mustHaveKind, queryFor } from "../selected-names.ts";
+import { withoutSources } from "../source-documents.ts";
 import { futureMs } from "../time-options.ts";
 import type { PruneOptions } from "./prune.ts";
 
@@ -23,15 +23,25 @@ export interface ApplyCommandOptions extends FileOptions, PruneOptions {
   readonly only?: "create" | "replace";
 }
 
+/** Checks all documents of all files, and stores nothing. Throws what an apply of them would. */
+export const check = async ({ service }: Session, sources: readonly ManifestSource[], options: ApplyCommandOptions): Promise<void> => {
+  await service.apply(sources, { ...placeOf(options), dryRun: true, validation: options.validate });
+};
+
+const placeOf = ({ cluster, namespace }: Pick<ApplyCommandOptions, "cluster" | "namespace">) => ({
+  ...(cluster === undefined ? {} : { cluster }),
+  ...(namespace === undefined ? {} : { namespace }),
+});
+
 /** Checks all documents of all files, then applies them. It prints a line for each when it is stored. */
 export const apply = async (
   session: Session,
   { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible"> },
   sources: readonly ManifestSource[],
-  { cluster, namespace, validate, dryRun: dry, only }: ApplyCommandOptions,
+  { validate, dryRun: dry, only, ...place }: ApplyCommandOptions,
 ): Promise<readonly Applied[]> => {
   const dryRun = dry === true;
-  const options = { ...(cluster === undefined ? {} : { cluster }), ...(namespace === undefined ? {} : { namespace }), dryRun, validation: validate };
+  const options = { ...placeOf(place), dryRun, validation: validate };
   if (only !== undefined) refuseOthers(only, await session.service.apply(sources, { ...options, dryRun: true }));
   const printed = new Set<Applied>();
   let printing = Promise.resolve();

@@ -1,6 +1,6 @@
 import { joined, lines } from "../../report/printed.ts";
 import type { EventQuery } from "../../service/service.ts";
-import type { EventView } from "../../service/views/event-view.ts";
+import type { EventView } from "../../views/event.ts";
 import { batches } from "../batches.ts";
 import { clustersMatching } from "../cluster-pattern.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";

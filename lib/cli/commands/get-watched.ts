@@ -1,5 +1,6 @@
-import type { AutoscalerView } from "../../service/views/view-types.ts";
-import { type ClusterRows, type PartitionRows, type TableRow, tableRowOf, tableRows } from "../../service/views/row-view.ts";
+import { type TableRow, tableRowOf, tableRows } from "../../service/views/row-view.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { ClusterRows, PartitionRows } from "../../views/row.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { listedAutoscalers, listedClusters } from "../listed-autoscalers.ts";
 import { namedAutoscalers, namedIfThere } from "../named-autoscalers.ts";

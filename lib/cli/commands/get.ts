@@ -1,8 +1,8 @@
 import { isObject } from "../../model/is-object.ts";
 import { readSelector } from "../../service/label-selector.ts";
 import { toArray } from "../../service/to-array.ts";
-import type { AutoscalerView } from "../../service/views/view-types.ts";
 import { type TableRow, tableRowOf } from "../../service/views/row-view.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { batches } from "../batches.ts";
 import { resourcesInClusters } from "../cluster-pattern.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";

@@ -1,8 +1,8 @@
 import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import { lines, text, type Word } from "../../report/printed.ts";
-import type { NewOverride, OverrideEdited, OverrideMeeting, OverrideQuery } from "../../service/overrides/requests.ts";
+import type { NewOverride, OverrideQuery } from "../../service/overrides/requests.ts";
 import { toArray } from "../../service/to-array.ts";
-import type { BoundsView, OverrideSetView, OverrideView } from "../../service/views/override-view.ts";
+import type { BoundsView, OverrideEdited, OverrideMeeting, OverrideSetView, OverrideView } from "../../views/holds.ts";
 import { type Choice, type ChoiceOptions, choiceOfEdit, chosenForEdit } from "../chosen-autoscalers.ts";
 import type { Printer, Session } from "../io.ts";
 import { forEachResource } from "../named-autoscalers.ts";

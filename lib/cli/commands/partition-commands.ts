@@ -1,7 +1,7 @@
 import { isTidemarkError } from "../../model/errors.ts";
 import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, type Printed } from "../../report/printed.ts";
-import type { IntentView, PageView, PartitionView, ResetView } from "../../service/views/partition-view.ts";
+import type { IntentView, PageView, PartitionView, ResetView } from "../../views/cluster.ts";
 import type { Printer, Session } from "../io.ts";
 import { ageText } from "../output/age-text.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";

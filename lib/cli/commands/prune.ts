@@ -4,7 +4,7 @@ import { text } from "../../report/printed.ts";
 import { readInputs } from "../../service/apply/manifest-inputs.ts";
 import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import type { ManifestSource, Service } from "../../service/service.ts";
-import type { Applied, AutoscalerView } from "../../service/views/view-types.ts";
+import type { Applied, AutoscalerView } from "../../views/autoscaler.ts";
 import type { Printer } from "../io.ts";
 import { forEachResource } from "../named-autoscalers.ts";
 import { labelsOf } from "../output/kubernetes-object.ts";

@@ -3,7 +3,7 @@ import { lines, type Printed, text } from "../../report/printed.ts";
 import type { Filter } from "../../service/service.ts";
 import { wholeShadow } from "../../service/shadow/join-shadow.ts";
 import { verdictOf } from "../../service/shadow/verdict.ts";
-import type { ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
+import type { ShadowStretch, ShadowView } from "../../views/over-time.ts";
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../listed-autoscalers.ts";
 import { csvLine } from "../output/csv.ts";

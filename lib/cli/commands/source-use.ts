@@ -1,13 +1,14 @@
 import { specOf } from "../../manifest/admit.ts";
 import { isTidemarkError } from "../../model/errors.ts";
-import { mayAsk, type MetricSourceRecord } from "../../model/metric-source.ts";
+import { type MetricSourceRecord, mayAsk } from "../../model/metric-source.ts";
 import { queryKey } from "../../model/query.ts";
 import type { SourceUse } from "../../policy/dialect.ts";
 import { sourceUses } from "../../policy/dialects.ts";
 import { lines, text } from "../../report/printed.ts";
-import type { AutoscalerView, ClusterView } from "../../service/views/view-types.ts";
-import type { SourceView } from "../../service/sources/requests.ts";
 import { monthlyDollars, refusalOf, weightOf } from "../../sources/sources.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { ClusterView } from "../../views/cluster.ts";
+import type { SourceView } from "../../views/source.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { Table } from "../output/text-table.ts";
@@ -62,15 +63,19 @@ export const sourceStatus = async ({ service }: Session, printer: Printer, outpu
 
 const STATUS_HEADERS = ["SOURCE", "KIND", "AUTOSCALERS", "MISSING", "QUESTIONS/MONTH", "$/MONTH", "LAST ERROR"] as const;
 
-const statusRow = ({ source, kind, autoscalers, looked, missing, questionsAMonth, dollars, lastError = "" }: SourceStatus): readonly string[] => [
-  source,
-  kind,
-  String(autoscalers),
+const statusRow = ({ looked, missing, lastError = "", ...cost }: SourceStatus): readonly string[] => [
+  cost.source,
+  cost.kind,
+  String(cost.autoscalers),
   looked === 0 ? "" : `${missing} of ${looked}`,
-  Math.round(questionsAMonth).toLocaleString("en"),
-  dollars.toFixed(2),
+  Math.round(cost.questionsAMonth).toLocaleString("en"),
+  dollarsText(cost),
   lastError,
 ];
+
+/** Of amp the samples of a query are not known: the price is the one of the most that the source allows. */
+const dollarsText = ({ kind, dollars }: Pick<SourceCost, "kind" | "dollars">): string =>
+  `${kind === "amp" && dollars > 0 ? "at most " : ""}${dollars.toFixed(2)}`;
 
 const foundIn = (asked: readonly Asked[]): Pick<SourceStatus, "looked" | "missing" | "lastError"> => {
   const looked = asked.flatMap(({ found }) => found ?? []);
@@ -96,10 +101,10 @@ export const sourceCost = async ({ service }: Session, printer: Printer, output:
             String(each.autoscalers),
             String(each.metrics),
             Math.round(each.questionsAMonth).toLocaleString("en"),
-            `${each.kind === "amp" && each.dollars > 0 ? "at most " : ""}${each.dollars.toFixed(2)}`,
+            dollarsText(each),
           ]),
         ),
-        `Together $${dollars.toFixed(2)} a month by list prices; docs/sources.md says what counts`,
+        `Together ${costs.some(({ kind }) => kind === "amp") ? "at most " : ""}$${dollars.toFixed(2)} a month by list prices; docs/sources.md says what counts`,
       ]),
     );
 };

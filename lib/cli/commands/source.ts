@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
 import { accountOf, proxyName } from "../../model/metric-source.ts";
 import { lines, text } from "../../report/printed.ts";
-import type { NewSource, SourceCheck, SourceView, UnreadableSource } from "../../service/sources/requests.ts";
+import type { NewSource, SourceCheck } from "../../service/sources/requests.ts";
+import type { SourceView, UnreadableSource } from "../../views/source.ts";
 import type { Printer, Session } from "../io.ts";
 import { checksText } from "../output/check-lines.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
-import { documentOf } from "../source-documents.ts";
 import { Table } from "../output/text-table.ts";
+import { documentOf } from "../source-documents.ts";
 
 export const put = async ({ service }: Session, printer: Printer, source: NewSource): Promise<void> => {
   const { name, changed, service: of } = await service.putSource(source);
@@ -76,7 +77,8 @@ const HEADERS = ["NAME", "KIND", "REACHES", "CLUSTERS", "NAMESPACES", "AUTH"] as
 
 /** Where a source is, for people: its URL, or a service of each cluster. */
 const reaches = ({ url, service, aws }: SourceView): string => {
-  if (aws) return `${aws.workspace ?? (aws.queues ?? aws.metricNamespaces ?? []).join(",")} in ${aws.region} of account ${accountOf(aws.roleArn)}`;
+  if (aws && url === undefined)
+    return `${aws.workspace ?? (aws.queues ?? aws.metricNamespaces ?? []).join(",")} in ${aws.region} of account ${accountOf(aws.roleArn)}`;
   return url ?? (service ? `service ${service.namespace}/${proxyName(service)}${service.path}` : "nothing");
 };
 
@@ -88,7 +90,7 @@ const rowOf = (source: SourceView) => [
   reaches(source),
   source.clusters.join(","),
   source.namespaces.join(","),
-  source.aws ? "role" : (source.auth?.kind ?? "none"),
+  source.auth?.kind ?? (source.aws ? "role" : "none"),
 ];
 
 export const list = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {

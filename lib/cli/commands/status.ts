@@ -2,7 +2,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { withLocalTimes } from "../../report/instant-text.ts";
 import { type Printed, text } from "../../report/printed.ts";
 import type { Service } from "../../service/service.ts";
-import type { StatusView } from "../../service/views/status.ts";
+import type { StatusView } from "../../views/status.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { statusSheet } from "../output/status-sheet.ts";

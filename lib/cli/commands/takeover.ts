@@ -4,7 +4,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { lines } from "../../report/printed.ts";
 import { readSelector } from "../../service/label-selector.ts";
 import type { Filter, Service } from "../../service/service.ts";
-import type { AutoscalerView } from "../../service/views/view-types.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { documentText } from "../output/document-text.ts";
 import { labelsOf, listOf } from "../output/kubernetes-object.ts";

@@ -1,6 +1,6 @@
 import { joined, lines, type Printed, text, type Word } from "../../report/printed.ts";
-import type { AutoscalerView } from "../../service/views/view-types.ts";
 import { type TableRow, tableRowOf } from "../../service/views/row-view.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { Printer, Session } from "../io.ts";
 import { autoscalerColumns, autoscalerHeaders } from "./autoscaler-rows.ts";
 import { type DocumentFormat, documentText } from "./document-text.ts";

@@ -1,7 +1,7 @@
 import { UNKNOWN } from "../../report/metric-reading.ts";
 import type { Printed, Word } from "../../report/printed.ts";
-import type { AutoscalerState, AutoscalerView } from "../../service/views/view-types.ts";
 import { stateWords, type TableRow } from "../../service/views/row-view.ts";
+import type { AutoscalerState, AutoscalerView } from "../../views/autoscaler.ts";
 import { ageText } from "./age-text.ts";
 import type { Paint, Style } from "./paint.ts";
 

@@ -1,5 +1,5 @@
 import type { Printed } from "../../report/printed.ts";
-import type { BoundSourceView, BoundsView, OverrideSetView, OverrideView } from "../../service/views/override-view.ts";
+import type { BoundSourceView, BoundsView, OverrideSetView, OverrideView } from "../../views/holds.ts";
 import { untilText } from "./age-text.ts";
 import { aligned } from "./text-table.ts";
 

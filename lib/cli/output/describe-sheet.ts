@@ -1,8 +1,8 @@
 import { metricText } from "../../report/metric-reading.ts";
 import type { Printed } from "../../report/printed.ts";
-import type { Description, FrozenView, OriginView, PauseView } from "../../service/views/view-types.ts";
 import { boundsInForce } from "../../service/views/bounds-of.ts";
-import type { OverrideView } from "../../service/views/override-view.ts";
+import type { Description, OriginView } from "../../views/autoscaler.ts";
+import type { FrozenView, OverrideView, PauseView } from "../../views/holds.ts";
 import { ageText, untilText } from "./age-text.ts";
 import { countText, currentText, referenceText, stateText } from "./autoscaler-rows.ts";
 import { boundsLines, setText } from "./bounds-lines.ts";

@@ -1,6 +1,6 @@
 import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import type { Printed, Word } from "../../report/printed.ts";
-import type { EventView } from "../../service/views/event-view.ts";
+import type { EventView } from "../../views/event.ts";
 import { ageText } from "./age-text.ts";
 import { csvLine } from "./csv.ts";
 import type { Paint, Style } from "./paint.ts";

@@ -1,8 +1,8 @@
 import { withLocalTimes } from "../../report/instant-text.ts";
 import { valueText } from "../../report/metric-reading.ts";
 import { type Printed, text, type Word } from "../../report/printed.ts";
-import type { DecisionView, Explanation, MetricView } from "../../service/views/view-types.ts";
-import type { EventView, StepView } from "../../service/views/event-view.ts";
+import type { DecisionView, Explanation } from "../../views/autoscaler.ts";
+import type { EventView, MetricView, StepView } from "../../views/event.ts";
 import { ageText, untilText } from "./age-text.ts";
 import { boundsLines } from "./bounds-lines.ts";
 import type { Paint } from "./paint.ts";

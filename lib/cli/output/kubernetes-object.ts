@@ -1,6 +1,6 @@
 import { isObject } from "../../model/is-object.ts";
-import type { AutoscalerView } from "../../service/views/view-types.ts";
 import { namesIn } from "../../service/views/row-view.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
 
 /** What Tidemark adds to a manifest. `apply` passes over it, so that what `get` and `describe` print can be applied again. */
 interface Added {

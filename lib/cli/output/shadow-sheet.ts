@@ -1,7 +1,7 @@
 import { instantText } from "../../report/instant-text.ts";
 import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import { VERDICTS, verdictOf } from "../../service/shadow/verdict.ts";
-import type { ShadowDifference, ShadowReaction, ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
+import type { ShadowDifference, ShadowReaction, ShadowStretch, ShadowView } from "../../views/over-time.ts";
 import { aligned } from "./text-table.ts";
 
 export const SHADOW_HEADERS = ["CLUSTER", "NAMESPACE", "NAME", "RIVAL", "SYNCS", "AGREE", "±1 SYNC", "REPLICA HOURS", "RIVAL'S HOURS", "VERDICT"];

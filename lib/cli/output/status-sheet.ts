@@ -1,5 +1,5 @@
 import type { Printed, Word } from "../../report/printed.ts";
-import type { DeadLetters, StatusView } from "../../service/views/status.ts";
+import type { DeadLetters, StatusView } from "../../views/status.ts";
 import { overrideText } from "./bounds-lines.ts";
 import { frozenText, pausedText } from "./describe-sheet.ts";
 import type { Paint } from "./paint.ts";

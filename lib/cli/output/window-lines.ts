@@ -1,4 +1,4 @@
-import type { Direction, RateView, WindowsView } from "../../service/views/windows.ts";
+import type { Direction, RateView, WindowsView } from "../../views/windows.ts";
 import { ageText, untilText } from "./age-text.ts";
 
 /** Number of runs of recommendations that are listed; older ones are counted. */

@@ -3,7 +3,7 @@ import type { Json } from "../../fields/json.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { Service } from "../../service/service.ts";
-import type { AutoscalerView } from "../../service/views/view-types.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { refOf, switchOf } from "./rival-switch.ts";
 import { pathOf, type SwitchFault, type TakeoverPorts } from "./take-over-one.ts";
 import { isHeld, until } from "./watch-syncs.ts";

@@ -1,8 +1,8 @@
 import { isTidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
-import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { Service } from "../../service/service.ts";
-import type { AutoscalerView } from "../../service/views/view-types.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { pathOf } from "./take-over-one.ts";
 
 /**

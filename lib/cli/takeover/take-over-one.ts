@@ -4,7 +4,7 @@ import type { Json } from "../../fields/json.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { Service } from "../../service/service.ts";
-import type { AutoscalerView, RivalView } from "../../service/views/view-types.ts";
+import type { AutoscalerView, RivalView } from "../../views/autoscaler.ts";
 import { type RivalSwitch, restorable, switchOf, uidOf } from "./rival-switch.ts";
 import { isHeld, SYNCS_NEEDED, type SyncWatch, until, watchSyncs } from "./watch-syncs.ts";
 

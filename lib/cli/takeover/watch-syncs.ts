@@ -1,5 +1,5 @@
 import type { AutoscalerQuery, Service } from "../../service/service.ts";
-import type { AutoscalerView, RivalView } from "../../service/views/view-types.ts";
+import type { AutoscalerView, RivalView } from "../../views/autoscaler.ts";
 
 export interface SyncWatch {
   readonly service: Pick<Service, "get" | "events">;

@@ -8,7 +8,7 @@ import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../request-limits.ts";
 import { RBAC_GROUP } from "../rights/rbac-text.ts";
 import type { ScalableKind } from "../rights/rules.ts";
 import { type Asker, asker } from "./ask.ts";
-import { checkKinds, checkOthers, checkPods, checkSpecs, checkStatus, type RightsContext } from "./check-resources.ts";
+import { checkKinds, checkOthers, checkPods, checkSpecs, checkStatus, checkWorkload, type RightsContext } from "./check-resources.ts";
 import type { CheckedConnection } from "./checked-connection.ts";
 import { type CheckedPoint, type ConnectionReport, failed, passed, reportOf, skipped, warning } from "./report.ts";
 import { rightsAsker, type Right, rightText } from "./rights.ts";
@@ -72,6 +72,7 @@ const checkApi = async (asking: Asker, access: Access, target: CheckedConnection
     checkOthers(context),
     checkSpecs(context),
     checkStatus(context),
+    target.workload ? checkWorkload(asking, target.workload).then((point) => [point]) : [],
   ]);
   const all = [...server, ...user.points, identity.point, ...points.flat(), ...unaskedNamespaces(target.namespaces)];
   return { points: all, kubeSystemUid: identity.uid };

@@ -1,5 +1,9 @@
 import type { SpecKind } from "../../model/spec-kinds.ts";
 import { BUILT_IN_KINDS, customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind, STATUS_RULES } from "../rights/rules.ts";
+import { builtInPath } from "../discovery.ts";
+import { listPath } from "../paths.ts";
+import type { Asker } from "./ask.ts";
+import type { WantedWorkload } from "./checked-connection.ts";
 import { type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";
 import { type AskRight, type Right, type RightAnswer, rightText } from "./rights.ts";
 
@@ -124,3 +128,19 @@ const INSTALL: Readonly<Record<SpecKind["kind"], string>> = {
 };
 
 const OUTCOME: Readonly<Record<string, string>> = { datadogmonitors: "autoscalers with a monitor hold" };
+
+/** The point of a workload that a caller looks for. */
+export const WORKLOAD_POINT = "workload";
+
+/** Whether the workload is there. It is looked for by the LIST that a sync may make: the roles have no `get` of a workload. */
+export const checkWorkload = async ({ ask }: Pick<Asker, "ask">, { apiVersion, kind, namespace, name }: WantedWorkload): Promise<CheckedPoint> => {
+  const builtIn = builtInPath({ apiVersion, kind });
+  const what = `${kind} "${namespace}/${name}"`;
+  if (!builtIn) return skipped(WORKLOAD_POINT, `${what} is of a kind that is not looked for`);
+  const { resource } = builtIn;
+  const answer = await ask({ path: listPath(builtIn, namespace), query: { fieldSelector: `metadata.name=${name}`, limit: "1" }, resource });
+  if (answer.kind === "failed") return warning(WORKLOAD_POINT, `${what} could not be looked for: ${answer.failure.message}`, ASK_AGAIN);
+  const { items } = answer.reply.body;
+  if (Array.isArray(items) && items.length > 0) return passed(WORKLOAD_POINT, `${what} is there`);
+  return failed(WORKLOAD_POINT, `${what} is not in the cluster`, "create it first, or correct its name and namespace");
+};

@@ -11,6 +11,16 @@ export interface CheckedConnection extends Pick<ClusterRecord, "name">, Pick<Con
   readonly kinds?: readonly ScalableKind[];
   /** Each apiVersion and kind that a stored autoscaler of the cluster scales. */
   readonly targets?: readonly Target[];
+  /** A workload of a built-in kind that is looked for. */
+  readonly workload?: WantedWorkload;
   /** Kinds of autoscalers that are read from the cluster. */
   readonly specsFromCluster?: readonly SpecKindName[];
+}
+
+/** A workload by its apiVersion, kind and name. */
+export interface WantedWorkload {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
 }

@@ -12,7 +12,13 @@ export interface UpdatedObject {
 
 /** What is written back to a cluster for people to read. No decision depends on it. */
 export type ObjectUpdate =
-  | { readonly kind: "status"; readonly about: UpdatedObject; readonly status: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: "status";
+      readonly about: UpdatedObject;
+      readonly status: Readonly<Record<string, unknown>>;
+      /** Fields of the status that the definition of an earlier release does not have. */
+      readonly newer?: readonly string[];
+    }
   | { readonly kind: "event"; readonly about: UpdatedObject; readonly event: NewEvent };
 
 export interface NewEvent {

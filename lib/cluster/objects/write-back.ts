@@ -56,9 +56,23 @@ type Ask = (request: UpdateRequest) => Promise<WriteAnswer | undefined>;
 
 const writeOne = async (memory: Memory, update: ObjectUpdate, ask: Ask): Promise<keyof WriteBackCounts> => {
   if (isQuiet(memory, subjectOf(update))) return "left";
-  if (update.kind === "event") return writeEvent(memory, update, ask);
-  return outcomeOf(memory, subjectOf(update), await ask(updateRequest(update, memory.session.fieldManager)));
+  return update.kind === "event" ? writeEvent(memory, update, ask) : writeStatus(memory, update, ask);
 };
+
+/** A server-side apply with a field that the definition in the cluster does not have is refused whole. So it is sent again without the newer fields, and they are tried again after ten minutes. */
+const writeStatus = async (memory: Memory, update: Extract<ObjectUpdate, { kind: "status" }>, ask: Ask): Promise<keyof WriteBackCounts> => {
+  const { status, newer = [], about } = update;
+  const subject = `newer fields of ${about.of.plural}`;
+  const { fieldManager } = memory.session;
+  const older = { ...update, status: Object.fromEntries(Object.entries(status).filter(([field]) => !newer.includes(field))) };
+  const isOlder = newer.length === 0 || isQuiet(memory, subject);
+  const answer = await ask(updateRequest(isOlder ? older : update, fieldManager));
+  if (isOlder || answer?.kind !== "failed" || !answer.failure.message.includes(UNKNOWN_FIELD)) return outcomeOf(memory, subjectOf(update), answer);
+  memory.quietUntilMs.set(subject, memory.clock() + QUIET_MS);
+  return outcomeOf(memory, subjectOf(update), await ask(updateRequest(older, fieldManager)));
+};
+/** The words of structured-merge-diff in the refusal of an API server. */
+const UNKNOWN_FIELD = "field not declared in schema";
 
 /** Creates the Event, or raises the count of the one that says the same. Where the API server has deleted that one, it creates a new Event. */
 const writeEvent = async (memory: Memory, update: Extract<ObjectUpdate, { kind: "event" }>, ask: Ask): Promise<keyof WriteBackCounts> => {

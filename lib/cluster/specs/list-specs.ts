@@ -64,7 +64,7 @@ const listKind = async (
   const isCovered = (object: { readonly namespace: string }): boolean => covers(scope, object.namespace as Namespace);
   const outcome =
     listed.kind === "failed"
-      ? listed
+      ? withFix(listed, kind)
       : ({
           kind: "listed",
           objects: listed.items.filter(isCovered),
@@ -74,6 +74,20 @@ const listKind = async (
         } as const);
   return { kind, ...(namespace !== undefined && { namespace }), ...(without && { without }), outcome };
 };
+
+/** A kind that is not installed: its definition was deleted, and its objects with it. */
+const withFix = (failed: Extract<SpecListing["outcome"], { kind: "failed" }>, { kind }: SpecKind): typeof failed =>
+  failed.failure.code === NOT_FOUND && kind === OWN_KIND
+    ? {
+        ...failed,
+        failure: {
+          ...failed.failure,
+          message: `${failed.failure.message}; the definition of the kind is not there: apply it (tidemark crd | kubectl apply -f -) and the objects again, or read the autoscalers from the table (tidemark cluster add NAME --replace --specs table)`,
+        },
+      }
+    : failed;
+
+const NOT_FOUND = 404;
 
 const STATUS = "status";
 
@@ -104,6 +118,7 @@ export const specObject = (raw: Json, as: ReadAs): SpecObject | undefined => {
     ...(isObject(raw[STATUS]) && { status: raw[STATUS] }),
     ...(changedBy !== undefined && { changedBy }),
     ...statusWriter(writers, as),
+    ...statusEdit(writers, as),
     ...(as.knownVersion(uid) === resourceVersion ? {} : { manifest: manifestOf(raw, as) }),
   };
 };
@@ -114,10 +129,20 @@ export const specObject = (raw: Json, as: ReadAs): SpecObject | undefined => {
  */
 const statusWriter = (writers: readonly Json[], { kind, cluster }: Pick<ReadAs, "kind" | "cluster">): Pick<SeenObject, "statusBy"> => {
   const own = fieldManagerOf(cluster);
-  const isFollower = (manager: string): boolean => manager !== own && (kind !== OWN_KIND || isOfTidemark(manager));
-  const writer = newest(writers.filter((entry) => entry["subresource"] === STATUS && isFollower(asText(entry["manager"]))));
+  const statusBy = newestOfStatus(writers, (manager) => manager !== own && (kind !== OWN_KIND || isOfTidemark(manager)));
+  return statusBy ? { statusBy } : {};
+};
+
+/** Of our own kind: who else wrote the status, which the next write-back makes right. */
+const statusEdit = (writers: readonly Json[], { kind }: Pick<ReadAs, "kind">): Pick<SpecObject, "statusEdit"> => {
+  const edit = kind === OWN_KIND ? newestOfStatus(writers, (manager) => !isOfTidemark(manager)) : undefined;
+  return edit ? { statusEdit: edit } : {};
+};
+
+const newestOfStatus = (writers: readonly Json[], isWanted: (manager: string) => boolean): SeenObject["statusBy"] | undefined => {
+  const writer = newest(writers.filter((entry) => entry["subresource"] === STATUS && isWanted(asText(entry["manager"]))));
   const [manager, atMs] = [managerOf(writer), writer && readTime(writer["time"])];
-  return manager === undefined || atMs === undefined ? {} : { statusBy: { manager, atMs } };
+  return manager === undefined || atMs === undefined ? undefined : { manager, atMs };
 };
 
 /** The entry with the latest time. RFC 3339 times of an API server are in UTC and whole seconds, so that they sort as text. */

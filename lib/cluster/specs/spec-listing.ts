@@ -48,6 +48,8 @@ export interface SpecObject extends SeenObject {
   readonly deleting: boolean;
   /** The field manager of the last change beside the status. */
   readonly changedBy?: string;
+  /** Of a PodAutoscaler: the last other program or person that wrote its status. No controller follows it. */
+  readonly statusEdit?: { readonly manager: string; readonly atMs: number };
   /** As the LIST has it; absent where the object has none. It is not remembered. */
   readonly status?: Readonly<Record<string, unknown>>;
   /** The manifest as JSON text, without what the API server adds. Absent where the object has the resourceVersion that the caller knows. */

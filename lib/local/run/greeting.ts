@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { instantText } from "../../report/instant-text.ts";
-import type { Applied } from "../../service/views/view-types.ts";
+import type { Applied } from "../../views/autoscaler.ts";
 import { DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
 import { durationText, speedText } from "../view/words.ts";
 import { shellWord } from "./names.ts";

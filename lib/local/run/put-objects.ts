@@ -8,7 +8,7 @@ import type { ClusterRecord } from "../../model/records.ts";
 import { SPEC_KINDS, type SpecKind } from "../../model/spec-kinds.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
-import type { Applied } from "../../service/views/view-types.ts";
+import type { Applied } from "../../views/autoscaler.ts";
 import { seededUid } from "./made-fleet.ts";
 import type { ManifestFile } from "./manifest-files.ts";
 

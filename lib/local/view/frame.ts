@@ -1,5 +1,5 @@
-import type { EventView } from "../../service/views/event-view.ts";
-import type { HistoryPoint } from "../../service/views/history-view.ts";
+import type { EventView } from "../../views/event.ts";
+import type { HistoryPoint } from "../../views/over-time.ts";
 import type { Pace } from "../engine/clock.ts";
 
 /** The content of the live view at one moment. All of it comes from the tables. */

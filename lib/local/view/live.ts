@@ -1,11 +1,11 @@
 import { line, type Word } from "../../report/printed.ts";
 import { laneOfReason } from "../../report/reasons/lanes.ts";
-import { ratioOf } from "../../sync/rollup/sample.ts";
-import type { AutoscalerView } from "../../service/views/view-types.ts";
 import { boundsInForce } from "../../service/views/bounds-of.ts";
 import { stateWords } from "../../service/views/row-view.ts";
-import type { EventView } from "../../service/views/event-view.ts";
-import type { HistoryPoint } from "../../service/views/history-view.ts";
+import { ratioOf } from "../../sync/rollup/sample.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { EventView } from "../../views/event.ts";
+import type { HistoryPoint } from "../../views/over-time.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { Row } from "./frame.ts";
 import { picture, rowsMax } from "./picture.ts";

@@ -3,7 +3,7 @@ import { joined, type Printed, styled, text, type Word } from "../../report/prin
 import { axisLine, smallCells, smallDrawing } from "../../report/timeline/drawing.ts";
 import type { Timeline } from "../../report/timeline/timeline.ts";
 import { timelineOf } from "../../service/history/timeline-of.ts";
-import type { EventView } from "../../service/views/event-view.ts";
+import type { EventView } from "../../views/event.ts";
 import type { Frame, Row } from "./frame.ts";
 import { cut, durationText, eventText, speedText, wrapped } from "./words.ts";
 

@@ -1,7 +1,7 @@
 import { instantText } from "../../report/instant-text.ts";
 import { lines, type Printed } from "../../report/printed.ts";
-import type { AutoscalerView } from "../../service/views/view-types.ts";
 import { stateWords } from "../../service/views/row-view.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { StackReader } from "./reader.ts";
 import type { View } from "./view.ts";

@@ -1,6 +1,6 @@
 import type { Service } from "../../service/service.ts";
-import type { AutoscalerView } from "../../service/views/view-types.ts";
-import type { EventView } from "../../service/views/event-view.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { EventView } from "../../views/event.ts";
 
 /** Reads the tables, as the command of a person does. */
 export interface StackReader {

@@ -1,7 +1,7 @@
 import { instantText } from "../../report/instant-text.ts";
 import { boundsInForce } from "../../service/views/bounds-of.ts";
-import type { AutoscalerView } from "../../service/views/view-types.ts";
-import type { EventView } from "../../service/views/event-view.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { EventView } from "../../views/event.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import type { Pace } from "../engine/clock.ts";
 import { quantile, type Tally } from "../run/tally.ts";

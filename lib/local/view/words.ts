@@ -1,7 +1,7 @@
 import { printable } from "../../model/printable.ts";
 import { withLocalTimes } from "../../report/instant-text.ts";
-import type { AutoscalerView, MetricView } from "../../service/views/view-types.ts";
-import type { EventView } from "../../service/views/event-view.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { EventView, MetricView } from "../../views/event.ts";
 
 export const metricText = (metric: MetricView): string => {
   const [short = metric.name] = metric.name.split(" ");

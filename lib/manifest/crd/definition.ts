@@ -19,6 +19,7 @@ const COLUMNS: readonly Json[] = [
   column("Age", "date", ".metadata.creationTimestamp"),
   column("Rules", "string", ".spec.rules", WIDE),
   column("Last scale", "date", ".status.lastScaleTime", WIDE),
+  column("Measured", "date", ".status.metricsTime", WIDE),
   column("Message", "string", '.status.conditions[?(@.type=="Ready")].message', WIDE),
 ];
 
@@ -105,6 +106,7 @@ const STATUS_SCHEMA: Json = {
     lastScaleTime: time("When the workload was scaled last."),
     targets: text("The value of each metric and its target, for kubectl get."),
     metrics: { type: "array", description: "The metrics of the last decision.", items: METRIC },
+    metricsTime: time("When the metrics were measured. Values that stay the same are written again after five minutes, with a newer time."),
     conditions: {
       type: "array",
       description: "Why the count is as it is.",

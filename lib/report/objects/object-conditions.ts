@@ -20,6 +20,9 @@ export interface StatusContext {
 /** The condition that says in one word and one sentence why the count is as it is. Every object has it. */
 export const READY = "Ready";
 
+/** When the metrics of a status were measured. */
+export const METRICS_TIME = "metricsTime";
+
 /** The reason of a hold that a person has set for some time (lib/policy/override.ts). A pause or a dry run of the manifest is what the author of the object wants. */
 const HELD_BY_OVERRIDE = "HeldByOverride";
 

@@ -1,5 +1,5 @@
 import type { EventRecord } from "../../model/event-record.ts";
-import { type Json, listedConditions, READY } from "./object-conditions.ts";
+import { type Json, listedConditions, METRICS_TIME, READY, wholeSecondText } from "./object-conditions.ts";
 
 /** One Event of Kubernetes about an object. Equal ids are one Event, however often they are reported. */
 export interface ObjectEvent {
@@ -60,6 +60,29 @@ export const conditionObjectEvents = (uid: string, wanted: Json, listed: Json, n
     }));
 };
 
+/** How long an edit of a status is news. Its Event has the same name however often it is reported. */
+const EDIT_NEWS_MS = 5 * 60_000;
+
+/** The Event that says of a status which another program or a person has written that it is written again. */
+export const statusEditEvents = (
+  uid: string,
+  edit: { readonly manager: string; readonly atMs: number } | undefined,
+  nowMs: number,
+): readonly ObjectEvent[] => {
+  if (!edit || nowMs - edit.atMs > EDIT_NEWS_MS) return [];
+  const editedText = wholeSecondText(edit.atMs);
+  return [
+    {
+      id: `${uid}:status:${edit.manager}:${edit.atMs}`,
+      occurrence: `status:${edit.manager}:${edit.atMs}`,
+      type: "Warning",
+      reason: "StatusOverwritten",
+      note: `"${edit.manager}" wrote the status at ${editedText}, and Tidemark writes it again: the status is made from the decisions of Tidemark, and an edit of it changes none. Edit the spec instead`,
+      atMs: nowMs,
+    },
+  ];
+};
+
 /** A pause after a scale comes with every scale, whose Event names the pause. */
 const isNews = (condition: Json, before: Json | undefined): boolean =>
   REPORTED.has(condition["type"]) &&
@@ -79,8 +102,17 @@ const STATE = ["observedGeneration", "currentReplicas", "desiredReplicas", "last
 export const movedOf = (wanted: Json, listed: Json): Moved => {
   if (STATE.some((field) => field in wanted && wanted[field] !== listed[field])) return "state";
   if (stateOf(wanted) !== stateOf(listed)) return "state";
-  return Object.keys(wanted).every((field) => textOf(wanted[field]) === textOf(listed[field])) ? "nothing" : "values";
+  const isSame = Object.keys(wanted).every((field) => field === METRICS_TIME || textOf(wanted[field]) === textOf(listed[field]));
+  return isSame && !isTimeOld(wanted, listed) ? "nothing" : "values";
 };
+
+/** Values that stay the same are written again in this time with a newer time, so that a reader sees that they are measured still. */
+const SAME_VALUES_MS = 5 * 60_000;
+
+const isTimeOld = (wanted: Json, listed: Json): boolean =>
+  METRICS_TIME in wanted &&
+  METRICS_TIME in listed &&
+  Date.parse(String(wanted[METRICS_TIME])) - Date.parse(String(listed[METRICS_TIME])) >= SAME_VALUES_MS;
 
 const stateOf = (status: Json): string =>
   JSON.stringify(listedConditions(status).map(({ type, status: state, reason, observedGeneration }) => [type, state, reason, observedGeneration]));

@@ -2,7 +2,7 @@ import type { MetricOutcome } from "../../model/decision.ts";
 import type { Evaluation } from "../../model/records.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { Status } from "../../model/windows.ts";
-import { conditionsOf, type Json, READY, type StatusContext, wholeSecondText } from "./object-conditions.ts";
+import { conditionsOf, type Json, METRICS_TIME, READY, type StatusContext, wholeSecondText } from "./object-conditions.ts";
 
 /** The status of the object of an autoscaler: the same evaluation that the journal stores and `tidemark describe` shows. */
 export const objectStatus = (kind: SpecKindName, evaluation: Evaluation, context: StatusContext): Json => {
@@ -10,13 +10,16 @@ export const objectStatus = (kind: SpecKindName, evaluation: Evaluation, context
   return kind === "PodAutoscaler" ? ownStatus(evaluation, conditions, context) : watermarkStatus(evaluation, conditions, context);
 };
 
-const ownStatus = (evaluation: Evaluation, conditions: readonly Json[], { generation }: StatusContext): Json => {
+/** Fields of the status of a PodAutoscaler that the definition of 0.2.0 does not have. */
+export const NEWER_FIELDS = [METRICS_TIME];
+
+const ownStatus = (evaluation: Evaluation, conditions: readonly Json[], { generation, nowMs }: StatusContext): Json => {
   const { metrics, status } = evaluation;
   return {
     observedGeneration: generation,
     ...(status && { currentReplicas: status.currentReplicas, desiredReplicas: wantedReplicas(evaluation, status) }),
     ...(status?.lastScaleMs !== undefined && { lastScaleTime: wholeSecondText(status.lastScaleMs) }),
-    ...(metrics.length > 0 && { targets: targetsText(metrics), metrics: metrics.map(metricOf) }),
+    ...(metrics.length > 0 && { targets: targetsText(metrics), metrics: metrics.map(metricOf), [METRICS_TIME]: wholeSecondText(nowMs) }),
     conditions: conditions.map((condition) => ({ ...condition, observedGeneration: generation })),
   };
 };

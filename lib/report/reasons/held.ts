@@ -87,9 +87,13 @@ export const OBJECTS: ReasonTexts = {
     "The cluster has no such object any more; the autoscaler ends soon.",
     "Nothing, if the deletion was meant. Otherwise apply the object again.",
   ],
+  ObjectDeleting: [
+    "The object is being deleted, and a finalizer keeps it. The autoscaler ends when the object is gone.",
+    "Nothing, if the deletion was meant. Where the object stays, a program has not removed its entry from `metadata.finalizers`.",
+  ],
   SpecUnknown: [
     "The object could not be read in this sync, so it may have been changed or deleted.",
-    "Wait; where it lasts, `tidemark cluster check NAME`.",
+    "Wait; where it lasts, `tidemark status` says why, and `tidemark cluster check NAME` looks. Where the CRD was deleted, apply it and the objects again.",
   ],
   SpecOutdated: [
     "The API server gave an older version of the object than before.",

@@ -1,3 +1,4 @@
+import type { Lane } from "../../model/sample.ts";
 import { FAILURES } from "./held.ts";
 
 /** What held or cut a count, in one of few kinds, in the order of weight: where several held within one cell of a drawing, the first one is shown. */
@@ -11,9 +12,7 @@ export const LANES = [
   { lane: "policy", mark: "p", words: "a rate or step policy" },
   { lane: "cool-down", mark: "c", words: "a forbidden window" },
   { lane: "stabilization", mark: "s", words: "stabilization" },
-] as const;
-
-export type Lane = (typeof LANES)[number]["lane"];
+] as const satisfies readonly { readonly lane: Lane; readonly mark: string; readonly words: string }[];
 
 const BY_REASON: Readonly<Record<string, Lane>> = {
   ...Object.fromEntries(Object.keys(FAILURES).map((reason) => [reason, "missing" as const])),

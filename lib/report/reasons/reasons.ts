@@ -25,6 +25,10 @@ const CONDITIONS: ReasonTexts = {
   Scaling: ["Event of a WatermarkPodAutoscaler: a scale was made.", NOTHING],
   FailedRescale: ["Event: a scale was refused.", "The message has the words of the API server."],
   FailedScale: ["Event and condition of a WatermarkPodAutoscaler: a scale was refused.", "The message has the words of the API server."],
+  StatusOverwritten: [
+    "Event: a person or another program wrote the status of a PodAutoscaler, and Tidemark writes it again.",
+    "Nothing; no decision depends on the status. Leave `status` out of backups and restores, and edit the spec.",
+  ],
   UnknownRescale: ["Event: whether a scale took effect is not known. It counts as made.", "Wait for the next sync."],
 };
 

@@ -1,5 +1,6 @@
+import type { Lane } from "../../model/sample.ts";
 import { joined, type Printed, styled, text, type Word } from "../printed.ts";
-import { LANES, type Lane } from "../reasons/lanes.ts";
+import { LANES } from "../reasons/lanes.ts";
 import { type Cell, cellsOf, MARKS, type Timeline, ticksOf } from "./timeline.ts";
 
 export interface DrawingSize {

@@ -1,4 +1,5 @@
-import { LANES, type Lane } from "../reasons/lanes.ts";
+import type { Lane } from "../../model/sample.ts";
+import { LANES } from "../reasons/lanes.ts";
 
 /** What is drawn of one autoscaler: its load against the target, its counts and bounds, what held it, and what happened. Times are milliseconds. */
 export interface Timeline {

@@ -1,9 +1,10 @@
 import { type AccessRecord, ANY, arnFault, type Grant, namePatternFault, type Place, type Role, rightsOf } from "../../model/access.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { getAccess, putAccess } from "../../store/records/access.ts";
+import type { AccessEdited, AccessView, CanIView, GrantView } from "../../views/change.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { recordChange } from "../partitions/record-change.ts";
-import type { AccessEdited, AccessView, CanIQuery, CanIView, GrantView, NewGrant } from "../service.ts";
+import type { CanIQuery, NewGrant } from "../service.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
 
 /** Attempts of an edit while other editors win. */

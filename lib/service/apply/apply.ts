@@ -1,11 +1,11 @@
 import { TidemarkError } from "../../model/errors.ts";
 import type { ClusterRecord } from "../../model/records.ts";
+import type { Applied } from "../../views/autoscaler.ts";
 import type { ServiceContext } from "../context.ts";
 import { raiseForChanged } from "../edits/edit-condition.ts";
 import { mustStay } from "../edits/removal.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
 import type { ApplyOptions, ManifestSource } from "../service.ts";
-import type { Applied } from "../views/view-types.ts";
 import { inNamespace, type ManifestInput, readInputs } from "./manifest-inputs.ts";
 import { planApply } from "./plan.ts";
 import { storeAll } from "./store-planned.ts";

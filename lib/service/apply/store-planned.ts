@@ -4,10 +4,10 @@ import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import type { HistoryItem, Inserted, InsertHistory } from "../../store/history/insert-history.ts";
 import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.ts";
+import type { Applied } from "../../views/autoscaler.ts";
 import type { ServiceContext } from "../context.ts";
 import { mustHaveStayed, type Written } from "../edits/removal.ts";
 import type { ApplyOptions } from "../service.ts";
-import type { Applied } from "../views/view-types.ts";
 import { type ApplyTarget, type Planned, replan } from "./plan.ts";
 
 /** Attempts of an edit while other editors win. */

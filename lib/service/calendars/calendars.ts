@@ -4,10 +4,10 @@ import type { AutoscalerRecord, FleetRecord } from "../../model/records.ts";
 import { ALL_CALENDAR_DATES_MAX, CALENDAR_DATES_MAX, CALENDAR_NAME, CALENDARS_MAX, type Calendar, readRange } from "../../model/schedule.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
+import type { CalendarEdited, CalendarView } from "../../views/holds.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
 import { editFleet } from "../clusters/fleet.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
-import type { CalendarEdited, CalendarView } from "./requests.ts";
 
 const viewOf = ({ name, days }: Calendar): CalendarView => ({ name, dates: days.map(dayText) });
 

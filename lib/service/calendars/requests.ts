@@ -1,17 +1,4 @@
-/** A calendar of dates that the fleet keeps. An entry of a schedule names it with `exceptFrom`. */
-export interface CalendarView {
-  readonly name: string;
-  /** "2026-12-25", in order. */
-  readonly dates: readonly string[];
-}
-
-export interface CalendarEdited extends CalendarView {
-  /** False when nothing had to change. */
-  readonly changed: boolean;
-  /** Dates that the calendar did not have before, and that it has no longer. */
-  readonly added: number;
-  readonly removed: number;
-}
+import type { CalendarEdited, CalendarView } from "../../views/holds.ts";
 
 export interface CalendarQueries {
   /** The calendars of the fleet, in order of name. */

@@ -6,12 +6,12 @@ import { getFleet, listClusters, putCluster, putFleet } from "../../store/record
 import { areRestored } from "../../store/table/table-ids.ts";
 import type { Tables } from "../../store/table/tables.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
+import type { FleetAdopted } from "../../views/cluster.ts";
 import type { ServiceContext } from "../context.ts";
 import { forgetPast } from "../partitions/forget-past.ts";
 import { recordChange } from "../partitions/record-change.ts";
 import { toArray } from "../to-array.ts";
 import { frozenView } from "../views/autoscaler-view.ts";
-import type { FleetAdopted } from "../views/view-types.ts";
 
 const RECORDS_AT_ONCE = 8;
 const REASON = "restored tables were adopted: delete and pause again what came back, then thaw";

@@ -21,15 +21,15 @@ import {
 } from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
+import type { ClusterStored, ClusterView } from "../../views/cluster.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { clustersNamed, findCluster } from "../find-autoscaler.ts";
 import { withWindows } from "../partitions/carry-windows.ts";
 import { emptyPages } from "../partitions/empty-pages.ts";
 import { everSynced, whileNoSyncs } from "../partitions/no-syncs.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
-import type { ClusterChange, ClusterStored, NewCluster } from "../service.ts";
+import type { ClusterChange, NewCluster } from "../service.ts";
 import { toArray } from "../to-array.ts";
-import type { ClusterView } from "../views/view-types.ts";
 import { clusterView, headsOf } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/pause-view.ts";
 import { rememberTables } from "./adopt.ts";

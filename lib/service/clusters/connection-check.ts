@@ -13,7 +13,7 @@ import { findCluster } from "../find-autoscaler.ts";
 import type { ClusterChange, ClusterCheck } from "../service.ts";
 
 /** Looks at a stored cluster from where the syncs connect to it. It stores nothing. Throws `service.unknown`, `service.invalid`. */
-export const checkCluster = async (context: ServiceContext, { name, kinds = [] }: ClusterCheck): Promise<ConnectionReport> => {
+export const checkCluster = async (context: ServiceContext, { name, kinds = [], workload }: ClusterCheck): Promise<ConnectionReport> => {
   const wanted = kinds.map((text) => kindIn(name, text));
   const cluster = await findCluster(context, name);
   const { partitions, specsFromCluster } = cluster;
@@ -30,6 +30,7 @@ export const checkCluster = async (context: ServiceContext, { name, kinds = [] }
     kinds: wanted,
     ...(await targetsOf(context, name)),
     ...namespacesOf(partitions),
+    ...(workload && { workload }),
     ...(specsFromCluster && { specsFromCluster }),
   });
 };

@@ -4,10 +4,10 @@ import { withoutExpired } from "../../model/override.ts";
 import type { FleetRecord } from "../../model/records.ts";
 import { getFleet, putFleet } from "../../store/records/clusters.ts";
 import { areRestored } from "../../store/table/table-ids.ts";
+import type { FleetEdited, FleetView } from "../../views/cluster.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import { frozenView } from "../views/autoscaler-view.ts";
-import type { FleetEdited, FleetView } from "../views/view-types.ts";
 
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;

@@ -11,8 +11,11 @@ import type {
   StabilizationState,
   TimerState,
 } from "../../policy/shared/window-states.ts";
+import type { FlapView, ForbiddenView, RateView, StabilizationView, TimerView, WindowsView } from "../../views/windows.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import type { FlapView, ForbiddenView, RateView, StabilizationView, TimerView, WindowsView } from "../views/windows.ts";
+
+/** Windows of which nothing is known, or that hold nothing. */
+export const NO_WINDOWS: WindowsView = { recommendations: [], stabilization: [], rates: [] };
 
 /** What the windows of an autoscaler hold at an instant, and when each part of it ends, as its dialect says. Times are RFC 3339. */
 export const windowsView = (spec: AutoscalerSpec, windows: Windows, moment: Moment): WindowsView => {

@@ -3,16 +3,16 @@ import type { AutoscalerRef } from "../../model/ids.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
+import type { Description } from "../../views/autoscaler.ts";
+import type { WindowsView } from "../../views/windows.ts";
 import { loadSnapshot } from "../autoscalers.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import type { AutoscalerQuery } from "../service.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
 import { autoscalerView } from "../views/autoscaler-view.ts";
-import type { Description } from "../views/view-types.ts";
 import { eventView } from "../views/event-view.ts";
-import { NO_WINDOWS, type WindowsView } from "../views/windows.ts";
-import { windowsView } from "./autoscaler-windows.ts";
+import { NO_WINDOWS, windowsView } from "./autoscaler-windows.ts";
 
 /** Number of newest scale events in a description. */
 const SHOWN_EVENTS = 10;

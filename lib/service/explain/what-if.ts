@@ -7,8 +7,8 @@ import { askDialect } from "../../policy/dialects.ts";
 import type { StoppingMetric } from "../../policy/explanations.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
 import { isHeld } from "../../report/evaluation-state.ts";
+import type { Direction, WindowsView } from "../../views/windows.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import type { Direction, WindowsView } from "../views/windows.ts";
 import { leadingMetric } from "./leading-metric.ts";
 
 export interface WhatIfInput {

@@ -9,13 +9,13 @@ import { scopeChangesOf } from "../../store/history/scope-changes.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
 import { CHANGED_BESIDE } from "../../sync/scale-event.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
+import type { WindowsView } from "../../views/windows.ts";
 import type { QueryContext } from "../context.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
 import { toArray } from "../to-array.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import { NO_WINDOWS, type WindowsView } from "../views/windows.ts";
-import { windowsView } from "./autoscaler-windows.ts";
+import { NO_WINDOWS, windowsView } from "./autoscaler-windows.ts";
 import { recommendationsThen } from "./recommendations-then.ts";
 
 /** The longest period of a rate, of any dialect. */

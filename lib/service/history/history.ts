@@ -1,14 +1,15 @@
 import { TidemarkError } from "../../model/errors.ts";
+import type { Sample } from "../../model/sample.ts";
 import { EVENT_DAYS_KEPT } from "../../store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
 import { BIN_MS, rolledSamples } from "../../store/history/rollups.ts";
-import { joined, type Sample, sampleOf } from "../../sync/rollup/sample.ts";
+import { joined, sampleOf } from "../../sync/rollup/sample.ts";
+import type { HistoryPoint, HistoryView } from "../../views/over-time.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
 import type { HistoryQuery } from "../service.ts";
 import { refuseEmptyRange } from "../time-range.ts";
-import type { HistoryPoint, HistoryView } from "../views/history-view.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
 
 const SECOND_MS = 1_000;

@@ -1,7 +1,7 @@
 import { outsideMarks, type Timeline, type TimelineMark } from "../../report/timeline/timeline.ts";
-import type { ChangeView } from "../views/change-view.ts";
-import type { EventView } from "../views/event-view.ts";
-import type { HistoryMetric, HistoryView } from "../views/history-view.ts";
+import type { ChangeView } from "../../views/change.ts";
+import type { EventView } from "../../views/event.ts";
+import type { HistoryMetric, HistoryView } from "../../views/over-time.ts";
 
 /** What is drawn of a history, with the scales and edits of the same time. */
 export const timelineOf = (

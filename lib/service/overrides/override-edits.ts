@@ -1,6 +1,7 @@
 import { mustAllow, type Place } from "../../model/access.ts";
 import type { OverrideVerb } from "../../model/changes.ts";
 import { isExpired, type Override } from "../../model/override.ts";
+import type { OverrideEdited } from "../../views/holds.ts";
 import { editCluster } from "../clusters/cluster-edits.ts";
 import { editFleet } from "../clusters/fleet.ts";
 import type { ServiceContext } from "../context.ts";
@@ -11,7 +12,7 @@ import { rfc3339 } from "../views/rfc3339.ts";
 import { effectOf, type OverrideEffect } from "./override-effect.ts";
 import { endFaults, invalidOverride, overrideFaults, roomFault } from "./override-faults.ts";
 import { autoscalerAt, findOverride, newOverrideId, placeOf, unknownOverride } from "./override-places.ts";
-import type { NewOverride, OverrideEdit, OverrideEdited } from "./requests.ts";
+import type { NewOverride, OverrideEdit } from "./requests.ts";
 
 const MILLI = 1000;
 

@@ -4,13 +4,13 @@ import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
 import { sourceText } from "../../policy/bounds/within-bounds.ts";
 import { getFleet } from "../../store/records/clusters.ts";
+import type { OverrideMeeting } from "../../views/holds.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
 import type { QueryContext } from "../context.ts";
 import { clustersNamed, findAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "../find-autoscaler.ts";
 import type { OverridePlace } from "../views/override-view.ts";
 import { boundsView } from "../views/override-view.ts";
 import { invalidOverride } from "./override-faults.ts";
-import type { OverrideMeeting } from "./requests.ts";
 
 /** Autoscalers that are looked at before an override is set: enough for a namespace or a cluster. An incident does not wait for a look at all of a large fleet. */
 const LOOKS_MAX = 1_000;

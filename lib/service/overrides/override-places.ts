@@ -5,9 +5,10 @@ import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/wait-for-all.ts";
+import type { OverrideView } from "../../views/holds.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed, findAutoscaler, findCluster, optionalNamespace } from "../find-autoscaler.ts";
-import { type OverridePlace, type OverrideView, overrideView } from "../views/override-view.ts";
+import { type OverridePlace, overrideView } from "../views/override-view.ts";
 import type { NewOverride, OverrideCursor, OverrideQuery } from "./requests.ts";
 
 /** The place that a new override is for. Throws `service.invalid`, `service.unknown`, `service.ambiguous`. */

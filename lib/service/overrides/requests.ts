@@ -1,4 +1,4 @@
-import type { BoundsView, OverrideSetView, OverrideView } from "../views/override-view.ts";
+import type { OverrideEdited, OverrideSetView, OverrideView } from "../../views/holds.ts";
 
 /** Which overrides: those that meet an autoscaler, a namespace, a cluster, or any part of the fleet. */
 export interface OverrideQuery {
@@ -30,25 +30,6 @@ export interface OverrideEdit {
   readonly id: string;
   /** Looks only in this cluster. */
   readonly cluster?: string;
-}
-
-export interface OverrideEdited {
-  readonly override: OverrideView;
-  /** False when nothing had to change, and for a dry run. */
-  readonly changed: boolean;
-  /** The autoscalers that a new override meets, with their bounds when it begins, at most 1,000; empty for the other edits. */
-  readonly meets: readonly OverrideMeeting[];
-  /** Present where more autoscalers are met than were looked at. */
-  readonly more?: true;
-  readonly warnings: readonly string[];
-}
-
-export interface OverrideMeeting {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly before: BoundsView;
-  readonly after: BoundsView;
 }
 
 export interface OverrideQueries {

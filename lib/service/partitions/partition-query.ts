@@ -9,11 +9,11 @@ import { type PageItem, readPage, readPageBytes } from "../../store/pages/pages.
 import { pageOf } from "../../store/pages/plan.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { autoscalersOf } from "../../store/records/partitions.ts";
+import type { IntentView, PageView, PartitionView } from "../../views/cluster.ts";
 import type { QueryContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
 import { toArray } from "../to-array.ts";
 import { secondsBetween } from "../views/autoscaler-view.ts";
-import type { IntentView, PageView, PartitionView } from "../views/partition-view.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
 import { headAheadMs } from "./times-ahead.ts";
 

@@ -1,10 +1,11 @@
 import type { IndexRow } from "../../model/partition-index.ts";
 import type { FleetRecord } from "../../model/records.ts";
 import type { SummaryRow } from "../../model/summary.ts";
-import type { AutoscalerState } from "../views/view-types.ts";
+import type { AutoscalerState } from "../../views/autoscaler.ts";
+import type { AutoscalerRow } from "../../views/row.ts";
 import { pauseView } from "../views/pause-view.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import { type AutoscalerRow, presentIn } from "../views/row-view.ts";
+import { presentIn } from "../views/row-view.ts";
 
 /** What an index and a summary do not say of an autoscaler. */
 export interface Around {

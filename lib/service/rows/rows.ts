@@ -10,6 +10,7 @@ import { autoscalersOf, partitionOf } from "../../store/records/partitions.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
+import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";
 import { snapshotReader } from "../autoscalers.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
@@ -18,7 +19,7 @@ import { autoscalerView, secondsBetween } from "../views/autoscaler-view.ts";
 import { type Heads, headsOf } from "../views/cluster-of.ts";
 import { pauseView } from "../views/pause-view.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import { type AutoscalerRow, type ClusterRows, type PartitionRows, presentIn, type RowQuery, rowOfView } from "../views/row-view.ts";
+import { presentIn, type RowQuery, rowOfView } from "../views/row-view.ts";
 import { type KnownPartition, knownPartitions } from "./known-partitions.ts";
 import { rowOf } from "./known-row.ts";
 

@@ -1,7 +1,7 @@
 import type { GaugeWrite } from "../../model/decision.ts";
 import type { MetricFamily } from "../../report/open-metrics.ts";
-import type { AutoscalerState } from "../views/view-types.ts";
-import type { AutoscalerRow } from "../views/row-view.ts";
+import type { AutoscalerState } from "../../views/autoscaler.ts";
+import type { AutoscalerRow } from "../../views/row.ts";
 import { chosenLabels } from "./labels-info.ts";
 
 /** One sample with its family. */

@@ -1,6 +1,6 @@
+import type { ShadowDifference, ShadowReaction, ShadowStretch, ShadowView } from "../../views/over-time.ts";
 import { rivalView } from "../views/autoscaler-view.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import type { ShadowDifference, ShadowStretch, ShadowView, ShadowReaction } from "../views/shadow-view.ts";
 import type { ShadowSample } from "./shadow-sample.ts";
 
 const HOUR_MS = 3_600_000;

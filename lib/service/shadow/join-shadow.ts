@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import type { ShadowStretch, ShadowView } from "../../views/over-time.ts";
 import type { QueryService, ShadowQuery } from "../service.ts";
-import type { ShadowStretch, ShadowView } from "../views/shadow-view.ts";
 
 /** The whole comparison of a time, part by part. */
 export const wholeShadow = async (service: Pick<QueryService, "shadow">, query: ShadowQuery): Promise<ShadowView> => {

@@ -1,10 +1,10 @@
+import type { ShadowView } from "../../views/over-time.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
 import type { ShadowQuery } from "../service.ts";
 import { refuseEmptyRange } from "../time-range.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import type { ShadowView } from "../views/shadow-view.ts";
 import { compareShadow } from "./compare.ts";
 import { type ShadowSample, sampleOf } from "./shadow-sample.ts";
 

@@ -1,4 +1,4 @@
-import type { ShadowView } from "../views/shadow-view.ts";
+import type { ShadowView } from "../../views/over-time.ts";
 
 /** `ready`: a takeover changes nothing that is not said here. `look at`: a person should see why they differ. `too early`: too little was compared. */
 export const VERDICTS = ["ready", "look at", "too early"] as const;

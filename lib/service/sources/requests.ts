@@ -1,28 +1,12 @@
 import type { ConnectionReport } from "../../cluster/check/report.ts";
 import type { MetricSourceRecord, RegisteredSource } from "../../model/metric-source.ts";
 import type { SourceQuestion } from "../../source-client/check-source.ts";
+import type { SourceEdited, SourceView, UnreadableSource } from "../../views/source.ts";
 
 /** A source as it is registered. Absent limits get their defaults. */
 export type NewSource = Pick<MetricSourceRecord, "name"> &
   Omit<RegisteredSource, "timeoutSeconds" | "maxMetrics" | "private"> &
   Partial<Pick<RegisteredSource, "timeoutSeconds" | "maxMetrics" | "private">>;
-
-export interface SourceView extends RegisteredSource {
-  readonly name: string;
-  readonly updatedAt: string;
-  readonly updatedBy: string;
-}
-
-/** A source whose record cannot be read: metrics that name it are missing. It can be registered again, or deleted. */
-export interface UnreadableSource {
-  readonly name: string;
-  readonly problem: string;
-}
-
-export interface SourceEdited extends SourceView {
-  /** False when nothing had to change. */
-  readonly changed: boolean;
-}
 
 export interface SourceQueries {
   /** The registered metric sources, in order of name. A record that cannot be read has a `problem` in place of its fields. */

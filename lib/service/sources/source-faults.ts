@@ -1,7 +1,15 @@
 import { bareHost, isOwnHost, isPrivateHost } from "../../cluster/reachable.ts";
 import { namePatternFault } from "../../model/access.ts";
 import { awsDomain } from "../../model/eks.ts";
-import { AWS_KINDS, type AwsPlace, type RegisteredSource, SOURCE_LIMITS, type SourceAuth, type SourceService } from "../../model/metric-source.ts";
+import {
+  AWS_KINDS,
+  type AwsPlace,
+  type RegisteredSource,
+  type SecretAuth,
+  SOURCE_LIMITS,
+  type SourceService,
+  signedServiceOf,
+} from "../../model/metric-source.ts";
 import { isSecretOf, sourceSecretName, sourceSecretWords } from "../../model/secret-name.ts";
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -24,7 +32,7 @@ export const sourceFaults = (name: string, source: RegisteredSource, trusted: { 
   ...(source.aws === undefined ? [] : awsFaults(source.kind, source.aws)),
   ...(source.url === undefined ? [] : urlFaults(source.url, source.private, trusted.ownAddresses)),
   ...(source.service === undefined ? [] : serviceFaults(source.service)),
-  ...(source.auth === undefined ? [] : authFaults(name, source.auth, source.service !== undefined)),
+  ...(source.auth === undefined || source.auth.kind === "sigv4" ? [] : authFaults(name, source.auth, source.service !== undefined)),
   ...(source.auth?.kind === "mtls" && source.url?.startsWith("http://") ? ["auth of kind mtls needs a url that begins with https://"] : []),
   ...fixedFaults(
     "headers",
@@ -45,10 +53,17 @@ export const sourceFaults = (name: string, source: RegisteredSource, trusted: { 
 ];
 
 /** A service of AWS has its place there. Any other source has an address, or is a service of the clusters. */
-const placeFaults = ({ kind, url, service, aws, auth, headers }: RegisteredSource): readonly string[] => {
+const placeFaults = (source: RegisteredSource): readonly string[] => {
+  const { kind, url, service, aws, auth, headers } = source;
   if (!AWS_KINDS.includes(kind)) {
-    const places = (url === undefined) === (service === undefined) ? ["give either url or service"] : [];
-    return aws ? [...places, `aws is for ${AWS_KINDS.join(", ")}, and this is ${kind}`] : places;
+    const isSigned = signedServiceOf(source) !== undefined;
+    const faults: readonly (readonly [boolean, string])[] = [
+      [(url === undefined) === (service === undefined), "give either url or service"],
+      [isSigned && service !== undefined, "auth of kind sigv4 is for a url: the API server takes the header Authorization of a service for itself"],
+      [isSigned && !aws, "auth of kind sigv4 needs aws with region, roleArn and externalId: the role signs"],
+      [!isSigned && aws !== undefined, `aws is for ${AWS_KINDS.join(", ")} and for auth of kind sigv4, and this is ${kind} without it`],
+    ];
+    return faults.flatMap(([isFault, words]) => (isFault ? [words] : []));
   }
   const given = Object.entries({ url, service, auth, headers }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   return [
@@ -123,7 +138,7 @@ const serviceFaults = ({ namespace, name, port, path }: SourceService): readonly
   ...(PATH.test(path) && !path.split("/").includes("..") ? [] : [`service.path "${path}" must be empty or /segments without a / at its end`]),
 ];
 
-const authFaults = (name: string, { kind, secretId, header }: SourceAuth, ofService: boolean): readonly string[] => [
+const authFaults = (name: string, { kind, secretId, header }: SecretAuth, ofService: boolean): readonly string[] => [
   ...(isSecretOf(secretId, sourceSecretName(name)) ? [] : [sourceSecretWords(name)]),
   ...(ofService && kind !== "header" ? ["auth of a service must be of kind header: the API server takes the header Authorization for itself"] : []),
   ...(kind === "header" && (header === undefined || !HEADER.test(header) || OWN_HEADER.test(header))

@@ -10,10 +10,11 @@ import {
   type MetricSourceItem,
   putMetricSource,
 } from "../../store/records/metric-sources.ts";
+import type { SourceEdited, SourceView, UnreadableSource } from "../../views/source.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { recordChange } from "../partitions/record-change.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import type { NewSource, SourceEdited, SourceView, UnreadableSource } from "./requests.ts";
+import type { NewSource } from "./requests.ts";
 import { sourceFaults } from "./source-faults.ts";
 
 /** Attempts of an edit while other editors win. */

@@ -3,9 +3,9 @@ import type { ClusterRecord, FleetRecord, TableIds } from "../../model/records.t
 import { countOf, LASTING_MS, lasting } from "../../store/head/troubles.ts";
 import { areRestored } from "../../store/table/table-ids.ts";
 import { MINUTE_MS } from "../../sync/plan.ts";
+import type { DeadLetters, StatusProblem } from "../../views/status.ts";
 import { headAheadMs } from "../partitions/times-ahead.ts";
 import type { ClusterReading } from "../views/cluster-of.ts";
-import type { DeadLetters, StatusProblem } from "../views/status.ts";
 
 /** A partition that was not synced for longer than this many periods is late. */
 const PERIODS_MAX = 2;
@@ -159,6 +159,7 @@ const HOLDS: Readonly<Record<TroublingHold["reason"], (cluster: string) => Pick<
   RuleFailed: () => ({ kind: "rule failed", next: "docs/operations.md, alarm ItemsUnreadable" }),
   TenantOverShare: () => ({ kind: "over share", next: "docs/operations.md, a tenant over its share" }),
   RivalsUnknown: (cluster) => ({ kind: "rivals unknown", next: `tidemark cluster check ${cluster}` }),
+  SpecUnknown: (cluster) => ({ kind: "specs unknown", next: `tidemark cluster check ${cluster}` }),
 };
 
 export const unreadableCluster = ({ name, message }: { readonly name: string; readonly message: string }): StatusProblem => ({

@@ -6,16 +6,16 @@ import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { dueTimes, MINUTE_MS } from "../../sync/plan.ts";
+import type { ClusterView } from "../../views/cluster.ts";
+import type { DeadLetters, StatusProblem, StatusView } from "../../views/status.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { type LocatedOverride, ofAutoscaler, ofCluster, ofFleet } from "../overrides/override-places.ts";
 import { toArray } from "../to-array.ts";
 import { frozenView } from "../views/autoscaler-view.ts";
-import type { ClusterView } from "../views/view-types.ts";
 import { type ClusterReading, clusterReading, type Heads, headsOf } from "../views/cluster-of.ts";
 import { overrideView } from "../views/override-view.ts";
 import { pauseView } from "../views/pause-view.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
-import type { DeadLetters, StatusProblem, StatusView } from "../views/status.ts";
 import { clusterNotices, clusterProblems, deadLetterProblems, restoredProblems, unreadableCluster } from "./status-problems.ts";
 
 /** One screen. The counts are of all. */
@@ -119,6 +119,7 @@ const SEVERITY: readonly StatusProblem["kind"][] = [
   "failing",
   "refused",
   "rivals unknown",
+  "specs unknown",
   "unmeasured",
   "over share",
   "late",

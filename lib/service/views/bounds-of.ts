@@ -1,9 +1,10 @@
 import { isExpired, overridesOf, type ScopedOverride } from "../../model/override.ts";
 import type { BoundsInForce } from "../../model/windows.ts";
 import { effectiveBounds, isByManifest } from "../../policy/bounds/effective-bounds.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { BoundsView, OverrideView } from "../../views/holds.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import type { AutoscalerView } from "./view-types.ts";
-import { type BoundsView, boundsView, type OverridePlace, type OverrideView, overrideView } from "./override-view.ts";
+import { boundsView, type OverridePlace, overrideView } from "./override-view.ts";
 
 /** The bounds of an autoscaler now, and the overrides that meet it. */
 export const overridesView = ({

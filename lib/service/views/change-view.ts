@@ -5,34 +5,10 @@ import { LATEST_MS } from "../../model/instant.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { Override } from "../../model/override.ts";
 import type { Calendar } from "../../model/schedule.ts";
-import { type FieldChange, fieldChanges } from "./field-changes.ts";
+import type { ChangeView } from "../../views/change.ts";
+import { fieldChanges } from "./field-changes.ts";
 import { overrideFields } from "./override-view.ts";
 import { rfc3339 } from "./rfc3339.ts";
-
-/** One edit. Its change item is stored before the edit, so a failed edit is listed too. */
-export interface ChangeView {
-  readonly id: string;
-  readonly at: string;
-  readonly by: string;
-  /** The grant that allowed it; absent where none was needed. */
-  readonly grant?: string;
-  readonly scope: "autoscaler" | ScopeChangeRecord["scope"];
-  readonly cluster?: string;
-  readonly namespace?: string;
-  /** The name of the autoscaler, cluster, partition or source, or "fleet". */
-  readonly name: string;
-  readonly verb: ChangeRecord["verb"] | ScopeChangeRecord["verb"];
-  /** The generation that the edit gives an autoscaler, or the version that it gives a cluster. */
-  readonly generation: number;
-  /** Whether the edit was made; absent when it is not known. */
-  readonly made?: boolean;
-  /** The fields that differ; empty when there is only one side. */
-  readonly fields: readonly FieldChange[];
-  readonly before?: unknown;
-  readonly after?: unknown;
-  /** Of a takeover or handback: the object of the other controller. */
-  readonly rival?: unknown;
-}
 
 const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
 

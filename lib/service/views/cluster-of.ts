@@ -9,10 +9,9 @@ import { journalPages } from "../../store/pages/plan.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
+import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { secondsBetween } from "./autoscaler-view.ts";
-import type { ClusterView } from "./view-types.ts";
-import type { ClusterState, StateView } from "./cluster-state.ts";
 import { pauseView } from "./pause-view.ts";
 import { rfc3339 } from "./rfc3339.ts";
 

@@ -1,40 +1,10 @@
-import type { Limit, StepOutcome } from "../../model/decision.ts";
+import type { StepOutcome } from "../../model/decision.ts";
 import type { EventRecord } from "../../model/event-record.ts";
 import type { Evaluation } from "../../model/records.ts";
-import type { TargetRef } from "../../model/spec-common.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
 import type { MetricReading } from "../../report/metric-reading.ts";
+import type { EventView, StepView } from "../../views/event.ts";
 import { rfc3339 } from "./rfc3339.ts";
-
-/** A scale event as people and programs get it. docs/figures/openapi-answers.ts does not compile without each of its fields. */
-export interface EventView {
-  readonly id: string;
-  readonly at: string;
-  readonly settledAt: string;
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly partition: string;
-  readonly uid: string;
-  readonly target: TargetRef;
-  readonly from: number;
-  readonly to: number;
-  readonly reason: string;
-  readonly message: string;
-  /** `outside` is a change of the count that Tidemark did not make. */
-  readonly outcome: "applied" | "refused" | "unknown" | "outside";
-  readonly detail?: string;
-  readonly specGeneration: number;
-  readonly metrics: readonly MetricReading[];
-  readonly steps: readonly StepView[];
-}
-
-export interface StepView {
-  readonly step: string;
-  readonly before: number;
-  readonly after: number;
-  readonly limit?: Omit<Limit, "untilMs"> & { readonly until?: string };
-}
 
 export const eventView = (event: EventRecord): EventView => ({
   id: event.id,

@@ -1,13 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../model/is-object.ts";
-
-/** One field that differs between two documents; a side without the field has no value. */
-export interface FieldChange {
-  /** A path such as `spec.metrics[0].target`. */
-  readonly path: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-}
+import type { FieldChange } from "../../views/change.ts";
 
 const sameShape = (one: unknown, other: unknown): boolean => (isObject(one) && isObject(other)) || (Array.isArray(one) && Array.isArray(other));
 

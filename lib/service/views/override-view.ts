@@ -1,34 +1,8 @@
-import type { BoundSource, EffectiveBounds, UnknownCalendar } from "../../model/bounds.ts";
+import type { BoundSource, EffectiveBounds } from "../../model/bounds.ts";
 import { LATEST_MS } from "../../model/instant.ts";
 import { isActive, isExpired, type Override, type OverrideScope, type ScopedOverride } from "../../model/override.ts";
+import type { BoundSourceView, BoundsView, OverrideView } from "../../views/holds.ts";
 import { rfc3339 } from "./rfc3339.ts";
-
-/** What an override sets, as people write it: a hold, or bounds. */
-export interface OverrideSetView {
-  readonly hold?: boolean;
-  readonly min?: number;
-  readonly max?: number;
-  /** Times the own minimum of each autoscaler. */
-  readonly minFactor?: number;
-}
-
-/** An override with the place that it is for. The fields are documented in docs/cli.md; fields are added, never renamed. */
-export interface OverrideView extends OverrideSetView {
-  readonly id: string;
-  readonly scope: OverrideScope;
-  readonly cluster?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  /** `ahead`: it begins later. An expired one is listed until the next edit of the same item. */
-  readonly state: "active" | "ahead" | "expired";
-  readonly from: string;
-  /** Absent for a hold without an end. */
-  readonly until?: string;
-  readonly reason: string;
-  readonly by: string;
-  readonly at: string;
-  readonly force?: boolean;
-}
 
 /** Where an override is stored: in the item of the fleet, of a cluster (with its namespaces), or of an autoscaler. */
 export interface OverridePlace {
@@ -89,37 +63,6 @@ export const overrideOf = ({ id, scope, hold, min, max, minFactor, from, until, 
   atMs: Date.parse(at),
   ...(force !== undefined && { force }),
 });
-
-/** Where a bound comes from, and when that ends. */
-export type BoundSourceView =
-  | { readonly kind: "manifest" }
-  | { readonly kind: "floor" }
-  | { readonly kind: "schedule"; readonly name: string; readonly until: string; readonly ramp?: "in" | "out" }
-  | {
-      readonly kind: "override";
-      readonly id: string;
-      readonly scope: OverrideScope;
-      readonly by: string;
-      readonly reason: string;
-      readonly until?: string;
-    };
-
-export interface BoundView {
-  readonly replicas: number;
-  readonly by: BoundSourceView;
-}
-
-/** The bounds that hold, with where each comes from. */
-export interface BoundsView {
-  readonly min: BoundView;
-  readonly max: BoundView;
-  /** Present while the schedule pauses the autoscaler. */
-  readonly paused?: BoundSourceView;
-  /** The overrides that hold the autoscaler; absent where none does. */
-  readonly holds?: readonly BoundSourceView[];
-  /** Present where the schedule names a calendar that the fleet does not have: the autoscaler then holds. */
-  readonly unknownCalendar?: UnknownCalendar;
-}
 
 export const sourceView = (source: BoundSource): BoundSourceView => {
   switch (source.kind) {

@@ -1,7 +1,7 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { LATEST_MS } from "../../model/instant.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
-import type { PauseView } from "./view-types.ts";
+import type { PauseView } from "../../views/holds.ts";
 import { rfc3339 } from "./rfc3339.ts";
 
 /** The pause if it is still active. A pause ends at its time without an edit. */

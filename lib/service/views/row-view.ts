@@ -1,46 +1,8 @@
 import { isObject } from "../../model/is-object.ts";
-import type { TargetRef } from "../../model/spec-common.ts";
 import { metricText } from "../../report/metric-reading.ts";
-import type { AutoscalerState, AutoscalerView, PauseView } from "./view-types.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";
 import { isOverridden } from "./override-view.ts";
-
-/** One autoscaler as tables show it: without its manifest, conditions and windows. The fields have the meaning that they have in an `AutoscalerView`. */
-export interface AutoscalerRow extends Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> {
-  /** The partition of its cluster; absent where none has its namespace, so that nothing is decided for it. */
-  readonly partition?: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  /** The kind of the manifest. */
-  readonly kind: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly owner?: string;
-  readonly target?: TargetRef;
-  readonly minReplicas?: number;
-  readonly maxReplicas?: number;
-  /** The bounds in force, each present where an override or a schedule sets it, and not the manifest. */
-  readonly minInForce?: number;
-  readonly maxInForce?: number;
-  /** Present where an override sets one of them, or holds. */
-  readonly overridden?: true;
-  readonly state: AutoscalerState;
-  readonly heldBy?: string;
-  /** The reason of the newest decision; absent before the first. */
-  readonly reason?: string;
-  /** Value and target of its first metrics: "62% (310m)/60%". */
-  readonly targets: readonly string[];
-  /** Metrics that `targets` leaves out. */
-  readonly moreTargets?: number;
-  /** When `targets` were measured, which may be up to a minute before the rest of the row. */
-  readonly measuredAt?: string;
-  readonly lastScaleAt?: string;
-  /** Its own pause. */
-  readonly paused?: PauseView;
-  readonly createdAt: string;
-  /** Why the stored item or its manifest cannot be read. */
-  readonly problem?: string;
-}
 
 /** The fields of a row that a caller can choose; partition, namespace, name, uid and generation are always there. */
 export const ROW_FIELDS = [
@@ -68,27 +30,6 @@ export const ROW_FIELDS = [
   "problem",
 ] as const satisfies readonly (keyof AutoscalerRow)[];
 export type RowField = (typeof ROW_FIELDS)[number];
-
-/** A partition of which rows are shown. */
-export interface PartitionRows {
-  readonly name: string;
-  /** Rises with each sync and each edit: what has a lower version is older. */
-  readonly version: number;
-  /** Stands for what the rows show (`known`). Absent where it is not known. */
-  readonly mark?: string;
-  /** True where the caller has the rows already, by `known`: then they are not repeated. */
-  readonly unchanged?: true;
-  /** When the sync ended that the rows are from; absent before the first. */
-  readonly syncedAt?: string;
-  readonly ageSeconds?: number;
-}
-
-/** The rows of one cluster, in order of namespace and name. */
-export interface ClusterRows {
-  readonly cluster: string;
-  readonly partitions: readonly PartitionRows[];
-  readonly rows: readonly AutoscalerRow[];
-}
 
 /** Which rows are wanted: those that meet all of it. */
 export interface RowQuery {

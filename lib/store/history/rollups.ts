@@ -1,5 +1,6 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerRef, AutoscalerUid, PartitionRef } from "../../model/ids.ts";
+import type { Lane, Sample, SampleMetric } from "../../model/sample.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { autoscalerHistoryPk, type Key, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
@@ -18,29 +19,6 @@ const ROLLUP_VERSION = 1;
 const ROLLUP_SK_PREFIX = "rollup#";
 const SECOND_MS = 1_000;
 const LAST = "~";
-
-/** What an autoscaler measured and decided in five minutes, as a point of its history has it. */
-export interface RolledSample {
-  readonly atMs: number;
-  readonly current?: number;
-  readonly wanted?: number;
-  readonly desired?: number;
-  readonly ready?: number;
-  readonly min?: number;
-  readonly max?: number;
-  readonly generation?: number;
-  readonly load?: number;
-  readonly metrics: readonly RolledMetric[];
-  readonly reason: string;
-  readonly held?: string;
-}
-
-interface RolledMetric {
-  readonly name: string;
-  readonly value?: string;
-  readonly target?: string;
-  readonly ratio?: number;
-}
 
 /** Where the samples come from. An autoscaler that moved to another journal within the time has an item of each. */
 export interface RollupSource {
@@ -78,7 +56,7 @@ const indexed = (texts: readonly (string | undefined)[]): readonly [readonly str
 
 const milli = (value: number | undefined): number | null => (value === undefined ? null : Math.round(value * TEN_THOUSANDTHS));
 
-const metricsOf = (samples: readonly RolledSample[]): RollupBody["metrics"] => {
+const metricsOf = (samples: readonly Sample[]): RollupBody["metrics"] => {
   const names = [...new Set(samples.flatMap(({ metrics }) => metrics.map(({ name }) => name)))];
   return names.map((name) => {
     const found = samples.map(({ metrics }) => metrics.find((metric) => metric.name === name));
@@ -91,7 +69,7 @@ const metricsOf = (samples: readonly RolledSample[]): RollupBody["metrics"] => {
   });
 };
 
-const bodyOf = (samples: readonly RolledSample[], fromMs: number): RollupBody => ({
+const bodyOf = (samples: readonly Sample[], fromMs: number): RollupBody => ({
   at: samples.map(({ atMs }) => Math.round((atMs - fromMs) / SECOND_MS)),
   counts: Object.fromEntries(
     COUNTS.flatMap((count) => {
@@ -131,7 +109,7 @@ const lightEnough = (body: RollupBody): Uint8Array => {
 export const rollupItem = (
   { partition, page, fromMs }: RollupSource,
   { uid, ...ref }: AutoscalerRef & { readonly uid: AutoscalerUid },
-  samples: readonly RolledSample[],
+  samples: readonly Sample[],
 ): HistoryItem & { readonly body: Uint8Array } => ({
   pk: autoscalerHistoryPk(ref),
   sk: `${ROLLUP_SK_PREFIX}${sortableMs(fromMs)}#${uid}#${partition.partition}#${page}`,
@@ -183,12 +161,12 @@ export const rolledSamples = async (
   tables: Tables,
   { uid, ...ref }: AutoscalerRef & { readonly uid: AutoscalerUid },
   stretch: { readonly sinceMs: number; readonly untilMs: number },
-): Promise<readonly RolledSample[]> => {
+): Promise<readonly Sample[]> => {
   if (isEmptyStretch(stretch)) return [];
   const firstMs = Math.floor(stretch.sinceMs / ROLLUP_MS) * ROLLUP_MS;
   const range = [`${ROLLUP_SK_PREFIX}${sortableMs(firstMs)}`, `${ROLLUP_SK_PREFIX}${sortableMs(stretch.untilMs)}${LAST}`] as const;
   const params = stretchParams(tables.historyTable, autoscalerHistoryPk(ref), range, tables.clock());
-  const samples: RolledSample[] = [];
+  const samples: Sample[] = [];
   for await (const found of readAll(tables, `read the rollups of "${ref.namespace}/${ref.name}"`, params)) {
     const item = historyItemOf(found);
     if (item.sk.split("#")[2] === uid) samples.push(...samplesOf(item));
@@ -196,7 +174,7 @@ export const rolledSamples = async (
   return samples.filter(({ atMs }) => atMs >= stretch.sinceMs && atMs <= stretch.untilMs).toSorted((one, other) => one.atMs - other.atMs);
 };
 
-const samplesOf = ({ sk, body }: HistoryItem): readonly RolledSample[] => {
+const samplesOf = ({ sk, body }: HistoryItem): readonly Sample[] => {
   const fromMs = Number(sk.split("#")[1]);
   try {
     const { version, value } = decompress(Buffer.from(body));
@@ -206,7 +184,7 @@ const samplesOf = ({ sk, body }: HistoryItem): readonly RolledSample[] => {
   }
 };
 
-const samplesIn = ({ at, counts, load, metrics, reasons, held }: RollupBody, fromMs: number): readonly RolledSample[] =>
+const samplesIn = ({ at, counts, load, metrics, reasons, held }: RollupBody, fromMs: number): readonly Sample[] =>
   at.map((seconds, index) => {
     const loadMilli = load[index];
     const reason = reasons[0][reasons[1][index] ?? -1];
@@ -217,7 +195,7 @@ const samplesIn = ({ at, counts, load, metrics, reasons, held }: RollupBody, fro
       ...(loadMilli != null && { load: loadMilli / TEN_THOUSANDTHS }),
       metrics: metrics.map(({ of: [name, target], ratios, values }) => metricIn({ name, target }, ratios[index], values?.[index])),
       reason: reason ?? "",
-      ...(lane !== undefined && { held: lane }),
+      ...(lane !== undefined && { held: lane as Lane }),
     };
   });
 
@@ -225,7 +203,7 @@ const metricIn = (
   { name, target }: { readonly name: string; readonly target: string | undefined },
   ratio: number | null | undefined,
   value: string | null | undefined,
-): RolledMetric => {
+): SampleMetric => {
   if (ratio == null && value == null) return { name };
   return { name, ...(value != null && { value }), ...(target !== undefined && { target }), ...(ratio != null && { ratio: ratio / TEN_THOUSANDTHS }) };
 };

@@ -1,6 +1,13 @@
 import type { AttributeValue, QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
-import { AUTH_KINDS, type MetricSourceRecord, SERVICE_SCHEMES, SOURCE_KINDS, SOURCE_LIMITS } from "../../model/metric-source.ts";
+import {
+  type MetricSourceRecord,
+  SECRET_AUTH_KINDS,
+  SERVICE_SCHEMES,
+  SIGNED_SERVICE_NAMES,
+  SOURCE_KINDS,
+  SOURCE_LIMITS,
+} from "../../model/metric-source.ts";
 import { SOURCES_PK, sourceKey } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
@@ -28,7 +35,12 @@ export const sourceFields = {
       search: z.boolean().exactOptional(),
     })
     .exactOptional(),
-  auth: z.strictObject({ kind: z.enum(AUTH_KINDS), secretId: z.string(), header: z.string().exactOptional() }).exactOptional(),
+  auth: z
+    .discriminatedUnion("kind", [
+      z.strictObject({ kind: z.enum(SECRET_AUTH_KINDS), secretId: z.string(), header: z.string().exactOptional() }),
+      z.strictObject({ kind: z.literal("sigv4"), service: z.enum(SIGNED_SERVICE_NAMES) }),
+    ])
+    .exactOptional(),
   headers: z.record(z.string(), z.string()).exactOptional(),
   parameters: z.record(z.string(), z.string()).exactOptional(),
   clusters: z.array(z.string()).max(SOURCE_LIMITS.patterns),

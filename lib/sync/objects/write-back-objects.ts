@@ -5,8 +5,8 @@ import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, Evaluation, ScaleEventRecord } from "../../model/records.ts";
 import { SPEC_KINDS } from "../../model/spec-kinds.ts";
 import type { StatusContext } from "../../report/objects/object-conditions.ts";
-import { conditionObjectEvents, type Moved, movedOf, scaleObjectEvent } from "../../report/objects/object-events.ts";
-import { objectStatus } from "../../report/objects/object-status.ts";
+import { conditionObjectEvents, type Moved, movedOf, scaleObjectEvent, statusEditEvents } from "../../report/objects/object-events.ts";
+import { NEWER_FIELDS, objectStatus } from "../../report/objects/object-status.ts";
 import { connected } from "../connected.ts";
 import type { Verdict } from "../decide.ts";
 import { evaluationOf } from "../evaluation.ts";
@@ -95,20 +95,12 @@ const ofVerdict = (
   const { nowMs } = loaded;
   const context = { generation: generationOf(evaluation, record, object), nowMs, listed, ...scaleContext(verdict, { evaluation, events, nowMs }) };
   const status = objectStatus(about.of.kind, evaluation, context);
+  const ofEdit = statusEditEvents(about.uid, object.statusEdit, nowMs);
   const moved = movedOf(status, listed);
-  const isWritten = moved === "state" || (moved === "values" && isTurn(about.uid, message));
   const ofConditions = moved === "state" ? conditionObjectEvents(about.uid, status, listed, nowMs) : [];
   return [
-    ...(isWritten
-      ? [
-          {
-            rank: RANKS[moved],
-            turn: placeOf(about.uid, roundOf(moved === "values" ? "values" : "others", message)),
-            update: { kind: "status", about, status } as const,
-          },
-        ]
-      : []),
-    ...[...[...events, ...outside.events.filter(({ uid }) => uid === record.uid)].map(scaleObjectEvent), ...ofConditions]
+    ...statusUpdate({ about, status, moved }, message, ofEdit.length > 0),
+    ...[...[...events, ...outside.events.filter(({ uid }) => uid === record.uid)].map(scaleObjectEvent), ...ofEdit, ...ofConditions]
       .slice(0, EVENTS_OF_ONE_MAX)
       .map((event) => ({
         rank: EVENT_RANK,
@@ -116,6 +108,17 @@ const ofVerdict = (
         update: { kind: "event", about, event } as const,
       })),
   ];
+};
+
+/** Values wait for their turn; but a status that another program has written is made right at once. */
+const statusUpdate = (
+  { about, status, moved }: { readonly about: UpdatedObject; readonly status: Readonly<Record<string, unknown>>; readonly moved: Moved },
+  message: SyncMessage,
+  isEdited: boolean,
+): readonly Ranked[] => {
+  if (moved === "nothing" || (moved === "values" && !isEdited && !isTurn(about.uid, message))) return [];
+  const turn = placeOf(about.uid, roundOf(moved === "values" ? "values" : "others", message));
+  return [{ rank: RANKS[moved], turn, update: { kind: "status", about, status, newer: NEWER_FIELDS } }];
 };
 
 /** The generation that was decided on: that of the record while a newer one waits to be stored. */

@@ -3,7 +3,7 @@ import type { Because } from "../../model/decision.ts";
 import { originIn } from "../../model/origin.ts";
 import type { ClusterOrigin, ClusterRecord } from "../../model/records.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
-import { manyGone, nameShared, objectGone, objectUnread } from "../../report/object-holds.ts";
+import { manyGone, nameShared, objectDeleting, objectGone, objectUnread } from "../../report/object-holds.ts";
 import type { KnownSpec, LoadedSpec } from "../load-specs.ts";
 import { type ComparedWith, type Finding, findingOf, kindOfManifest, type ListedObject, type Listings, tooLarge, waitsUntilMs } from "./finding.ts";
 
@@ -70,9 +70,15 @@ const unseen = (
   );
   const answered = copies.filter(({ problem }) => problem === undefined);
   // An object of another uid replaces the one before, which is then not gone.
-  const missing = answered.filter(({ spec, origin }) => !byName.get(nameKey(spec.record))?.some(({ of }) => of.kind === origin.kind));
+  const hidden = answered.filter(({ spec, origin }) => !byName.get(nameKey(spec.record))?.some(({ of }) => of.kind === origin.kind));
+  const deleting = deletingUids(listings);
+  const missing = hidden.filter(({ origin }) => !deleting.has(origin.uid));
   return [
     ...unread,
+    // It is still in the cluster, so nothing of it ends; its edits count no more.
+    ...hidden
+      .filter(({ origin }) => deleting.has(origin.uid))
+      .map(({ spec, origin }): Finding => ({ kind: "held", spec, because: objectDeleting(origin) })),
     ...goneFindings(
       missing.map(({ spec }) => spec),
       answered.map(({ spec }) => spec),
@@ -80,6 +86,12 @@ const unseen = (
     ),
   ];
 };
+
+/** The objects that a finalizer keeps after their deletion. */
+const deletingUids = (listings: Listings): ReadonlySet<string> =>
+  new Set(
+    listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? outcome.objects.filter(({ deleting }) => deleting).map(({ uid }) => uid) : [])),
+  );
 
 /** Why the LIST that would have the object gave no answer. */
 const problemOf = (listings: Listings, origin: ClusterOrigin, { record }: KnownSpec): string | undefined => {

@@ -37,6 +37,7 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
   const waiting = waitingOf(ports.rules, unstored.filter(hasStoredSpec), message);
   const notStored = notStoredOf({ ...stored, unstored, waiting });
   const holds = holdsOfObjects(cluster, specs.all, { findings, clashes, notStored, nowMs });
+  const newObjects = findings.filter((finding) => finding.kind === "store" && finding.spec === undefined).length;
   const newWaiting = [...stored.late, ...stored.refused].filter(({ spec }) => spec === undefined).length;
   const failures = listings.flatMap(({ kind: { kind }, outcome }) => (outcome.kind === "failed" ? [{ kind, message: outcome.failure.message }] : []));
   const unread = listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? (outcome.unread ?? []) : []));
@@ -45,7 +46,7 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
     ...unread.slice(0, PASSED_OVER_NAMED_MAX).map(({ message: words }) => foreignText(words)),
     ...passedOver.slice(0, PASSED_OVER_NAMED_MAX),
     ...(passedOver.length > PASSED_OVER_NAMED_MAX ? [`${passedOver.length - PASSED_OVER_NAMED_MAX} more objects have no autoscaler`] : []),
-    ...(newWaiting > 0 ? [`${newWaiting} new objects wait for the next sync`] : []),
+    ...waitingSentences(newWaiting, newObjects - newWaiting),
     ...overSentences(over).slice(0, PASSED_OVER_NAMED_MAX),
   ];
   const objects = listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? outcome.objects : []));
@@ -55,6 +56,13 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
     specs,
     objects: { listed: new Map(objects.map((object) => [object.uid, object])), holds, waiting, overBudget, problems, calls, bytes },
   };
+};
+
+/** How many new objects have no autoscaler yet, and the rate at which they get one. */
+const waitingSentences = (waiting: number, stored: number): readonly string[] => {
+  if (waiting === 0) return [];
+  const rate = stored > 0 ? `; this one stored ${stored}, so all are stored in about ${Math.ceil(waiting / stored)} more` : "";
+  return [`${waiting} new objects wait for the next sync${rate}`];
 };
 
 /** Why changes hold that are not stored and not followed by the stored spec. A change over the budget of its namespace may wait for an hour: so long no stored spec is followed. */

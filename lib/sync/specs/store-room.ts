@@ -15,13 +15,13 @@ import type { SyncPorts } from "../sync-ports.ts";
 import type { Finding } from "./finding.ts";
 import { inFairTurns, namespaceOf, writtenBytes } from "./store-turns.ts";
 
-/** Most records that one sync stores. Each takes three writes; the others are stored by the next syncs. */
-export const STORED_MAX = 200;
+/** Most records that one sync stores. Each takes three writes; the others are stored by the next syncs. With a period of 15 s these are 2,000 a minute, where the tables answer in 10 ms. */
+export const STORED_MAX = 500;
 /** Most bytes that one sync writes for objects. A partition key of DynamoDB takes 1 MB a second, so that more would be throttled. */
 export const SYNC_BYTES_MAX = 2_000_000;
-/** Namespaces whose objects one sync stores. Others have their turn in the next. */
-const NAMESPACES_MAX = STORED_MAX;
-export const PARALLEL = 8;
+/** Namespaces whose objects one sync stores. Each has an account to read and to write. Others have their turn in the next. */
+const NAMESPACES_MAX = 200;
+export const PARALLEL = 20;
 
 /** What one sync stores of what it has found. */
 export interface Room {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { RunClock } from "../../../lib/local/engine/clock.ts";
 import { liveView } from "../../../lib/local/view/live.ts";
 import type { StackReader } from "../../../lib/local/view/reader.ts";
-import type { AutoscalerView } from "../../../lib/service/views/view-types.ts";
+import type { AutoscalerView } from "../../../lib/views/autoscaler.ts";
 
 const autoscaler = (name: string): AutoscalerView => ({
   cluster: "real",

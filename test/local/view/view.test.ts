@@ -9,9 +9,9 @@ import { summaryLines } from "../../../lib/local/view/summary.ts";
 import { durationText } from "../../../lib/local/view/words.ts";
 import { lines } from "../../../lib/report/printed.ts";
 import { boundsInForce } from "../../../lib/service/views/bounds-of.ts";
-import type { EventView } from "../../../lib/service/views/event-view.ts";
-import type { HistoryPoint } from "../../../lib/service/views/history-view.ts";
-import type { AutoscalerView } from "../../../lib/service/views/view-types.ts";
+import type { AutoscalerView } from "../../../lib/views/autoscaler.ts";
+import type { EventView } from "../../../lib/views/event.ts";
+import type { HistoryPoint } from "../../../lib/views/over-time.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 

@@ -192,6 +192,34 @@ describe("an object that is gone", () => {
     expect(await world.events()).toHaveLength(2);
   });
 
+  it("holds its autoscaler as being deleted while a finalizer keeps it, however long, and ends it when it is gone", async () => {
+    const world = await specsWorld(engine, ["web", "api"]);
+    world.apply("web", { uid: "object-web" });
+    world.apply("api");
+    await world.next();
+    world.nowMs += STORED_EVERY_MS;
+    world.apply("web", {
+      metadata: { uid: "object-web", generation: 2, deletionTimestamp: "2026-01-05T12:00:00Z", finalizers: ["team.example/keep"] },
+    });
+    const workload = world.cluster.workloads.get("web");
+    if (workload) workload.demand = 9;
+    for (const ports of [undefined, world.cold(), undefined]) {
+      await world.next(ports);
+      expect(await told(world, "web")).toMatchObject({ because: { reason: "ObjectDeleting" }, withoutHold: { to: 9 } });
+    }
+    expect(await world.records()).toHaveLength(2);
+    expect(world.replicas("web")).toBe(5);
+    expect((await world.records()).map(({ origin }) => origin?.goneMs)).toEqual([undefined, undefined]);
+    world.remove("web");
+    await world.next();
+    expect((await world.records()).map(({ name, origin }) => [name, origin?.goneMs !== undefined])).toEqual([
+      ["api", false],
+      ["web", true],
+    ]);
+    await world.next();
+    expect(await world.records()).toMatchObject([{ name: "api" }]);
+  });
+
   it("goes on with its windows when a later LIST has it again with the same uid", async () => {
     const world = await specsWorld(engine, ["web"]);
     world.apply("web", { uid: "object-a" });

@@ -12,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 const MINUTE_OF_SYNCS = 4;
+const MINUTE_MS = 60_000;
 
 /** The cluster stores each status that it is told, and every update is kept. */
 const withTelling = async (workloads: readonly string[], told: WriteBackCounts = { written: 1, failed: 0, left: 0 }) => {
@@ -132,5 +133,42 @@ describe("what a sync writes back to the objects that it has read", () => {
     world.apply("web", { metadata: { managedFields: backup } });
     await world.next();
     expect(updates.flat()).toContainEqual(expect.objectContaining({ kind: "status", about: expect.objectContaining({ name: "web" }) }));
+  });
+
+  it("says in an Event that a status which a person wrote is written again, and holds nothing for it", async () => {
+    const { world, updates } = await withTelling(["web"]);
+    world.apply("web");
+    await world.next();
+    const object = world.cluster.objects.get("PodAutoscaler/shop/web");
+    if (!object) throw new Error("there is no object");
+    const { conditions, ...rest } = object["status"] as { readonly conditions: readonly object[] };
+    const time = new Date(world.nowMs).toISOString();
+    const edited = { ...rest, conditions: conditions.map((condition) => ({ ...condition, message: "written by a person" })) };
+    const workload = world.cluster.workloads.get("web");
+    const events = (): readonly unknown[] => updates.flatMap((update) => (update.kind === "event" ? [update.event] : []));
+    for (let sync = 0; sync < MINUTE_OF_SYNCS; sync++) {
+      object["status"] = edited;
+      Object.assign(object["metadata"] as object, {
+        resourceVersion: `edited-${sync}`,
+        managedFields: [{ manager: "kubectl-edit", operation: "Update", subresource: "status", time }],
+      });
+      if (workload) workload.demand = 6 + sync;
+      updates.length = 0;
+      await world.next();
+      expect(world.replicas("web")).toBe(6 + sync);
+      expect(JSON.stringify(updates.filter(({ kind }) => kind === "status"))).toContain('"Ready"');
+      expect(JSON.stringify(updates)).not.toContain("written by a person");
+      expect(events()).toContainEqual(
+        expect.objectContaining({
+          type: "Warning",
+          reason: "StatusOverwritten",
+          note: expect.stringContaining('"kubectl-edit" wrote the status at '),
+        }),
+      );
+    }
+    world.nowMs += 6 * MINUTE_MS;
+    updates.length = 0;
+    await world.next();
+    expect(JSON.stringify(events())).not.toContain("StatusOverwritten");
   });
 });

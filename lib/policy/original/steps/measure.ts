@@ -1,7 +1,7 @@
 import { decimalText } from "../../../model/quantity.ts";
+import { podSamples, selectedPodMetrics } from "../../../sources/resource.ts";
 import type { HpaStep, HpaSync } from "../../hpa/steps/sync.ts";
 import type { Measurement } from "../../shared/metrics/measurement.ts";
-import { podSamples, selectedPodMetrics } from "../../../sources/resource.ts";
 import { warning } from "../../shared/steps.ts";
 import { utilizationOf } from "../metrics/utilization.ts";
 

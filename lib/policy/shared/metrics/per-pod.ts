@@ -1,7 +1,7 @@
 import type { Pod } from "../../../model/observation.ts";
+import { type Failure, failure, type PodSamples } from "../../../sources/source.ts";
 import { toI32, wrapI32, wrapI64 } from "../arithmetic.ts";
 import { groupPods, type PodGroups, type Readiness } from "./group-pods.ts";
-import { type Failure, failure, type PodSamples } from "../../../sources/source.ts";
 import type { Proposal } from "./measurement.ts";
 import { type Requests, requestsOf } from "./requests.ts";
 import { isInside, type Tolerance } from "./tolerance.ts";

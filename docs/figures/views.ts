@@ -1,0 +1,47 @@
+import type * as z from "zod";
+import { applied, autoscaler, autoscalerState, description, edited, explanation, rival } from "../../lib/views/autoscaler.ts";
+import { access, canI, change } from "../../lib/views/change.ts";
+import { cluster, clusterState, connectionReport, fleet, partition, reset } from "../../lib/views/cluster.ts";
+import { event, metric, step } from "../../lib/views/event.ts";
+import { bounds, calendar, frozen, override, pause } from "../../lib/views/holds.ts";
+import { history, shadow } from "../../lib/views/over-time.ts";
+import { row } from "../../lib/views/row.ts";
+import { source } from "../../lib/views/source.ts";
+import { status } from "../../lib/views/status.ts";
+import { target } from "../../lib/views/view-of.ts";
+import { windows } from "../../lib/views/windows.ts";
+
+/** The views that docs/openapi.json and docs/answers.md have by name. */
+export const VIEWS: Readonly<Record<string, z.ZodType>> = {
+  Autoscaler: autoscaler,
+  AutoscalerState: autoscalerState,
+  Description: description,
+  Explanation: explanation,
+  Windows: windows,
+  Bounds: bounds,
+  Metric: metric,
+  Step: step,
+  Event: event,
+  Row: row,
+  History: history,
+  Shadow: shadow,
+  OtherController: rival,
+  Status: status,
+  Cluster: cluster,
+  ClusterState: clusterState,
+  Partition: partition,
+  Fleet: fleet,
+  Override: override,
+  Calendar: calendar,
+  Pause: pause,
+  Freeze: frozen,
+  Target: target,
+  Source: source,
+  Change: change,
+  Access: access,
+  CanI: canI,
+  Applied: applied,
+  Edited: edited,
+  Reset: reset,
+  ConnectionReport: connectionReport,
+};

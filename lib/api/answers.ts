@@ -1,0 +1,73 @@
+import * as z from "zod";
+import type { CommandService, QueryService } from "../service/service.ts";
+import { applied, autoscaler, description, edited, explanation, kindCount } from "../views/autoscaler.ts";
+import { access, accessEdited, canI, change } from "../views/change.ts";
+import { cluster, clusterStored, connectionReport, fleet, fleetAdopted, fleetEdited, partition, reset } from "../views/cluster.ts";
+import { event } from "../views/event.ts";
+import { calendar, calendarEdited, override, overrideEdited } from "../views/holds.ts";
+import { history, shadow } from "../views/over-time.ts";
+import { clusterRows } from "../views/row.ts";
+import { series, source, sourceEdited, unreadableSource } from "../views/source.ts";
+import { status } from "../views/status.ts";
+import { page, text } from "../views/view-of.ts";
+
+const named = z.object({ name: text });
+
+/** What each route answers. docs/openapi.json and docs/answers.md are made of it, and the client of a deployed stack checks answers by it. */
+export const ANSWERS = {
+  autoscalers: page(autoscaler),
+  rows: page(clusterRows),
+  get: autoscaler,
+  describe: description,
+  explain: explanation,
+  history,
+  shadow,
+  events: page(event),
+  changes: page(change),
+  series,
+  clusters: page(cluster),
+  cluster,
+  partition,
+  fleet,
+  overrides: page(override),
+  calendars: z.object({ calendars: z.array(calendar) }),
+  status,
+  sources: z.object({ sources: z.array(z.union([source, unreadableSource])) }),
+  access,
+  canI,
+  apply: z.object({
+    applied: z.array(applied),
+    passedOver: z.array(kindCount).describe("objects of other kinds; absent where there are none").exactOptional(),
+  }),
+  delete: edited,
+  pause: edited,
+  resume: edited,
+  takeOver: edited,
+  handBack: edited,
+  checkCluster: connectionReport,
+  checkSource: connectionReport,
+  addCluster: clusterStored,
+  replaceCluster: clusterStored,
+  pauseCluster: cluster,
+  resumeCluster: cluster,
+  removeCluster: named,
+  resetWindows: reset,
+  resetIntent: reset,
+  resetTime: reset,
+  freeze: fleetEdited,
+  thaw: fleetEdited,
+  adopt: fleetAdopted,
+  setOverride: overrideEdited,
+  extendOverride: overrideEdited,
+  clearOverride: overrideEdited,
+  putCalendar: calendarEdited,
+  deleteCalendar: named,
+  putSource: sourceEdited,
+  deleteSource: named,
+  grantAccess: accessEdited,
+  revokeAccess: accessEdited,
+  requireAccess: accessEdited,
+} as const satisfies Readonly<Record<keyof QueryService | keyof CommandService, z.ZodType>>;
+
+/** The route of each answer. */
+export type Verb = keyof typeof ANSWERS;
