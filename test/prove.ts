@@ -14,6 +14,10 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     about: "attacks of tenants, servers, editors and users of one machine, on this checkout or on an earlier one",
     file: "test/attacks/run.ts",
   },
+  "beside-keda": {
+    about: "the operator of KEDA on a real control plane, and converted PodAutoscalers in its shadow over a recorded hour",
+    file: "test/beside-keda/run.ts",
+  },
   chaos: { about: "the packaged parts beside a real API server, killed, stopped and behind bad connections", file: "test/chaos/run.ts" },
   clauses: { about: "every clause of every conditional write, taken away one at a time", file: "test/simulation/planted/clause-table.ts" },
   conformance: { about: "recorded decisions, of the files and folders that are named", file: "test/conformance/run.ts" },

@@ -40,6 +40,9 @@ const registered = {
       z.object({ kind: z.enum(SECRET_AUTH_KINDS), secretId: text, header: text.exactOptional() } satisfies FieldsOf<SecretAuth>),
       z.object({ kind: z.literal("sigv4"), service: z.enum(SIGNED_SERVICE_NAMES) } satisfies FieldsOf<SignedAuth>),
     ])
+    .describe(
+      "kind basic, bearer, header or mtls with secretId, and header for kind header; or kind sigv4 with the service of AWS that guards the url",
+    )
     .exactOptional(),
   headers: texts.describe("sent with each question, such as the tenant of Mimir or Thanos").exactOptional(),
   parameters: texts.exactOptional(),

@@ -1,5 +1,6 @@
-import { setTimeout as wait } from "node:timers/promises";
-import { DeleteMessageBatchCommand, CreateQueueCommand, ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { createServer } from "node:http";
+import { CreateQueueCommand, DeleteMessageBatchCommand, ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { closeServer, listenOnLoopback } from "../../lib/local/run/loopback.ts";
 import { readShippedTrace } from "../../lib/local/traces/read-trace.ts";
 import { demandAt } from "../../lib/local/traces/trace.ts";
 
@@ -8,10 +9,10 @@ const SAMPLE_MS = 15_000;
 /** Where the busiest hour of the recorded week begins. */
 const BUSIEST_MS = 4_820 * 60_000;
 /** After the hour: nothing for so many samples, longer than the 20 after which both let the workload rest, and load again. */
-export const QUIET_SAMPLES = 30;
-export const AGAIN_SAMPLES = 10;
+const QUIET_SAMPLES = 30;
+const AGAIN_SAMPLES = 10;
 
-/** The load of a sample of the run: the recorded hour, then none, then some again. */
+/** The load of each sample of the run: the recorded hour, then none, then some again. */
 export const playedLoad = async (): Promise<readonly number[]> => {
   const trace = await readShippedTrace("nasa-http-launch-week-1m");
   const hour = Array.from({ length: HOUR_SAMPLES }, (_, at) => demandAt(trace, BUSIEST_MS + at * SAMPLE_MS).value);
@@ -20,46 +21,48 @@ export const playedLoad = async (): Promise<readonly number[]> => {
 
 /** What is asked before the first sample. */
 export const LOAD_BEFORE = 60;
-/** The times of all samples lie so far back: a Prometheus takes none of the future. The query has the same offset. */
-const BACK_SECONDS = 86_400;
-export const QUERY = "sum(load offset 1d)";
 
-const SERIES_BEFORE_SECONDS = 600;
-const HOLD_SECONDS = 60;
+/** Something whose load is set, and seen by whoever asks it after `delayMs`. */
+export interface Loaded {
+  readonly set: (load: number) => Promise<void>;
+  readonly delayMs: number;
+  readonly close: () => unknown;
+}
 
-/** The series of a Prometheus whose value changes at the instant of each sample. */
-export const seriesOf = (load: readonly number[], startMs: number, stepMs: number): string => {
-  const startSeconds = startMs / 1_000 - BACK_SECONDS;
-  const line = (seconds: number, value: number): string => `load ${value} ${seconds.toFixed(3)}`;
-  const before = Array.from({ length: SERIES_BEFORE_SECONDS / HOLD_SECONDS }, (_, at) =>
-    line(startSeconds - SERIES_BEFORE_SECONDS + at * HOLD_SECONDS, LOAD_BEFORE),
+/** How often the Prometheus of a run scrapes. */
+export const SCRAPE_MS = 500;
+export const QUERY = "sum(load)";
+
+/** A server with one gauge, for a Prometheus to scrape. */
+export const exporter = async (): Promise<Loaded & { readonly host: string }> => {
+  let load = LOAD_BEFORE;
+  const server = createServer((_request, response) =>
+    response.writeHead(200, { "content-type": "text/plain" }).end(`# TYPE load gauge\nload ${load}\n`),
   );
-  const played = load.map((value, at) => line(startSeconds + (at * stepMs) / 1_000, value));
-  const last = load.at(-1) ?? 0;
-  const after = Array.from({ length: 10 }, (_, at) => line(startSeconds + (load.length * stepMs) / 1_000 + at * HOLD_SECONDS, last));
-  return ["# TYPE load gauge", ...before, ...played, ...after].join("\n");
+  const url = await listenOnLoopback(server);
+  return {
+    host: new URL(url).host,
+    // Two scrapes: the first may be under way.
+    delayMs: 2 * SCRAPE_MS,
+    set: async (wanted) => {
+      load = wanted;
+    },
+    close: () => closeServer(server),
+  };
 };
 
 /** Messages per unit of load: what an emulated queue takes in the time of a sample. */
 export const MESSAGES = 0.2;
-export const messagesOf = (load: number): number => Math.round(load * MESSAGES);
-
-export interface Queue {
-  /** Brings the queue to so many messages. */
-  readonly fill: (messages: number) => Promise<void>;
-  readonly close: () => void;
-}
-
 const BATCH_MAX = 10;
 
-export const queueAt = async (endpoint: string, region: string, name: string): Promise<Queue> => {
+/** A queue of an emulated account that holds a fifth of the load. */
+export const queueAt = async (endpoint: string, region: string, name: string): Promise<Loaded> => {
   const sqs = new SQSClient({ endpoint, region, credentials: { accessKeyId: "a", secretAccessKey: "b" } });
   const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
   let held = 0;
   const send = async (count: number): Promise<void> => {
-    await sqs.send(
-      new SendMessageBatchCommand({ QueueUrl, Entries: Array.from({ length: count }, (_, at) => ({ Id: String(at), MessageBody: "order" })) }),
-    );
+    const Entries = Array.from({ length: count }, (_, at) => ({ Id: String(at), MessageBody: "order" }));
+    await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
     held += count;
   };
   const take = async (count: number): Promise<void> => {
@@ -70,13 +73,12 @@ export const queueAt = async (endpoint: string, region: string, name: string): P
     held -= Messages.length;
   };
   return {
-    fill: async (messages) => {
+    delayMs: 0,
+    set: async (load) => {
+      const messages = Math.round(load * MESSAGES);
       while (held < messages) await send(Math.min(BATCH_MAX, messages - held));
       while (held > messages) await take(Math.min(BATCH_MAX, held - messages));
     },
     close: () => sqs.destroy(),
   };
 };
-
-/** Waits for an instant of the real clock. */
-export const untilMs = async (instantMs: number): Promise<void> => wait(Math.max(0, instantMs - Date.now()));

@@ -11,22 +11,25 @@ export interface Row {
   readonly current: number | undefined;
   /** The count that the HPA of KEDA wants. */
   readonly keda: number | undefined;
+  /** The count that Tidemark wants; undefined where its metric was missing, because it then holds whatever count there is. */
   readonly own: number | undefined;
   readonly state: string;
   readonly because: string | undefined;
 }
 
-export const rowsOf = (sample: number, load: number, views: readonly AutoscalerView[]): readonly Row[] =>
-  views.map(({ name, rivals, currentReplicas, desiredReplicas, state, decision }) => ({
-    workload: name as WorkloadName,
-    sample,
-    load,
-    current: currentReplicas,
-    keda: rivals?.find((rival) => rival.desiredReplicas !== undefined)?.desiredReplicas,
-    own: desiredReplicas,
-    state,
-    because: decision?.reason,
-  }));
+export const rowOf = (sample: number, load: number, view: AutoscalerView): Row => ({
+  workload: view.name as WorkloadName,
+  sample,
+  load,
+  current: view.currentReplicas,
+  keda: view.rivals?.find((rival) => rival.desiredReplicas !== undefined)?.desiredReplicas,
+  own: isMeasured(view) ? view.desiredReplicas : undefined,
+  state: view.state,
+  because: view.decision?.reason,
+});
+
+const isMeasured = ({ metrics }: AutoscalerView): boolean =>
+  metrics.length > 0 && metrics.every(({ kind }) => kind !== "failed" && kind !== "unmeasured");
 
 const isEqual = ({ own, keda }: Row): boolean => own !== undefined && own === keda;
 
@@ -44,6 +47,7 @@ export const resultOf = (rows: readonly Row[]): { readonly text: string; readonl
     const counts = new Set(inHour.map(({ keda }) => keda)).size;
     return [
       `${name}: the same count in ${share(inHour)} syncs of the hour, in which KEDA had ${counts} counts; in ${share(of.slice(inHour.length))} of the rest and the start after it`,
+      ...edgesOf(of.slice(inHour.length)).map((edge) => `  ${edge}`),
       ...of.flatMap((row, at) =>
         isEqual(row)
           ? []
@@ -57,6 +61,18 @@ export const resultOf = (rows: readonly Row[]): { readonly text: string; readonl
     ];
   });
   return { text: lines.join("\n"), agreed: hour.filter(isEqual).length / Math.max(1, hour.length) };
+};
+
+const firstSample = (rows: readonly Row[], isIt: (row: Row) => boolean): string => String(rows.find(isIt)?.sample ?? "none");
+
+/** When each let the workload rest, and when each started it again: KEDA by the pods that it sets, as its HPA does not go to 0. */
+const edgesOf = (rows: readonly Row[]): readonly string[] => {
+  const from = rows.findIndex(({ load }) => load > 0);
+  const [rest, start] = [rows.slice(0, from), rows.slice(from)];
+  return [
+    `no load from sample ${firstSample(rows, ({ load }) => load === 0)}: Tidemark wants 0 in sample ${firstSample(rest, ({ own }) => own === 0)}, KEDA has set 0 in sample ${firstSample(rest, ({ current }) => current === 0)}`,
+    `load again from sample ${firstSample(start, () => true)}: Tidemark wants pods in sample ${firstSample(start, ({ own = 0 }) => own > 0)}, KEDA has set some in sample ${firstSample(start, ({ current = 0 }) => current > 0)}`,
+  ];
 };
 
 const wordsOf = ({ load, current, keda, own, because }: Row): string =>

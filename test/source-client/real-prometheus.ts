@@ -26,14 +26,34 @@ const freePort = (): Promise<number> =>
 
 const READY_MS = 20_000;
 
-/** Starts a Prometheus with these series: OpenMetrics text with times in seconds, without `# EOF`. It scrapes nothing. The API server calls no service on loopback, so that it may need another host. */
-export const realPrometheus = async (openMetrics: string, host = "127.0.0.1"): Promise<RealPrometheus> => {
+/** Starts a Prometheus with these series: OpenMetrics text with times in seconds, without `# EOF`. It scrapes nothing. */
+export const realPrometheus = async (openMetrics: string): Promise<RealPrometheus> => {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-prometheus-"));
   writeFileSync(join(folder, "series.txt"), `${openMetrics}\n# EOF\n`);
   writeFileSync(join(folder, "prometheus.yml"), "scrape_configs: []\n");
   execFileSync(found("promtool") ?? "", ["tsdb", "create-blocks-from", "openmetrics", join(folder, "series.txt"), join(folder, "data")], {
     stdio: "pipe",
   });
+  return started(folder, "127.0.0.1");
+};
+
+interface Scraping {
+  /** HOST:PORT of what it scrapes. */
+  readonly target: string;
+  readonly everyMs: number;
+  /** Where it listens. The API server calls no service on loopback. */
+  readonly host: string;
+}
+
+/** Starts a Prometheus that scrapes one target. */
+export const scrapingPrometheus = async ({ target, everyMs, host }: Scraping): Promise<RealPrometheus> => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-prometheus-"));
+  const job = { job_name: "load", scrape_interval: `${everyMs}ms`, scrape_timeout: `${everyMs}ms`, static_configs: [{ targets: [target] }] };
+  writeFileSync(join(folder, "prometheus.yml"), JSON.stringify({ scrape_configs: [job] }));
+  return started(folder, host);
+};
+
+const started = async (folder: string, host: string): Promise<RealPrometheus> => {
   const port = await freePort();
   const url = `http://${host}:${port}`;
   const process_: ChildProcess = spawn(

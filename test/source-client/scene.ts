@@ -18,8 +18,8 @@ export const oneSeries = (value: string) => (_query: string, response: ServerRes
     .writeHead(200, { "content-type": "application/json" })
     .end(JSON.stringify({ status: "success", data: { resultType: "vector", result: [{ metric: {}, value: [Date.now() / 1000, value] }] } }));
 
-/** A real HTTP server on loopback. Only what it answers is up to the test. */
-export const prometheusServer = async (): Promise<PrometheusServer> => {
+/** A real HTTP server, on loopback unless another address is given. Only what it answers is up to the test. */
+export const prometheusServer = async (host = "127.0.0.1"): Promise<PrometheusServer> => {
   const seen: PrometheusServer["seen"] = [];
   const state: Pick<PrometheusServer, "answer"> = { answer: oneSeries("1") };
   const server = createServer((request, response) => {
@@ -27,10 +27,10 @@ export const prometheusServer = async (): Promise<PrometheusServer> => {
     seen.push({ url, headers: request.headers });
     state.answer(url.searchParams.get("query") ?? "", response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return Object.assign(state, {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     seen,
     close: async () => {
       server.closeAllConnections();
