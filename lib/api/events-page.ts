@@ -5,7 +5,7 @@ import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
 import type { EventView } from "../views/event.ts";
 import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
-import { pageToken } from "./page-token.ts";
+import { pageToken } from "./page-cursor.ts";
 import type { Reply } from "./request-and-answer.ts";
 import type { RouteContext } from "./route.ts";
 

@@ -7,7 +7,7 @@ import { ALL_CALENDAR_DATES_MAX } from "../model/schedule.ts";
 import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
 import type { NewSource } from "../service/sources/requests.ts";
-import { VALIDATIONS } from "../service/validation.ts";
+import { VALIDATIONS } from "../model/validation.ts";
 import { ROW_FIELDS } from "../service/views/row-view.ts";
 import { connectionFields } from "../store/records/connection.ts";
 import { sourceFields } from "../store/records/metric-sources.ts";

@@ -5,7 +5,7 @@ import { type RowField, type RowQuery, withFields } from "../service/views/row-v
 import type { ClusterRows } from "../views/row.ts";
 import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
-import { pageToken } from "./page-token.ts";
+import { pageToken } from "./page-cursor.ts";
 import { TAG_HEADER } from "./paths.ts";
 import type { Reply } from "./request-and-answer.ts";
 import type { RouteContext } from "./route.ts";

@@ -1,18 +1,15 @@
 import { readFileSync } from "node:fs";
-import { Command, Help } from "commander";
-import { startCommand } from "../local/run/options.ts";
+import { Command, Help, Argument } from "commander";
+import { startCommand, validateOption } from "../local/run/options.ts";
 import { nearestName } from "../model/nearest-name.ts";
-import { lines } from "../report/printed.ts";
+import { lines, block, text } from "../report/printed.ts";
 import { accessCommands, authCommands } from "./access-commands.ts";
-import { calendarCommands } from "./calendar-commands.ts";
-import { addExamples } from "./command-examples.ts";
-import { withStack, withTarget } from "./command-options.ts";
+import { addExamples, example } from "./command-examples.ts";
+import { withStack, withTarget, withFiles } from "./command-options.ts";
 import { chooseTarget, type TargetOptions } from "./command-target.ts";
-import { completionCommands } from "./completion-commands.ts";
 import { connectionCommands } from "./connection-commands.ts";
 import { editingCommands } from "./editing-commands.ts";
-import { type Io, printerOn } from "./io.ts";
-import { manifestCommands } from "./manifest-commands.ts";
+import { type Io, printerOn, type CommandIo, showsOf, type Printer } from "./io.ts";
 import { manifestEdits } from "./manifest-edits.ts";
 import { migrationCommands } from "./migration-commands.ts";
 import { overrideCommands } from "./override-commands.ts";
@@ -22,6 +19,12 @@ import { sourceCommands } from "./source-commands.ts";
 import { deployCommands, stackCommands } from "./stack-commands.ts";
 import { clusterCommands, fleetCommands, partitionCommands } from "./upkeep-commands.ts";
 import { usage } from "./usage-error.ts";
+import type { DocumentFormat } from "./output/document-text.ts";
+import { output } from "./output-option.ts";
+import type { ScopeOptions } from "./scope-options.ts";
+import type { Shell } from "./completion/scripts.ts";
+import type { ConvertOptions } from "./commands/convert.ts";
+import { TRIGGER_SOURCE } from "./trigger-sources.ts";
 
 /** Defines the command line. Each handler turns its options into one call of a command. */
 export const program = (run: Run, io: Io): Command => {
@@ -126,4 +129,99 @@ const commandOf = (root: Command, names: readonly string[]): Command =>
 const version = (): string => {
   const { version: stated }: { readonly version: string } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   return stated;
+};
+
+/** Loads the code when a command runs, so that help, the version and usage errors start fast. */
+const code = () => import("./commands/calendar.ts");
+
+/** `tidemark calendar …`: dates that schedules leave out by name. */
+const calendarCommands = (parent: Command, run: Run, io: Pick<CommandIo, "stdin">): void => {
+  withTarget(parent.command("put"))
+    .description("store a calendar of dates, or replace the one of this name; entries of schedules name it with exceptFrom")
+    .argument("<name>")
+    .requiredOption(
+      "-f, --filename <file>",
+      "dates or ranges, one a line (2026-12-25, 2026-12-24/2026-12-31), or an iCalendar file of whole days; - for standard input",
+    )
+    .action(async (name: string, options: ScopeOptions & { readonly filename: string }) => {
+      const { put, readCalendarFile } = await code();
+      const written = await readCalendarFile(options.filename, io.stdin);
+      return run(options, "edit", (session, printer) => put(session, printer, name, { file: options.filename, written }));
+    });
+  withTarget(parent.command("list"))
+    .description("list the calendars, with the next and the last date of each")
+    .addOption(output(["table", "dates", "json", "yaml"]))
+    .action((options: ScopeOptions & { readonly output: "table" | "dates" | DocumentFormat }) =>
+      run(options, showsOf(options.output), async (session, printer) => (await code()).list(session, printer, options.output)),
+    );
+  withTarget(parent.command("delete"))
+    .description("delete a calendar that no schedule names")
+    .argument("<name>")
+    .option("--force", "also where a schedule names it; its windows then start on these dates too")
+    .action((name: string, options: ScopeOptions & { readonly force?: true }) =>
+      run(options, "edit", async (session, printer) => (await code()).remove(session, printer, name, options)),
+    );
+};
+
+/** `completion`, and the hidden command that the scripts of the shells call with the words before the cursor. */
+const completionCommands = (root: Command, io: Pick<Io, "open" | "by" | "stackName" | "stackUrl">, printer: Printer): void => {
+  root
+    .command("completion")
+    .description("print the script that completes commands, options and names in a shell")
+    .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))
+    .addHelpText(
+      "after",
+      example(
+        "source <(tidemark completion bash)",
+        "source <(tidemark completion zsh)",
+        "tidemark completion fish > ~/.config/fish/completions/tidemark.fish",
+      ),
+    )
+    .action(async (shell: Shell) => {
+      await printer.print(block((await import("./completion/scripts.ts")).SCRIPTS[shell]));
+    });
+  root
+    .command("__complete", { hidden: true })
+    .description("print the words that can follow, one a line, as the completion of kubectl plugins reads them")
+    .argument("[words...]")
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async (before: readonly string[]) => {
+      const [{ completionOf }, { readNames }] = await Promise.all([import("./completion/candidates.ts"), import("./completion/read-names.ts")]);
+      const { candidates, files } = await completionOf(root, before, (typed) => readNames(io, typed));
+      const words = candidates.map(({ word, about }) => (about === undefined || about === "" ? word : text`${word}\t${about}`));
+      await printer.print(lines([...words, files ? ":0" : ":4"]));
+    });
+};
+
+/** Commands that only read manifests, or explain words, and open no data folder. */
+const manifestCommands = (root: Command, io: CommandIo, printer: Printer): void => {
+  withFiles(root.command("convert"))
+    .description("convert manifests of any accepted form to PodAutoscalers with the same decisions")
+    .option(...TRIGGER_SOURCE)
+    .addOption(output(["yaml", "json"]))
+    .addOption(validateOption())
+    .action(async (options: ConvertOptions) => (await import("./commands/convert.ts")).convert(printer, options, io));
+  root
+    .command("crd")
+    .description("print the CustomResourceDefinition of a PodAutoscaler, for clusters that hold autoscalers themselves")
+    .addOption(output(["yaml", "json"]))
+    .action(async ({ output: format }: { readonly output: DocumentFormat }) => (await import("./commands/schema.ts")).crd(printer, format));
+  root
+    .command("explain-schema")
+    .description("show the meaning, default and bounds of a field of a PodAutoscaler")
+    .argument("[field]", "path of the field, such as spec.scaleUp.sustainSeconds (default: the fields of the spec)")
+    .addOption(output(["text", "json", "yaml"]))
+    .action(async (field: string | undefined, { output: format }: { readonly output: "text" | DocumentFormat }) =>
+      (await import("./commands/schema.ts")).explainSchema(printer, field, format),
+    );
+  root
+    .command("explain-reason")
+    .description("show what a reason of an event, decision or condition means, and what to do")
+    .argument("[reason]", "a reason such as ScaleDownStabilized (default: all of them)")
+    .addOption(output(["text", "json", "yaml"]))
+    .action(async (reason: string | undefined, { output: format }: { readonly output: "text" | DocumentFormat }) =>
+      (await import("./commands/explain-reason.ts")).explainReason(printer, reason, format),
+    );
 };

@@ -5,7 +5,7 @@ import type { ChangesOptions } from "./commands/changes.ts";
 import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
 import type { EventsOptions } from "./commands/events.ts";
 import type { ExportOptions } from "./commands/export.ts";
-import type { GetOptions } from "./commands/get-options.ts";
+import type { GetOptions } from "./commands/get-fields.ts";
 import type { ScheduleOptions } from "./commands/schedule.ts";
 import type { SeriesOptions } from "./commands/series.ts";
 import type { HistoryOptions, TimelineOptions } from "./commands/timeline.ts";

@@ -1,4 +1,4 @@
-import { groupOf } from "../model/api-group.ts";
+import { groupOf } from "../model/spec-common.ts";
 import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS, MAX_DISCOVERY_BYTES } from "./request-limits.ts";

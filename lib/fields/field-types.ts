@@ -2,7 +2,16 @@ import { isObject } from "../model/is-object.ts";
 import type { Quantity } from "../model/quantity.ts";
 import type { Json } from "./json.ts";
 import { int32, listOf, objectOf, quantity, type ReadContext, type Shape, text, textMap } from "./shape.ts";
-import type { ServerRule } from "./server-rule.ts";
+
+/** A rule as the API server of a cluster checks it (`tidemark crd`). Without `cel` the expression is made from the condition of the JSON Schema. */
+export interface ServerRule {
+  /** What the server answers. Absent where it cannot check the rule, or checks it elsewhere. */
+  readonly says?: string;
+  /** About `self`, the object. */
+  readonly cel?: string;
+  /** The condition of the JSON Schema; absent where JSON Schema cannot express the rule. */
+  readonly schema?: Json;
+}
 
 /** The description of a field: the one source of parsing, defaults, bounds, JSON Schema and `explain-schema`. */
 export interface FieldDescription {

@@ -10,7 +10,7 @@ import { manifestInvalid, manifestUnreadable, manifestUnsupported, type Refusal 
 import type { Form, FormOutcome } from "./form.ts";
 import { type Metadata, storedMetadata } from "./metadata.ts";
 import { meantKind } from "./other-kinds.ts";
-import type { Validation } from "./validation.ts";
+import type { Validation } from "../model/validation.ts";
 
 export type Admission = Admitted | Refused;
 

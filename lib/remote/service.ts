@@ -1,5 +1,5 @@
 import { ifMatchText } from "../api/entity-tag.ts";
-import { pageToken } from "../api/page-token.ts";
+import { pageToken } from "../api/page-cursor.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
 import { seriesOf } from "../api/series-json.ts";
 import { TidemarkError } from "../model/errors.ts";

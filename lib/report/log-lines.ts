@@ -1,4 +1,4 @@
-import type { EventRecord } from "../model/event-record.ts";
+import type { EventRecord } from "../model/records.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import type { CompletedSync, DroppedSync, DropReason, SyncReport } from "./sync-report.ts";
 

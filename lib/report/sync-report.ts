@@ -1,5 +1,5 @@
 import type { Because } from "../model/decision.ts";
-import type { OutsideEventRecord } from "../model/event-record.ts";
+import type { OutsideEventRecord } from "../model/records.ts";
 import type { PartitionRef } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
 

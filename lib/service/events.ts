@@ -1,5 +1,5 @@
 import { isTidemarkError } from "../model/errors.ts";
-import type { EventRecord } from "../model/event-record.ts";
+import type { EventRecord } from "../model/records.ts";
 import { type AutoscalerRef, autoscalerName, type ClusterName, namespace } from "../model/ids.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
 import { eventsOfAutoscalers, eventsOfFleet } from "../store/history/fleet-events.ts";

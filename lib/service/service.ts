@@ -1,7 +1,7 @@
 import type { WantedWorkload } from "../cluster/check/checked-connection.ts";
 import type { ConnectionReport } from "../cluster/check/report.ts";
 import type { KindCount } from "../manifest/passed-over.ts";
-import type { Validation } from "../manifest/validation.ts";
+import type { Validation } from "../model/validation.ts";
 import type { Grant, Role } from "../model/access.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";

@@ -1,6 +1,6 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
 import { invalid, required } from "../fields/problem.ts";
-import { groupOf } from "../model/api-group.ts";
+import { groupOf } from "../model/spec-common.ts";
 import { isObject } from "../model/is-object.ts";
 import { valuesIn } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";

@@ -1,6 +1,6 @@
 import type { Field } from "../fields/field-types.ts";
 import type { Problem } from "../fields/problem.ts";
-import type { ServerRule } from "../fields/server-rule.ts";
+import type { ServerRule } from "../fields/field-types.ts";
 import { type Answer, type Answers, type MetricValue, type PodMetrics, valuesIn } from "../model/observation.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import { isObject } from "../model/is-object.ts";

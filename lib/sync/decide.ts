@@ -3,7 +3,7 @@ import { mapYielding } from "../cluster/map-yielding.ts";
 import { looksPerPod } from "../cluster/observe/heavy-namespaces.ts";
 import type { Because, Decision, Scale } from "../model/decision.ts";
 import type { AutoscalerUid, Namespace } from "../model/ids.ts";
-import { isOfEarlierCluster } from "../model/incarnation.ts";
+import { isOfEarlierCluster } from "../model/records.ts";
 import type { ScaleRead } from "../model/observation.ts";
 import { overridesOf } from "../model/override.ts";
 import type { WithoutHold } from "../model/records.ts";

@@ -1,7 +1,7 @@
 import { inTurns } from "../cluster/map-yielding.ts";
 import type { SeenObject } from "../cluster/specs/spec-listing.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
-import { incarnationOf } from "../model/incarnation.ts";
+import { incarnationOf } from "../model/records.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { autoscalersOf } from "../store/records/partitions.ts";
@@ -40,7 +40,7 @@ interface FromRecord {
 
 export interface LoadedSpecs {
   readonly specVersion: number;
-  /** Of the cluster record whose partitions were used (lib/model/incarnation.ts). */
+  /** Of the cluster record whose partitions were used (lib/model/records.ts). */
   readonly clusterIncarnation: string;
   readonly readMs: number;
   readonly all: readonly LoadedSpec[];

@@ -1,7 +1,7 @@
 import type { SpecObject } from "../cluster/specs/spec-listing.ts";
 import type { Because } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
-import { incarnationOf } from "../model/incarnation.ts";
+import { incarnationOf } from "../model/records.ts";
 import type { ClusterRecord, FleetRecord } from "../model/records.ts";
 import type { ScaleChange } from "../model/windows.ts";
 import { followsCleanRelease, type Head } from "../store/head/head.ts";

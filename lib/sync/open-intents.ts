@@ -1,5 +1,5 @@
-import { keptKeys } from "../cluster/observe/target-keys.ts";
-import { groupOf } from "../model/api-group.ts";
+import { keptKeys } from "../cluster/observe/workloads.ts";
+import { groupOf } from "../model/spec-common.ts";
 import type { WriteOutcome } from "../model/decision.ts";
 import { type WorkloadKey, workloadKeyOf } from "../model/ids.ts";
 import type { ScaleRead, ScaleReading } from "../model/observation.ts";

@@ -1,5 +1,5 @@
 import { TidemarkError } from "../model/errors.ts";
-import type { OutsideEventRecord } from "../model/event-record.ts";
+import type { OutsideEventRecord } from "../model/records.ts";
 import { type AutoscalerUid, epochOfIntent, type WorkloadKey } from "../model/ids.ts";
 import type { UncountedScale } from "../model/records.ts";
 import type { SeenCount } from "../model/windows.ts";

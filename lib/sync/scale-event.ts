@@ -1,5 +1,5 @@
 import type { WriteOutcome } from "../model/decision.ts";
-import type { OutsideEventRecord } from "../model/event-record.ts";
+import type { OutsideEventRecord } from "../model/records.ts";
 import type { PartitionRef } from "../model/ids.ts";
 import type { Intent, ScaleEventRecord } from "../model/records.ts";
 import type { ReadySpec } from "./load-specs.ts";

@@ -9,7 +9,7 @@ import {
   WHOLE_CLUSTER,
   workloadKeyOf,
 } from "../../lib/model/ids.ts";
-import { incarnationOf } from "../../lib/model/incarnation.ts";
+import { incarnationOf } from "../../lib/model/records.ts";
 
 it("names are the texts that they were made of", () => {
   const names = [clusterName, partitionName, namespace, autoscalerName, autoscalerUid, workloadKeyOf].map((name) => name("web"));

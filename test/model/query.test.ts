@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { groupOf } from "../../lib/model/api-group.ts";
+import { groupOf } from "../../lib/model/spec-common.ts";
 import type { ScaleReading } from "../../lib/model/observation.ts";
 import { podSelectorText, queryKey } from "../../lib/model/query.ts";
 import type { HpaMetric, HpaSpec } from "../../lib/model/spec-hpa.ts";

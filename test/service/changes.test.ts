@@ -4,7 +4,7 @@ import { clusterName, namespace } from "../../lib/model/ids.ts";
 import { openQueries, openService } from "../../lib/service/open.ts";
 import type { ChangeQuery, Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import { fieldChanges } from "../../lib/service/views/field-changes.ts";
+import { fieldChanges } from "../../lib/service/views/change-view.ts";
 import { insertChange } from "../../lib/store/history/changes.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";

@@ -6,7 +6,7 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NO_WINDOWS } from "../../lib/service/explain/autoscaler-windows.ts";
 import { whatIf } from "../../lib/service/explain/what-if.ts";
-import { timesTarget } from "../../lib/service/views/metric-targets.ts";
+import { timesTarget } from "../../lib/service/explain/leading-metric.ts";
 import type { WindowsView } from "../../lib/views/windows.ts";
 import { hpa } from "../policy/multi-threshold/world.ts";
 import { specOf } from "../policy/spec-of.ts";

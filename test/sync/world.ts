@@ -1,4 +1,4 @@
-import type { EventRecord } from "../../lib/model/event-record.ts";
+import type { EventRecord } from "../../lib/model/records.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord, ScaleEventRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";

@@ -7,7 +7,7 @@ import { hasDowntime } from "../../manifest/import/schedules/downtimes.ts";
 import { type Attached, type Converted, isTimed, withoutScheduleMetrics, withSchedules } from "../../manifest/import/schedules/with-schedules.ts";
 import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { TriggerSources } from "../../manifest/import/keda/native-scaled-object.ts";
-import type { Validation } from "../../manifest/validation.ts";
+import type { Validation } from "../../model/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import { joined, type Printed, text } from "../../report/printed.ts";

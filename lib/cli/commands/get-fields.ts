@@ -2,11 +2,23 @@ import { nearestName } from "../../model/nearest-name.ts";
 import { lines } from "../../report/printed.ts";
 import { ROW_FIELDS, type RowField, type TableRow, withFields } from "../../service/views/row-view.ts";
 import type { Printer, Session } from "../io.ts";
-import { isDocument, rowPrinter } from "../output/autoscaler-printer.ts";
+import { isDocument, rowPrinter, type RowOptions } from "../output/autoscaler-printer.ts";
 import { listWriter } from "../output/list-writers.ts";
 import { Table } from "../output/text-table.ts";
 import { usage } from "../usage-error.ts";
-import type { GetOptions } from "./get-options.ts";
+import type { ScopeOptions } from "../scope-options.ts";
+
+export interface GetOptions extends ScopeOptions, RowOptions {
+  readonly allNamespaces?: true;
+  readonly selector?: string;
+  /** Path of a field; without it the order is that of cluster, namespace and name. */
+  readonly sortBy?: string;
+  /** Names of fields of a row, with commas between them. */
+  readonly fields?: string;
+  readonly watch?: true;
+  /** Like `watch`, without the list at the beginning. */
+  readonly watchOnly?: true;
+}
 
 /** The fields of `--fields`; undefined without it. Throws a usage error for a name that no row has. */
 export const fieldsOf = ({ fields }: Pick<GetOptions, "fields">): readonly RowField[] | undefined =>

@@ -7,7 +7,7 @@ import { namedAutoscalers, namedIfThere } from "../named-autoscalers.ts";
 import { autoscalerPrinter, isDocument, rowPrinter, type Shown } from "../output/autoscaler-printer.ts";
 import type { Selection } from "../selected-names.ts";
 import { watch } from "../watch.ts";
-import type { GetOptions } from "./get-options.ts";
+import type { GetOptions } from "./get-fields.ts";
 
 interface Known<Form> {
   readonly view: Form;

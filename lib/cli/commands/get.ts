@@ -15,7 +15,7 @@ import { listWriter } from "../output/list-writers.ts";
 import type { Resource, Selection } from "../selected-names.ts";
 import { usage } from "../usage-error.ts";
 import { checkFields, fieldsOf, printFields, rowsWriter } from "./get-fields.ts";
-import type { GetOptions } from "./get-options.ts";
+import type { GetOptions } from "./get-fields.ts";
 import { getWatched } from "./get-watched.ts";
 
 /** Refuses options that contradict each other, before anything is opened. */

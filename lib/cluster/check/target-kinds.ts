@@ -1,4 +1,4 @@
-import { groupOf } from "../../model/api-group.ts";
+import { groupOf } from "../../model/spec-common.ts";
 import { foreignText } from "../../model/foreign-text.ts";
 import { isObject } from "../../model/is-object.ts";
 import { asObject, asText } from "../../model/read/json.ts";

@@ -1,4 +1,4 @@
-import { groupOf } from "../../model/api-group.ts";
+import { groupOf } from "../../model/spec-common.ts";
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import { asObject, asText } from "../../model/read/json.ts";
@@ -15,7 +15,7 @@ import { lateLists, listScope } from "./heavy-namespaces.ts";
 import { RIVAL_KINDS, type RivalKind } from "./rival-kinds.ts";
 import type { LookedFor, Marks } from "./rival-memory.ts";
 import { covers, type Scope, scopesFor } from "./scopes.ts";
-import { keptKeys } from "./target-keys.ts";
+import { keptKeys } from "./workloads.ts";
 import { type Observing, type Scales, targetKey } from "./workloads.ts";
 
 /** Key of a target, without the version of its API. */

@@ -15,10 +15,26 @@ import type { Flows } from "./flows.ts";
 import { listScope } from "./heavy-namespaces.ts";
 import type { Memory } from "./memory.ts";
 import { covers, type Scope, scopesFor } from "./scopes.ts";
-import { keptKeys } from "./target-keys.ts";
 
 /** The scales by `targetKey`. */
 export type Scales = ReadonlyMap<string, ScaleReading>;
+
+type KeyOfTarget = (namespace: string, target: TargetRef) => string;
+
+/**
+ * Keeps the key of each target for as long as the target itself. The specs of a warm environment are the same objects in every sync, and each sync needs the keys of all of them several
+ * times: a new text would have to be made, hashed and compared each time. Equal specs may share a target over namespaces, so that the namespace is compared.
+ */
+export const keptKeys = (keyOf: KeyOfTarget): KeyOfTarget => {
+  const kept = new WeakMap<TargetRef, { readonly namespace: string; readonly key: string }>();
+  return (namespace, target) => {
+    const known = kept.get(target);
+    if (known?.namespace === namespace) return known.key;
+    const key = keyOf(namespace, target);
+    kept.set(target, { namespace, key });
+    return key;
+  };
+};
 
 export interface Target {
   readonly namespace: Namespace;

@@ -3,7 +3,7 @@ import { admitOrThrow } from "../../manifest/admit.ts";
 import { MAX_TEXT_BYTES, newBudget } from "../../manifest/budget.ts";
 import { readManifests } from "../../manifest/documents.ts";
 import { newOtherKinds } from "../../manifest/other-kinds.ts";
-import type { Validation } from "../../manifest/validation.ts";
+import type { Validation } from "../../model/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { ScaleReading } from "../../model/observation.ts";
 import type { MetricQuery } from "../../model/query.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { Validation } from "../../manifest/validation.ts";
+import type { Validation } from "../../model/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../model/ids.ts";
 import { ANY_HOST, type ClusterRecord, type ConnectionRecord } from "../../model/records.ts";

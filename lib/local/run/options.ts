@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { VALIDATION_WORDS, type Validation, validationOf } from "../../manifest/validation.ts";
+import { VALIDATION_WORDS, type Validation, validationOf } from "../../model/validation.ts";
 import { readDuration } from "../../model/duration.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { LATEST_MS } from "../../model/instant.ts";

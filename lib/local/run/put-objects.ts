@@ -1,7 +1,7 @@
 import { admitOrThrow } from "../../manifest/admit.ts";
 import { readManifests } from "../../manifest/documents.ts";
 import { newOtherKinds } from "../../manifest/other-kinds.ts";
-import type { Validation } from "../../manifest/validation.ts";
+import type { Validation } from "../../model/validation.ts";
 import { isObject } from "../../model/is-object.ts";
 import { kindsReadFrom } from "../../model/origin.ts";
 import type { ClusterRecord } from "../../model/records.ts";

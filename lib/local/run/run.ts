@@ -14,7 +14,7 @@ import { beginFolder, refuseFolder, takeFolder } from "../folder/take-folder.ts"
 import { liveView } from "../view/live.ts";
 import { plainView } from "../view/plain-view.ts";
 import { type SummaryInput, summaryLines } from "../view/summary.ts";
-import type { View } from "../view/view.ts";
+import type { View } from "../view/plain-view.ts";
 import { type Closing, closing } from "./closing.ts";
 import { dataOption } from "./greeting.ts";
 import { openRun, type Run } from "./open-run.ts";

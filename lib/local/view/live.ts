@@ -10,7 +10,7 @@ import type { RunClock } from "../engine/clock.ts";
 import type { Row } from "./frame.ts";
 import { picture, rowsMax } from "./picture.ts";
 import type { StackReader } from "./reader.ts";
-import type { View } from "./view.ts";
+import type { View } from "./plain-view.ts";
 import { decisionText, lastKnownText, metricText } from "./words.ts";
 
 export interface LiveOptions {

@@ -4,8 +4,17 @@ import { stateWords } from "../../service/views/row-view.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { StackReader } from "./reader.ts";
-import type { View } from "./view.ts";
 import { decisionText, eventText, metricText, speedText } from "./words.ts";
+
+/** The view of a run, for people. */
+export interface View {
+  /** Shows a failure at once. */
+  readonly say: (line: string) => void;
+  /** Reads and shows the newest state. It is called periodically during the run. */
+  readonly refresh: () => Promise<void>;
+  /** Shows the last state and leaves the terminal as it was. */
+  readonly end: () => Promise<void>;
+}
 
 export interface PlainOptions {
   readonly write: (text: Printed) => void;

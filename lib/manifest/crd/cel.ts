@@ -1,7 +1,7 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import type { Json } from "../../fields/json.ts";
 import { isObject } from "../../model/is-object.ts";
-import { amountOf } from "../native/cel-amounts.ts";
+import { amountOf } from "../native/schema-conditions.ts";
 import { fieldsOf } from "../native/explain-field.ts";
 
 /**

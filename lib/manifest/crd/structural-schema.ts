@@ -1,7 +1,7 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { type Json, present } from "../../fields/json.ts";
-import type { ServerRule } from "../../fields/server-rule.ts";
-import { amountOf } from "../native/cel-amounts.ts";
+import type { ServerRule } from "../../fields/field-types.ts";
+import { amountOf } from "../native/schema-conditions.ts";
 import { pathOf } from "../native/explain-field.ts";
 import { serverRulesAt } from "../native/rule-table.ts";
 import { NOT_NEGATIVE_QUANTITY, POSITIVE_QUANTITY, PRINTABLE, QUANTITY, SEGMENT } from "../native/text-patterns.ts";

@@ -1,6 +1,6 @@
 import { present } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem, required, type Warning } from "../../fields/problem.ts";
-import { groupOf } from "../../model/api-group.ts";
+import { groupOf } from "../../model/spec-common.ts";
 import { canonicalOf } from "../../model/quantity.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import type { AdmitForm, FormOutcome, StoredForm } from "../form.ts";
@@ -16,7 +16,7 @@ import { type DraftSpec, isMarked, type Metric, type Reference } from "./v2-shap
 import { behaviorProblems } from "./validate-behavior.ts";
 import { markedProblems, selectorProblems } from "./validate-marked.ts";
 import { metricProblems } from "./validate-metric.ts";
-import { referenceProblems, unreadableVersion } from "./validate-reference.ts";
+import { referenceProblems, unreadableVersion } from "./validate-metric.ts";
 
 /** Admits one form of HorizontalPodAutoscaler: reads, defaults and validates it, then makes the stored object and the spec (hpa.md 1). */
 export const admitHpa =

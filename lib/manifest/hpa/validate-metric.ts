@@ -1,9 +1,8 @@
 import { forbidden, invalid, notSupported, type Problem, required } from "../../fields/problem.ts";
-import { groupOf } from "../../model/api-group.ts";
+import { groupOf } from "../../model/spec-common.ts";
 import { floatOf, signOf } from "../../model/quantity.ts";
-import { labelFaults, qualifiedNameFaults } from "../kubernetes-names.ts";
-import type { Metric, Target } from "./v2-shape.ts";
-import { referenceProblems, segmentProblems, unreadableVersion } from "./validate-reference.ts";
+import { labelFaults, qualifiedNameFaults, pathSegmentFaults } from "../kubernetes-names.ts";
+import type { Metric, Target, Reference } from "./v2-shape.ts";
 
 /** The members of a metric in the order of the API, which only checks the first present one (hpa.md 1.3). */
 const SOURCES = ["object", "external", "pods", "resource", "containerResource"] as const;
@@ -192,3 +191,17 @@ const useFaults = (name: string): string[] => {
   const extended = !name.startsWith(QUOTA_PREFIX) && qualifiedNameFaults(QUOTA_PREFIX + name).length === 0;
   return extended ? [] : ["doesn't follow extended resource name standard"];
 };
+
+/** Kind and name of an object; each is a segment of a path. */
+export const referenceProblems = (reference: Reference | undefined, path: string): Problem[] => [
+  ...segmentProblems(reference?.kind, `${path}.kind`, "", "write its kind, such as Deployment"),
+  ...segmentProblems(reference?.name, `${path}.name`, "", "write its name"),
+];
+
+const segmentProblems = (value: string | undefined, path: string, whenEmpty: string, fix: string): Problem[] =>
+  value === undefined || value === ""
+    ? [required(path, whenEmpty, fix)]
+    : pathSegmentFaults(value).map((fault) => invalid(path, fault, "write the name in the cluster, without / and %"));
+
+export const unreadableVersion = (path: string, apiVersion: string): Problem =>
+  invalid(path, `unexpected GroupVersion string: ${apiVersion}`, "write group/version, such as apps/v1");

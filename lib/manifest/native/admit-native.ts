@@ -20,7 +20,7 @@ import { nativeSpecOf } from "./spec.ts";
 import { GOVERNING, SPEC, SPEC_FIELDS, type SpecRead, type MetricRead } from "./spec-fields.ts";
 import { COUNTS } from "./watermark-block.ts";
 import { directionWarnings } from "./direction-warnings.ts";
-import { shortWindow } from "./short-window.ts";
+import { shortWindow } from "./direction-warnings.ts";
 
 const DOCUMENT = objectOf({ ...HEAD, spec: SPEC.shape });
 const FORM = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler" } as const;

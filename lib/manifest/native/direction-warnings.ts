@@ -1,6 +1,5 @@
 import type { Warning } from "../../fields/problem.ts";
 import { milliOf } from "../../model/quantity.ts";
-import { shortWindow } from "./short-window.ts";
 import type { RulesRead, SpecRead } from "./spec-fields.ts";
 
 type Way = "scaleUp" | "scaleDown";
@@ -119,3 +118,15 @@ const blockWarnings = ({ policies, selectPolicy }: RulesRead, path: string, way:
       ]
     : [];
 };
+
+/** Warns of a time shorter than a sync period, because a sync can only measure in periods. */
+export const shortWindow = (field: string, seconds: number | undefined, syncPeriodSeconds: number): readonly Warning[] =>
+  seconds !== undefined && seconds > 0 && seconds < syncPeriodSeconds
+    ? [
+        {
+          field,
+          message: `${seconds} s are shorter than the sync period of ${syncPeriodSeconds} s, so the next sync comes after it`,
+          fix: `write ${syncPeriodSeconds} or more`,
+        },
+      ]
+    : [];

@@ -1,9 +1,9 @@
 import { type FieldDescription, foreignBlock } from "../../fields/field-types.ts";
 import type { Json } from "../../fields/json.ts";
-import type { ServerRule } from "../../fields/server-rule.ts";
+import type { ServerRule } from "../../fields/field-types.ts";
 import { MAX_CONSTRAINT_SECONDS } from "../hpa/constraints.ts";
 import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "../hpa/validate-behavior.ts";
-import { amountOf, notAbove } from "./cel-amounts.ts";
+import { amountOf, notAbove } from "./schema-conditions.ts";
 import { choice, integer, listOf, object, quantity, REQUIRED, SELECTOR, text } from "./field-descriptions.ts";
 import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, inWords, isSet, members } from "./schema-conditions.ts";
 import { CONTAINER_RESOURCE, GROUP_VERSION, LABEL } from "./text-patterns.ts";

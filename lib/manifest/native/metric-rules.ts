@@ -3,7 +3,7 @@ import { forbidden, invalid, type Problem, required } from "../../fields/problem
 import { isObject } from "../../model/is-object.ts";
 import { isWhole, milliOf, type Quantity } from "../../model/quantity.ts";
 import { type AnySource, SOURCE_NAMES, SOURCES, type SourceName, sourceNamed } from "../../sources/sources.ts";
-import { notAbove } from "./cel-amounts.ts";
+import { notAbove } from "./schema-conditions.ts";
 import type { Rule } from "./paired-rule.ts";
 import { isOfRegistered, measureOf, sourcesOf } from "./read-metric.ts";
 import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifNot, ifThen, isSet, members } from "./schema-conditions.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../../fields/json.ts";
 import type { Problem } from "../../fields/problem.ts";
-import type { ServerRule } from "../../fields/server-rule.ts";
+import type { ServerRule } from "../../fields/field-types.ts";
 import type { SpecRead } from "./spec-fields.ts";
 
 /** One rule between the fields of an object: a condition of the JSON Schema for editors, the rule for the API server of a cluster (`tidemark crd`), and the problems for people. */

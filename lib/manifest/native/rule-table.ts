@@ -1,6 +1,6 @@
 import type { Json } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
-import type { ServerRule } from "../../fields/server-rule.ts";
+import type { ServerRule } from "../../fields/field-types.ts";
 import { METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
 import { type ManifestRead, type Rule, type RulesAtPath, rulesAt } from "./paired-rule.ts";
 import { sourcesOf } from "./read-metric.ts";

@@ -5,7 +5,7 @@ import { zoneProblem } from "../../model/time-zone.ts";
 import type { Rule } from "./paired-rule.ts";
 import { DATES_TEXT, DAYS_TEXT, type EntryRead, FROM_TEXT, TO_TEXT } from "./schedule-fields.ts";
 import { anyOf, areAbsent, ifThen, isSet, members } from "./schema-conditions.ts";
-import { shortWindow } from "./short-window.ts";
+import { shortWindow } from "./direction-warnings.ts";
 import type { SpecRead } from "./spec-fields.ts";
 
 const MINUTE_MS = 60_000;

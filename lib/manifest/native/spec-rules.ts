@@ -1,6 +1,6 @@
 import type { Json } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
-import { groupOf } from "../../model/api-group.ts";
+import { groupOf } from "../../model/spec-common.ts";
 import { isObject } from "../../model/is-object.ts";
 import { readExpression } from "../../sources/read-expression.ts";
 import { sourceNamed } from "../../sources/sources.ts";

@@ -1,7 +1,7 @@
 import { type FieldDescription, foreignBlock } from "../../fields/field-types.ts";
 import type { Json } from "../../fields/json.ts";
-import type { ServerRule } from "../../fields/server-rule.ts";
-import { notAbove } from "./cel-amounts.ts";
+import type { ServerRule } from "../../fields/field-types.ts";
+import { notAbove } from "./schema-conditions.ts";
 import { choice, flag, integer, listOf, object, quantity, REQUIRED, SELECTOR, text, textMap } from "./field-descriptions.ts";
 import { anyOf, equals, ifNot, ifThen, inWords, isSet, members } from "./schema-conditions.ts";
 import { HTTP_ADDRESS } from "./text-patterns.ts";

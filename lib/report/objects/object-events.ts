@@ -1,4 +1,4 @@
-import type { EventRecord } from "../../model/event-record.ts";
+import type { EventRecord } from "../../model/records.ts";
 import { type Json, listedConditions, METRICS_TIME, READY, wholeSecondText } from "./object-conditions.ts";
 
 /** One Event of Kubernetes about an object. Equal ids are one Event, however often they are reported. */

@@ -1,10 +1,10 @@
 import { type Admitted, recommenderIn } from "../../manifest/admit.ts";
 import type { Metadata } from "../../manifest/metadata.ts";
-import type { Validation } from "../../manifest/validation.ts";
+import type { Validation } from "../../model/validation.ts";
 import { mustAllow } from "../../model/access.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../../model/ids.ts";
-import { isOfEarlierCluster } from "../../model/incarnation.ts";
+import { isOfEarlierCluster } from "../../model/records.ts";
 import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { Calendar } from "../../model/schedule.ts";

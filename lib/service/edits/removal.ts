@@ -105,7 +105,7 @@ export const mustHaveStayed = async (context: ServiceContext, cluster: ClusterRe
   throw new TidemarkError("service.unknown", `Cannot apply: cluster "${cluster.name}" was removed in the meantime`, { name: cluster.name });
 };
 
-/** What was stored names the removed cluster, and holds in the new one (lib/model/incarnation.ts). */
+/** What was stored names the removed cluster, and holds in the new one (lib/model/records.ts). */
 const mustBeSame = ({ name, uid }: ClusterRecord, now: ClusterRecord): void => {
   if (now.uid === uid) return;
   const words = `cluster "${name}" was removed and added again in the meantime; check that it is the one that you mean, and apply again`;

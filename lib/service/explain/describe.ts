@@ -1,4 +1,4 @@
-import type { EventRecord } from "../../model/event-record.ts";
+import type { EventRecord } from "../../model/records.ts";
 import type { AutoscalerRef } from "../../model/ids.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { askDialect } from "../../policy/dialects.ts";

@@ -5,7 +5,6 @@ import type { ControllerSettings } from "../../model/settings.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { MetricBand } from "../../policy/explanations.ts";
-import { timesTarget } from "../views/metric-targets.ts";
 
 type Measured = Extract<MetricOutcome, { readonly kind: "measured" }>;
 type Watermarks = Extract<MetricBand, { readonly kind: "watermarks" }>;
@@ -127,3 +126,14 @@ const noOther = (value: string, side: "above" | "below", from: number, band: Wat
   const share = `the share of ${from} that it asks for rounds to no ${side === "above" ? "more" : "fewer"}`;
   return band.needsEverySample && side === "below" ? `${share}, or a running pod gave no sample` : share;
 };
+
+const AMOUNT = /^(\d+(?:\.\d+)?)(%|[A-Za-z]*)$/;
+
+/** A target text times a factor, in its own unit: "60%" by 1.1 is "66%", "1Gi" is "1.1Gi". A target that is no amount keeps the factor in words. */
+export const timesTarget = (target: string, factor: number): string => {
+  const [, amount, unit] = AMOUNT.exec(target) ?? [];
+  return amount === undefined ? `${rounded(factor)} times its target` : `${rounded(Number(amount) * factor)}${unit}`;
+};
+
+/** Rounds, because tolerances are doubles: 66, not 66.00000000000001. */
+const rounded = (value: number): number => Number(value.toFixed(2));

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { EventRecord } from "../../model/event-record.ts";
+import type { EventRecord } from "../../model/records.ts";
 import type { ClusterRecord, Evaluation, JournalPage } from "../../model/records.ts";
 import type { RecommendationRun } from "../../model/windows.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";

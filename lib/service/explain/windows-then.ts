@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { EventRecord } from "../../model/event-record.ts";
+import type { EventRecord } from "../../model/records.ts";
 import type { AutoscalerRecord, Evaluation } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type Memory, NEW_WINDOWS, type ScaleChange } from "../../model/windows.ts";

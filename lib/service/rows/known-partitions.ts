@@ -1,5 +1,5 @@
 import type { PartitionRef } from "../../model/ids.ts";
-import { incarnationOf } from "../../model/incarnation.ts";
+import { incarnationOf } from "../../model/records.ts";
 import type { PartitionIndex } from "../../model/partition-index.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import type { SummaryRow } from "../../model/summary.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { type Namespace, namespace } from "../../model/ids.ts";
-import { incarnationOf } from "../../model/incarnation.ts";
+import { incarnationOf } from "../../model/records.ts";
 import type { IndexRow } from "../../model/partition-index.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import type { Head } from "../../store/head/head.ts";

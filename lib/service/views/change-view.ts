@@ -5,10 +5,10 @@ import { LATEST_MS } from "../../model/instant.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { Override } from "../../model/override.ts";
 import type { Calendar } from "../../model/schedule.ts";
-import type { ChangeView } from "../../views/change.ts";
-import { fieldChanges } from "./field-changes.ts";
+import type { ChangeView, FieldChange } from "../../views/change.ts";
 import { overrideFields } from "./override-view.ts";
 import { rfc3339 } from "./rfc3339.ts";
+import { isDeepStrictEqual } from "node:util";
 
 const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
 
@@ -117,4 +117,15 @@ export const madeOf = (
   if (all.some(({ verb, id, baseGeneration }) => verb === "takeover-failed" && baseGeneration === generation && uidOfIntent(id) === uid))
     return false;
   return bases.includes(generation) || (now?.uid === uid && now.generation === generation);
+};
+
+const sameShape = (one: unknown, other: unknown): boolean => (isObject(one) && isObject(other)) || (Array.isArray(one) && Array.isArray(other));
+
+/** The fields in which two JSON documents differ, in their order, as deep as possible. */
+export const fieldChanges = (before: unknown, after: unknown, path = ""): readonly FieldChange[] => {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (!sameShape(before, after)) return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }];
+  const [one, other] = [before as Readonly<Record<string, unknown>>, after as Readonly<Record<string, unknown>>];
+  const below = (name: string): string => (Array.isArray(before) ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`);
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].flatMap((name) => fieldChanges(one[name], other[name], below(name)));
 };

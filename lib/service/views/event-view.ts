@@ -1,5 +1,5 @@
 import type { StepOutcome } from "../../model/decision.ts";
-import type { EventRecord } from "../../model/event-record.ts";
+import type { EventRecord } from "../../model/records.ts";
 import type { Evaluation } from "../../model/records.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
 import type { MetricReading } from "../../report/metric-reading.ts";

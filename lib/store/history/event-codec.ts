@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import type { EventRecord } from "../../model/event-record.ts";
+import type { EventRecord } from "../../model/records.ts";
 import { autoscalerName, clusterName, namespace, uidOfIntent } from "../../model/ids.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { EVENT_SK_PREFIX, type Key } from "../table/keys.ts";

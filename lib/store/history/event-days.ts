@@ -1,6 +1,6 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
-import type { EventRecord } from "../../model/event-record.ts";
+import type { EventRecord } from "../../model/records.ts";
 import type { ClusterName } from "../../model/ids.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { closedDayKey, dayOf, eventDayOf, eventDaysPk } from "../table/keys.ts";

@@ -1,5 +1,5 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import type { EventRecord } from "../../model/event-record.ts";
+import type { EventRecord } from "../../model/records.ts";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
 import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, type Key, lateDayKey, sortableMs } from "../table/keys.ts";

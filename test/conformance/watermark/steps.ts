@@ -8,9 +8,9 @@ import { scaleDownLimit, scaleUpLimit } from "../../../lib/policy/shared/velocit
 import { decideInner, decideWatermark } from "../../../lib/policy/watermark/decide.ts";
 import { afterWatermarkWrite } from "../../../lib/policy/watermark/steps/after-write.ts";
 import { combine, type ProposalSource, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
-import type { Deviations } from "../../../lib/policy/watermark/steps/deviations.ts";
+import type { Deviations } from "../../../lib/policy/watermark/steps/bounds.ts";
 import { shouldScale } from "../../../lib/policy/watermark/steps/gates.ts";
-import { newestFirst } from "../../../lib/policy/watermark/steps/newest-first.ts";
+import { newestFirst } from "../../../lib/policy/watermark/steps/sync.ts";
 import { limitSentence } from "../../../lib/policy/watermark/steps/sentences.ts";
 import { started } from "../../../lib/policy/watermark/steps/sync.ts";
 import { normalise } from "../../../lib/policy/watermark/steps/velocity.ts";

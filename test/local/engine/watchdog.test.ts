@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
-const WATCHDOG = fileURLToPath(new URL("../../../lib/local/engine/watchdog.ts", import.meta.url));
+const WATCHDOG = fileURLToPath(new URL("../../../lib/local/run/run-activities.ts", import.meta.url));
 
 const runWith = async (work: string) => {
   const script = `import { startWatchdog } from ${JSON.stringify(WATCHDOG)};\nconst dog = startWatchdog(300);\n${work}`;

@@ -1,4 +1,4 @@
-import type { OutsideEventRecord } from "../../../lib/model/event-record.ts";
+import type { OutsideEventRecord } from "../../../lib/model/records.ts";
 import { type AutoscalerUid, uidOfIntent } from "../../../lib/model/ids.ts";
 import type { StoredWindows } from "../../../lib/model/records.ts";
 import type { ScaleChange } from "../../../lib/model/windows.ts";

@@ -2,7 +2,7 @@ import type { Windows } from "../../../model/windows.ts";
 import { wholeSeconds } from "../../shared/forbidden.ts";
 import { type Change, lastScaledAt, type OutsideChange } from "../../shared/recorded-scales.ts";
 import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
-import { newestFirst } from "./newest-first.ts";
+import { newestFirst } from "./sync.ts";
 import { failedScale, scaled } from "./sentences.ts";
 
 /**

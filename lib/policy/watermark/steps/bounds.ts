@@ -1,9 +1,22 @@
 import type { ScaleRead } from "../../../model/observation.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Combined } from "./combine.ts";
-import type { Deviations } from "./deviations.ts";
 import type { Gate } from "./gates.ts";
 import { gateSentence } from "./sentences.ts";
+
+/**
+ * Where Tidemark does something else than the original, always the safer thing; each is listed in docs/watermark.md. The recorded decisions of single functions are compared with all of them off.
+ */
+export interface Deviations {
+  /** min and max hold while a metric is unavailable; the original forgets them (watermark.md 2.18 b). */
+  readonly boundsWithoutMetrics: boolean;
+  /** A target without running pods goes to minReplicas; the original writes 1 (2.18 m). */
+  readonly neverBelowMin: boolean;
+  /** A zero that is not tolerated, or a spec without any source, never shrinks; the original does (2.18 c, k). */
+  readonly noShrinkOnNothing: boolean;
+}
+
+export const SAFE: Deviations = { boundsWithoutMetrics: true, neverBelowMin: true, noShrinkOnNothing: true };
 
 /** The last word: which count, whether it is written, and why. A count equal to the current one is written too, by the first decision ever (watermark.md 2.18 a). */
 export interface Verdict {

@@ -5,11 +5,9 @@ import type { Condition, Status } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import type { ConditionReport } from "../../shared/conditions.ts";
 import { startedWith, type StepState } from "../../shared/steps.ts";
-import type { Verdict } from "./bounds.ts";
+import { type Deviations, SAFE, type Verdict } from "./bounds.ts";
 import { type Combined, NOTHING, sourcesOf } from "./combine.ts";
-import { type Deviations, SAFE } from "./deviations.ts";
 import { type Gate, OPEN } from "./gates.ts";
-import { newestFirst } from "./newest-first.ts";
 import type { Note } from "./notes.ts";
 
 /** What these rules look at; they have no settings of the cluster. */
@@ -93,4 +91,18 @@ export const noted = (sync: WatermarkSync, ...notes: readonly Note[]): Watermark
 const conditionSeries = ({ type, status }: ConditionReport): readonly GaugeWrite[] => {
   const condition = CONDITION_SERIES[type];
   return condition === undefined ? [] : [{ name: "conditions", labels: { condition }, value: status === "True" ? 1 : 0 }];
+};
+
+/**
+ * Newest transition first (watermark.md 2.3). The original's clock moves on inside a sync, so of the transitions of one sync the last is the newest; a condition that kept its
+ * status keeps its place among its equals.
+ */
+export const newestFirst = (conditions: readonly Condition[], report: ConditionReport, nowMs: number): readonly Condition[] => {
+  const before = conditions.find(({ type }) => type === report.type);
+  const kept = before?.status === report.status;
+  const condition: Condition = { ...report, transitionMs: kept ? before.transitionMs : nowMs };
+  const all = kept
+    ? conditions.map((known) => (known === before ? condition : known))
+    : [condition, ...conditions.filter((known) => known !== before)];
+  return all.toSorted((one, other) => other.transitionMs - one.transitionMs);
 };
