@@ -49,6 +49,15 @@ export const FLOW_SHARE_MS = 100;
 /** How long the first decisions wait for all namespaces together, once the LISTs are read. */
 export const FLOWS_PATIENCE_MS = 500;
 
+/** How long a namespace counts as slow after its questions took longer than its share: the others are decided before it is asked. */
+export const SLOW_TTL_MS = 10 * 60_000;
+
+/** When a slow namespace is asked at the latest, so that a long burst of writes of the others does not take the time for it. */
+export const SLOW_BEGINS_MS = 1_000;
+
+/** Most slow namespaces that a client remembers. */
+export const MAX_SLOW_NAMESPACES = 10_000;
+
 /** Most characters of the selector of a workload: sixty requirements of the longest legal names. It is compared with each pod of its namespace. */
 export const MAX_SELECTOR_CHARACTERS = 16 * 1024;
 

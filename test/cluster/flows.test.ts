@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ClusterClient, ObservedCluster } from "../../lib/cluster/cluster-client.ts";
-import { MAX_FLOW_SHARE_BYTES } from "../../lib/cluster/request-limits.ts";
+import { FLOW_SHARE_MS, MAX_FLOW_SHARE_BYTES, SLOW_BEGINS_MS } from "../../lib/cluster/request-limits.ts";
 import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
 import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes } from "./stand-in/kubernetes.ts";
@@ -27,6 +27,7 @@ const adapter = (namespace: string, delayMs: number, body: unknown = VALUE): voi
     answer: (...call) => setTimeout(() => json(200, body)(...call), delayMs),
   });
 };
+const askedOf = (namespace: string): number => server.seen.filter(({ url }) => url.pathname.includes(`/namespaces/${namespace}/b`)).length;
 const names = (observed: ObservedCluster): readonly string[] => [...observed.observations.keys()].toSorted();
 
 describe("observe() in rounds", () => {
@@ -51,6 +52,47 @@ describe("observe() in rounds", () => {
     expect(rounds.flatMap(names).toSorted()).toEqual(["bank/web", "mill/web"]);
     expect(last && names(last)).toEqual(["shop/web"]);
     expect(last && partsOf(seen(last, slow).observation.answers).external.values().next().value).toMatchObject({ kind: "answered" });
+  });
+
+  it("asks a namespace that was slow after the others were decided, in every sync but the first of a client", async () => {
+    fillWith(server, [
+      ["bank", "web"],
+      ["mill", "web"],
+      ["shop", "web"],
+    ]);
+    adapter("mill", 0);
+    adapter("shop", 1.5 * FLOW_SHARE_MS);
+    await client.observe([cpu, quick, slow], WHOLE);
+    // Also after it was fast once.
+    server.overrides.splice(-1);
+    adapter("shop", 0);
+    for (const _sync of ["second", "third"]) {
+      server.seen.splice(0);
+      const first = await client.observe([cpu, quick, slow], { ...WHOLE, inRounds: true });
+      expect(names(first)).toEqual(["bank/web", "mill/web"]);
+      expect(askedOf("shop")).toBe(0);
+      const later = await first.later?.();
+      expect(askedOf("shop")).toBe(1);
+      expect(later && names(later)).toEqual(["shop/web"]);
+      expect(later && partsOf(seen(later, slow).observation.answers).external.values().next().value).toMatchObject({ kind: "answered" });
+      expect(later?.later).toBeUndefined();
+    }
+  });
+
+  it("asks a namespace that was slow within a second, where the writes of the others take longer", async () => {
+    fillWith(server, [
+      ["bank", "web"],
+      ["shop", "web"],
+    ]);
+    adapter("shop", 1.5 * FLOW_SHARE_MS);
+    await client.observe([cpu, slow], WHOLE);
+    server.seen.splice(0);
+    const first = await client.observe([cpu, slow], { ...WHOLE, inRounds: true });
+    expect([names(first), askedOf("shop")]).toEqual([["bank/web"], 0]);
+    await vi.waitFor(() => expect(askedOf("shop")).toBe(1), { timeout: 10 * SLOW_BEGINS_MS });
+    const later = await first.later?.();
+    expect(later && names(later)).toEqual(["shop/web"]);
+    expect(askedOf("shop")).toBe(1);
   });
 
   it("waits for all where the caller decides once", async () => {

@@ -1,6 +1,15 @@
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure } from "../../model/observation.ts";
-import { MAX_FLOW_LIST_BYTES, MAX_FLOW_SHARE_BYTES, MAX_FLOW_SHARE_CALLS, SHARED_CALLS } from "../request-limits.ts";
+import {
+  FLOW_SHARE_MS,
+  MAX_FLOW_LIST_BYTES,
+  MAX_FLOW_SHARE_BYTES,
+  MAX_FLOW_SHARE_CALLS,
+  MAX_SLOW_NAMESPACES,
+  SHARED_CALLS,
+  SLOW_BEGINS_MS,
+  SLOW_TTL_MS,
+} from "../request-limits.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 
@@ -11,7 +20,7 @@ import type { Surroundings } from "../transport/surroundings.ts";
 export interface Flows {
   /** Asks for a namespace, under its share of the budget. */
   readonly ask: <Result>(namespace: Namespace, call: (budget: CallBudget) => Promise<Result>) => Promise<Result>;
-  /** The same for a call that stores its answer itself. A mistake that it throws comes out of the next `within`. */
+  /** The same for a call that stores its answer itself. A mistake that it throws comes out of the next `within`. A namespace that was slow in an earlier sync is asked from `beginLate` on. */
   readonly start: (namespace: Namespace, call: (budget: CallBudget) => Promise<void>) => void;
   /** The same for what is asked after all others were decided: nothing is asked before `beginLate`. A LIST has a share of bytes of its own. */
   readonly startLate: (namespace: Namespace, call: (budget: CallBudget) => Promise<void>, share: Share) => void;
@@ -44,13 +53,32 @@ interface Flow {
   listBytes: number;
 }
 
+/** The namespaces whose questions took longer than their share in an earlier sync of this client. Nothing waits for them again: an adapter that is slow for ever costs the others time once. */
+export interface SlowNamespaces {
+  readonly has: (namespace: Namespace) => boolean;
+  readonly add: (namespace: Namespace) => void;
+}
+
+/** They are forgotten after a time and not after a fast sync, so that an adapter that is slow in every other sync counts as slow. */
+export const slowNamespaces = (clock: () => number): SlowNamespaces => {
+  const untilMs = new Map<Namespace, number>();
+  return {
+    has: (namespace) => clock() < (untilMs.get(namespace) ?? 0),
+    add: (namespace) => {
+      if (untilMs.size >= MAX_SLOW_NAMESPACES) untilMs.clear();
+      untilMs.set(namespace, clock() + SLOW_TTL_MS);
+    },
+  };
+};
+
 export interface FlowsOf {
   readonly budget: CallBudget;
+  readonly slow: SlowNamespaces;
   readonly elapsed: () => number;
   readonly after: Surroundings["after"];
 }
 
-export const newFlows = ({ budget, elapsed, after }: FlowsOf): Flows => {
+export const newFlows = ({ budget, slow, elapsed, after }: FlowsOf): Flows => {
   const flows = new Map<Namespace, Flow>();
   const open = new Set<Flow>();
   let changed = NOTHING;
@@ -72,6 +100,14 @@ export const newFlows = ({ budget, elapsed, after }: FlowsOf): Flows => {
   };
 
   const late: (() => void)[] = [];
+  /** The questions of slow namespaces. They begin with what is late, and no later than `SLOW_BEGINS_MS` after the first: they wait for the decisions of the others, not for a burst of writes. */
+  const lateSlow: (() => void)[] = [];
+  let cancelSlow = NOTHING;
+  const beginSlow = (): void => {
+    cancelSlow();
+    cancelSlow = NOTHING;
+    for (const start of lateSlow.splice(0)) start();
+  };
 
   const askFrom = async <Result>(share: Share, namespace: Namespace, call: (budget: CallBudget) => Promise<Result>): Promise<Result> => {
     const flow = flowOf(namespace);
@@ -94,6 +130,7 @@ export const newFlows = ({ budget, elapsed, after }: FlowsOf): Flows => {
       return await call({ ...budget, take, receive });
     } finally {
       end(flow, hasBegun);
+      if (share === "questions" && usedMs(flow) >= FLOW_SHARE_MS) slow.add(namespace);
     }
   };
   const mistakes: unknown[] = [];
@@ -104,11 +141,16 @@ export const newFlows = ({ budget, elapsed, after }: FlowsOf): Flows => {
 
   return {
     ask: (namespace, call) => askFrom("questions", namespace, call),
-    start: (namespace, call) => startFrom("questions", namespace, call),
+    start: (namespace, call) => {
+      if (!slow.has(namespace)) return startFrom("questions", namespace, call);
+      if (lateSlow.length === 0) cancelSlow = after(SLOW_BEGINS_MS, beginSlow);
+      lateSlow.push(() => startFrom("questions", namespace, call));
+    },
     startLate: (namespace, call, share) => {
       late.push(() => startFrom(share, namespace, call));
     },
     beginLate: () => {
+      beginSlow();
       for (const start of late.splice(0)) start();
     },
     bytes: () => new Map([...flows].map(([namespace, { bytes }]) => [namespace, bytes])),
@@ -134,7 +176,7 @@ export const newFlows = ({ budget, elapsed, after }: FlowsOf): Flows => {
       });
       if (mistakes.length > 0) throw mistakes[0];
     },
-    areDone: () => open.size + late.length === 0,
+    areDone: () => open.size + late.length + lateSlow.length === 0,
   };
 };
 

@@ -1,5 +1,6 @@
 import { type KeptLists, keptLists } from "../unchanged-items.ts";
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS, MAX_OTHER_STACKS, OTHER_STACK_MS } from "../request-limits.ts";
+import { type SlowNamespaces, slowNamespaces } from "./flows.ts";
 import { type HeavyNamespaces, heavyNamespaces } from "./heavy-namespaces.ts";
 import { type RivalMemory, rivalMemory } from "./rival-memory.ts";
 import type { ScaleReading } from "../../model/observation.ts";
@@ -15,6 +16,7 @@ export interface Memory {
   readonly refuseList: (path: string, message: string) => void;
   readonly rivals: RivalMemory;
   readonly heavy: HeavyNamespaces;
+  readonly slow: SlowNamespaces;
   readonly unchanged: KeptLists;
   readonly otherStacks: OtherStacks;
   /** For each API group, the version that was served last; "" where the group was not installed. */
@@ -48,6 +50,7 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
     },
     rivals: rivalMemory(clock),
     heavy: heavyNamespaces(),
+    slow: slowNamespaces(clock),
     unchanged: keptLists(),
     otherStacks: otherStacks(clock),
     rivalVersions: new Map(),

@@ -27,7 +27,7 @@ import { type Observing, observeScales, type Scales, targetKey } from "./workloa
  */
 export const observe = async (session: ApiSession, memory: Memory, watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster> => {
   const budget = callBudget({ budgetMs: limits.budgetMs, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed: session.elapsed });
-  const flows = newFlows({ budget, elapsed: session.elapsed, after: session.after });
+  const flows = newFlows({ budget, slow: memory.slow, elapsed: session.elapsed, after: session.after });
   const observing: Observing = { session, budget, flows, limits, memory };
   const observingMonitors = observeMonitors(observing, watched);
   const scales = new Map<string, ScaleReading>();
