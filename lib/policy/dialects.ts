@@ -99,6 +99,9 @@ export const asksOf = (
 export const registeredQuestions = (spec: AutoscalerSpec, known: KnownSoFar): readonly RegisteredQuery[] =>
   askDialect(spec, (dialect, own) => dialect.registered?.(own, known) ?? NO_QUERIES);
 
+/** False for rules that ask no registered source, which is most of them. */
+export const mayAskSources = (spec: AutoscalerSpec): boolean => askDialect(spec, (dialect) => dialect.registered !== undefined);
+
 /** Every question to registered sources, due or not. */
 export const sourceUses = (spec: AutoscalerSpec): readonly SourceUse[] => askDialect(spec, (dialect, own) => dialect.asksSources?.(own) ?? []);
 

@@ -42,6 +42,7 @@ export type AnySource = MetricSource<object, SourceSpec, MetricQuery>;
 export const sourceNamed = (name: SourceName): AnySource => SOURCES[name] as unknown as AnySource;
 
 const ALL: readonly (readonly [SourceName, AnySource])[] = SOURCE_NAMES.map((name) => [name, sourceNamed(name)]);
+const BY_NAME: ReadonlyMap<string, AnySource> = new Map(ALL);
 const BY_TYPE = new Map(ALL.map(([, source]) => [source.type, source] as const).toReversed());
 
 /** The source that a spec names. Exhaustive: a caller does not compile while a type of a spec has no line in the table. */
@@ -53,7 +54,7 @@ export const sourceOf = ({ type }: { readonly type: (typeof SOURCES)[SourceName]
 
 /** The source that answers a question, which begins with the name of its field. */
 export const answererOf = ({ for: name }: MetricQuery): AnySource => {
-  const source = ALL.find(([known]) => known === name)?.[1];
+  const source = BY_NAME.get(name);
   if (source === undefined) throw new RangeError(`Cannot ask "${name}": no source answers it`);
   return source;
 };

@@ -5,7 +5,7 @@ import { type MetricSourceRecord, mayAsk } from "../model/metric-source.ts";
 import type { Answer, Answers, MetricValue, QuestionKey, Samples } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
 import type { Windows } from "../model/windows.ts";
-import { registeredQuestions } from "../policy/dialects.ts";
+import { mayAskSources, registeredQuestions } from "../policy/dialects.ts";
 import type { SourceClient, SourceClientOptions } from "../source-client/source-client.ts";
 import { noAnswer, type RegisteredQuery } from "../sources/source.ts";
 import { listMetricSources } from "../store/records/metric-sources.ts";
@@ -123,11 +123,13 @@ interface Place {
 }
 
 const askingOf = ({ specs, pages, nowMs }: Loaded, failures: RuleFailures): readonly Asking[] => {
+  const able = specs.all.filter((loaded) => loaded.kind === "ready" && mayAskSources(loaded.spec));
+  if (able.length === 0) return [];
   const kept = new Map<AutoscalerUid, Windows["memory"]["answers"]>();
   for (const page of pages) {
     if (page.kind === "read") for (const [uid, { windows }] of page.entries) if (windows.memory.answers) kept.set(uid, windows.memory.answers);
   }
-  return specs.all.flatMap((loaded) => {
+  return able.flatMap((loaded) => {
     if (loaded.kind !== "ready") return [];
     const { uid, namespace } = loaded.record;
     const queries = failures.guarded(

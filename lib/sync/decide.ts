@@ -100,6 +100,7 @@ export const decideAll = (
   const outsideOf = outsideScales(loaded);
   const work = workOfNamespaces();
   const { observations } = seen.observed;
+  const answered = seen.answeredMs === undefined ? {} : { answeredMs: seen.answeredMs };
   const decideOne = (autoscaler: ReadySpec): Verdict => {
     const { uid } = autoscaler.record;
     const observed = observations.get(uid);
@@ -114,7 +115,7 @@ export const decideAll = (
       () => withOutside(rules, loaded, { input: before, uid, outside, rivals: beside.rivals }),
       () => before.windows,
     );
-    const input = { ...before, windows, ...(seen.answeredMs !== undefined && { answeredMs: seen.answeredMs }) };
+    const input = { ...before, windows, ...answered };
     const decision = seen.failures.guarded<Decision | undefined>(
       uid,
       () => rules.decide(input),
@@ -155,14 +156,13 @@ const decidedOf = (
   const { rivals, known } = beside;
   const { waiting, forbidden } = newerOf(loaded, decided);
   const { overShare } = observed;
-  const evaluated = {
-    ...decided,
-    ...(rivals.length > 0 && { rivals }),
-    ...(known && { knownRivals: known }),
-    ...(overShare !== undefined && { overShare }),
-    ...(isBeside(beside, observed) && { beside: true as const }),
-    ...waiting,
-  };
+  // One of each autoscaler is made in every sync.
+  const evaluated: { -readonly [Member in keyof Evaluated]: Evaluated[Member] } = { ...decided };
+  if (rivals.length > 0) evaluated.rivals = rivals;
+  if (known) evaluated.knownRivals = known;
+  if (overShare !== undefined) evaluated.overShare = overShare;
+  if (isBeside(beside, observed)) evaluated.beside = true;
+  if (waiting) evaluated.waiting = waiting;
   const rivalHolds = rivalsOf(autoscaler, beside, observed.otherStack);
   return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalHolds, ...forbidden]);
 };
@@ -216,14 +216,14 @@ const FEW_LOOKS = 200;
 
 const verdictOf = (evaluated: Evaluated, client: ClusterClient | undefined, [hold, next]: readonly Because[]): HoldVerdict | ScaleVerdict => {
   const { decision, input, overShare } = evaluated;
-  if (hold) return { kind: "hold", ...evaluated, because: hold, withoutHold: withoutHold(decision, next) };
+  if (hold) return { ...evaluated, kind: "hold", because: hold, withoutHold: withoutHold(decision, next) };
   const read = input.observation.scale;
   // Rules that need the missing answer hold. Those that can do with the others go on as ever.
   if (decision.kind === "hold" && decision.failed && overShare !== undefined)
-    return { kind: "hold", ...evaluated, because: tenantOverShare(overShare) };
+    return { ...evaluated, kind: "hold", because: tenantOverShare(overShare) };
   // On doubt, hold: without a client, or a scale that was read, there is no version to write over. Every dialect holds then by its own rules.
-  if (decision.kind === "hold" || read.kind === "failed" || !client) return { kind: "hold", ...evaluated, because: decision.because };
-  return { kind: "scale", ...evaluated, because: decision.because, decision, read, client };
+  if (decision.kind === "hold" || read.kind === "failed" || !client) return { ...evaluated, kind: "hold", because: decision.because };
+  return { ...evaluated, kind: "scale", because: decision.because, decision, read, client };
 };
 
 /** Another hold may stand behind the first: when a freeze ends, a rival still keeps everything from being written. */
@@ -259,11 +259,11 @@ const NOTHING_NEWER: { readonly forbidden: readonly Because[] } = { forbidden: [
 const newerOf = (
   { objects }: Loaded,
   { autoscaler: { record, spec }, input, decision }: Pick<Evaluated, "autoscaler" | "input" | "decision">,
-): { readonly waiting?: Pick<Evaluated, "waiting">; readonly forbidden: readonly Because[] } => {
+): { readonly waiting?: Because; readonly forbidden: readonly Because[] } => {
   const waiting = objects?.waiting.get(record.uid);
   if (!waiting) return NOTHING_NEWER;
   const because = heldByNewer(waiting, { ...input, spec, decision });
-  return { waiting: { waiting: waiting.because }, forbidden: because ? [because] : [] };
+  return { waiting: waiting.because, forbidden: because ? [because] : [] };
 };
 
 /**

@@ -30,49 +30,35 @@ const outcomeAfter = (verdict: Verdict, after: After): Evaluation | undefined =>
   const { autoscaler, because } = verdict;
   if (autoscaler.kind === "unreadable") return undefined;
   const { uid, namespace, name } = autoscaler.record;
-  const { windows, totals } = after.entries.get(uid) ?? {};
-  const gauges = after.gauges.get(uid);
+  const entry = after.entries.get(uid);
+  const gauges = after.gaugesOf(uid);
   const refused = verdict.kind === "scale" ? after.refused.get(uid) : undefined;
   const decision = verdict.kind === "unevaluated" ? undefined : verdict.decision;
-  return {
-    uid,
-    namespace,
-    name,
-    ...outcomeOf(verdict),
-    because,
-    ...circumstancesOf(verdict),
-    ...inForceOf(verdict),
-    ...(refused && { refused }),
-    metrics: decision?.metrics ?? [],
-    steps: decision?.steps ?? [],
-    events: after.events.get(uid) ?? [],
-    ...(windows && { status: windows.status }),
-    ...(totals && { totals }),
-    ...(gauges && { gauges }),
-  };
+  const made: Making = Object.assign(outcomeOf({ uid, namespace, name }, verdict), { because });
+  if (verdict.kind !== "unevaluated") addCircumstances(made, verdict);
+  if (refused) made.refused = refused;
+  made.metrics = decision?.metrics ?? [];
+  made.steps = decision?.steps ?? [];
+  made.events = after.eventsOf(uid) ?? [];
+  if (entry) made.status = entry.windows.status;
+  if (entry?.totals) made.totals = entry.totals;
+  if (gauges) made.gauges = gauges;
+  return made as Evaluation;
 };
 
-/** What surrounds the decision: the hold, the other controllers, the failed read. */
-const circumstancesOf = (verdict: Verdict): Pick<Evaluation, "waiting" | "withoutHold" | "rivals" | "failedRead"> => {
-  if (verdict.kind === "unevaluated") return {};
-  const { rivals, waiting, input, decision } = verdict;
+/** An evaluation while it is made, member by member: one of each autoscaler is made in every sync. Its members are stored in this order. */
+type Making = { -readonly [Member in keyof Evaluation]?: Evaluation[Member] | undefined };
+
+/** What surrounds the decision: the hold, the other controllers, the failed read; and the bounds of this sync, with the generation of the spec. */
+const addCircumstances = (made: Making, verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>): void => {
+  const { rivals, waiting, input, autoscaler, decision } = verdict;
   const failedRead = failedReadOf(input.observation, decision);
-  return {
-    ...(verdict.kind === "hold" && verdict.withoutHold && { withoutHold: verdict.withoutHold }),
-    ...(rivals && { rivals }),
-    ...(waiting && { waiting }),
-    ...(failedRead && { failedRead }),
-  };
-};
-
-/** The bounds of this sync, and the generation of the spec. */
-const inForceOf = (verdict: Verdict): Pick<Evaluation, "bounds" | "generation"> => {
-  if (verdict.kind === "unevaluated") return {};
-  const { input, autoscaler, decision } = verdict;
-  return {
-    bounds: boundsOf(decision, input),
-    generation: autoscaler.record.generation,
-  };
+  if (verdict.kind === "hold" && verdict.withoutHold) made.withoutHold = verdict.withoutHold;
+  if (rivals) made.rivals = rivals;
+  if (waiting) made.waiting = waiting;
+  if (failedRead) made.failedRead = failedRead;
+  made.bounds = boundsOf(decision, input);
+  made.generation = autoscaler.record.generation;
 };
 
 const readyOf = (verdict: Verdict): Pick<Evaluation, "ready"> => {
@@ -102,15 +88,25 @@ const readyPods = ({ scale, pods }: Observation): number | undefined => {
     : pods.select(reading.selector).filter(({ ready, deleting }) => ready?.status === "True" && !deleting).length;
 };
 
-const outcomeOf = (verdict: Verdict): Pick<Evaluation, "kind" | "failed" | "from" | "to"> => {
-  if (verdict.kind === "unevaluated") return { kind: "hold", failed: true };
-  if (verdict.kind === "scale") return { kind: "scale", failed: false, from: verdict.decision.from, to: verdict.decision.to };
+const outcomeOf = (
+  { uid, namespace, name }: Pick<Evaluation, "uid" | "namespace" | "name">,
+  verdict: Verdict,
+): Pick<Evaluation, "uid" | "namespace" | "name" | "kind" | "failed" | "from" | "to"> => {
+  if (verdict.kind === "unevaluated") return { uid, namespace, name, kind: "hold", failed: true };
   const { decision } = verdict;
-  return { kind: "hold", failed: decision.kind === "hold" && decision.failed, ...(decision.from !== undefined && { from: decision.from }) };
+  if (verdict.kind === "scale") return { uid, namespace, name, kind: "scale", failed: false, from: verdict.decision.from, to: verdict.decision.to };
+  const failed = decision.kind === "hold" && decision.failed;
+  return decision.from === undefined
+    ? { uid, namespace, name, kind: "hold", failed }
+    : { uid, namespace, name, kind: "hold", failed, from: decision.from };
 };
 
 /** True where a limit at the maxReplicas in force, of the manifest, a schedule or an override, cuts what is wanted, and the workload has as many. */
-export const isAtMax = ({ bounds, from, steps }: Pick<Evaluation, "bounds" | "from" | "steps">): boolean => {
+export const isAtMax = ({
+  bounds,
+  from,
+  steps,
+}: Pick<Evaluation, "bounds" | "steps"> & { readonly from?: Evaluation["from"] | undefined }): boolean => {
   if (!bounds || from === undefined || from < bounds.max) return false;
   return steps.some(({ before, after, limit }) => limit !== undefined && after === bounds.max && before > after);
 };

@@ -37,15 +37,18 @@ export const besideOf = (loaded: Loaded): ((autoscaler: ReadySpec, observed: Obs
     const lost = looks.find((look) => look.outcome === "refused" && wasAnswered(look, namespace));
     const unknown = rivalsUnknown ?? (lost?.outcome === "refused" ? lostRight(lost) : undefined);
     const known = knownAfter(before, looks, connectionOf(loaded.cluster));
-    const seenBefore = before?.looks.some(([, seen]) => seen.length > 0) === true;
-    const still = stillThere(before, looks, rivals);
-    return {
-      rivals: still.length === 0 ? rivals : [...rivals, ...still],
-      seenBefore,
-      ...(unknown !== undefined && { unknown }),
-      ...(known && { known }),
-    };
+    return { ...sightOf(before, looks, rivals), ...(unknown !== undefined && { unknown }), ...(known && { known }) };
   };
+};
+
+const NOTHING_SEEN = { rivals: [], seenBefore: false } as const;
+
+/** The controllers that this sync has found, and those of earlier syncs that are still there. Beside almost every workload nothing was ever seen. */
+const sightOf = (before: KnownRivals | undefined, looks: readonly RivalLook[], rivals: readonly Rival[]): Pick<Beside, "rivals" | "seenBefore"> => {
+  const seenBefore = before?.looks.some((seen) => seen[1].length > 0) === true;
+  if (!seenBefore) return rivals.length === 0 ? NOTHING_SEEN : { rivals, seenBefore };
+  const still = stillThere(before, looks, rivals);
+  return { rivals: still.length === 0 ? rivals : [...rivals, ...still], seenBefore };
 };
 
 const NO_LOOKS: readonly RivalLook[] = [];
@@ -101,12 +104,8 @@ const kindsByNamespace = (loaded: Loaded): ReadonlyMap<Namespace, ReadonlySet<st
 const lostRight = ({ kind, message }: Refused): string =>
   `no ${kind} can be looked for any more: ${message}; see tidemark cluster check, or state the connection again if none is to be looked for (tidemark cluster add --replace)`;
 
-const NO_RIVALS: readonly Rival[] = [];
-
 /** The controllers of earlier syncs that no answer of this sync is about. */
-const stillThere = (before: KnownRivals | undefined, looks: readonly RivalLook[], found: readonly Rival[]): readonly Rival[] => {
-  // Beside almost every workload nothing was ever seen.
-  if (!before?.looks.some(([, rivals]) => rivals.length > 0)) return NO_RIVALS;
+const stillThere = (before: KnownRivals, looks: readonly RivalLook[], found: readonly Rival[]): readonly Rival[] => {
   const unanswered = before.looks.filter(([kind]) => !looks.some((look) => look.outcome === "answered" && look.kind === kind));
   const seen = unanswered.flatMap(([, rivals]) => rivals);
   return seen.filter(({ kind, name }, at) => ![...found, ...seen.slice(0, at)].some((other) => other.kind === kind && other.name === name));

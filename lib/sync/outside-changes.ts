@@ -47,15 +47,17 @@ export const storeOutside = async (
 ): Promise<Outside> => {
   const late = new Map(settled.late.map((scale) => [scale.scale.uid, scale]));
   const beforeLate = new Map<AutoscalerUid, OutsideScale>();
-  const found = verdicts.flatMap((verdict) => {
-    if (verdict.kind === "unevaluated") return [];
+  const found: OutsideEventRecord[] = [];
+  for (const verdict of verdicts) {
+    if (verdict.kind === "unevaluated") continue;
     const { uid } = verdict.autoscaler.record;
     const before = changeBeforeLate(loaded, verdict, late.get(uid));
     if (before) beforeLate.set(uid, before);
     const scale = verdict.outside ?? before;
+    if (!scale) continue;
     const sinceMs = storedOf(loaded, uid)?.seen?.sinceMs ?? loaded.head.evaluatedMs;
-    return scale ? [outsideEvent(message, verdict.autoscaler, scale, sinceMs)] : [];
-  });
+    found.push(outsideEvent(message, verdict.autoscaler, scale, sinceMs));
+  }
   if (found.length > 0) await mustHold(ports.tables, message, loaded.head.epoch);
   // After the readings, so that a step of the clock before them is found.
   if (found.length > 0) mustHaveRightClock(ports.tables, `tell what others did to the counts of "${message.cluster}/${message.partition}"`);
@@ -86,10 +88,11 @@ const changeBeforeLate = (
   { autoscaler, input, beside }: Exclude<Verdict, { kind: "unevaluated" }>,
   late: LateScale | undefined,
 ): OutsideScale | undefined => {
+  if (!late) return undefined;
   const { uid } = autoscaler.record;
   const stored = storedOf(loaded, uid);
   const before = stored?.seen;
-  if (!late || !before || before.of !== seenCount(input.observation.scale)?.of || before.replicas === late.scale.from) return undefined;
+  if (!before || before.of !== seenCount(input.observation.scale)?.of || before.replicas === late.scale.from) return undefined;
   // The count on the page may have been read after the scale: its sync died after its page, or a sync that was overtaken wrote it. On doubt, no event: none is invented, and the next change is found again.
   if (!isReleased(loaded, uid) || before.replicas === late.scale.to || (stored.totals?.epoch ?? 0) >= epochOfIntent(late.scale.id)) return undefined;
   return { id: idOf(loaded, uid), from: before.replicas, to: late.scale.from, atMs: loaded.nowMs, beside: beside ?? false };
@@ -106,12 +109,9 @@ type OwnScale = Pick<UncountedScale, "outcome" | "to">;
 /** The counts that this sync leaves, by autoscaler: as read, or as its own scales have set them. While a scale of an earlier sync is open the count may be its own, so the one before stays. */
 export const countsAfter = (
   loaded: Loaded,
-  verdicts: readonly Verdict[],
+  readings: Readings,
   { settled, outside }: { readonly settled: Settled; readonly outside: Outside },
 ): ((uid: AutoscalerUid, before: SeenCount | undefined) => SeenCount | undefined) => {
-  const readings: Readings = new Map(
-    verdicts.flatMap((verdict) => (verdict.kind === "unevaluated" ? [] : [[verdict.autoscaler.record.uid, verdict] as const])),
-  );
   const ownScaleOf = ownScales(loaded, readings, settled);
   const isUnderWay = scalesUnderWay(loaded);
   // The event of a sync that died may say less than there is by now: the next sync says the rest.
@@ -132,6 +132,13 @@ export const countsAfter = (
 };
 
 type Readings = ReadonlyMap<AutoscalerUid, Exclude<Verdict, { kind: "unevaluated" }>>;
+
+/** What was evaluated, by autoscaler. */
+export const readingsOf = (verdicts: readonly Verdict[]): Readings => {
+  const readings = new Map<AutoscalerUid, Exclude<Verdict, { kind: "unevaluated" }>>();
+  for (const verdict of verdicts) if (verdict.kind !== "unevaluated") readings.set(verdict.autoscaler.record.uid, verdict);
+  return readings;
+};
 
 /**
  * The scale of this stack that has set the count of an autoscaler's workload: its own, or that of another autoscaler of the workload. An autoscaler that was not evaluated is matched by the object (`of`) that it was compared

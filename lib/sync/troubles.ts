@@ -88,7 +88,7 @@ const kindOf = (verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>, isR
   const { decision, input } = verdict;
   if (!hasWorkload(verdict)) return undefined;
   if (hasFailed(verdict) || decision.metrics.some(({ kind }) => kind === "failed")) return "unmeasured";
-  return isAtMax({ ...decision, bounds: boundsOf(decision, input) }) ? "atMax" : undefined;
+  return isAtMax({ bounds: boundsOf(decision, input), from: decision.from, steps: decision.steps }) ? "atMax" : undefined;
 };
 
 /** The label that names the owner of an autoscaler whose kind has no `spec.owner`, as an HPA. */

@@ -12,7 +12,7 @@ import type { Written } from "../policy/shared/write-report.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
 import { uidOf } from "./load-specs.ts";
-import { countsAfter, type Outside } from "./outside-changes.ts";
+import { countsAfter, type Outside, readingsOf } from "./outside-changes.ts";
 import type { PurePart, RuleFailures } from "./pure-part.ts";
 import { type OutsideScale, outcomeOfEvent } from "./scale-event.ts";
 import type { Settled } from "./settle-earlier.ts";
@@ -22,9 +22,9 @@ import { isOpenAt, windowsNow, withCounted } from "./stored-windows.ts";
 export interface After {
   readonly entries: ReadonlyMap<AutoscalerUid, StoredWindows>;
   /** Events as the imitated controller would record them, those of the write included. */
-  readonly events: ReadonlyMap<AutoscalerUid, readonly ControllerEvent[]>;
+  readonly eventsOf: (uid: AutoscalerUid) => readonly ControllerEvent[] | undefined;
   /** Series that the dialect wrote, those of the write included. */
-  readonly gauges: ReadonlyMap<AutoscalerUid, readonly GaugeWrite[]>;
+  readonly gaugesOf: (uid: AutoscalerUid) => readonly GaugeWrite[] | undefined;
   /** Scales of this sync that were refused. */
   readonly refused: ReadonlyMap<AutoscalerUid, Refusal>;
 }
@@ -50,35 +50,43 @@ export const windowsAfter = async (
     if (page.kind === "read") for (const [uid, entry] of page.entries) before.set(uid, entry);
   }
   const written = writtenNow(rules, verdicts, { settled: settledScales, failures });
-  const rivalsOf = new Map(
-    verdicts.flatMap((verdict) => (verdict.kind === "unevaluated" ? [] : [[verdict.autoscaler.record.uid, verdict.knownRivals] as const])),
-  );
-  const specs = new Map(loaded.specs.all.flatMap((spec) => (spec.kind === "ready" ? [[spec.record.uid, spec.spec] as const] : [])));
+  const readings = readingsOf(verdicts);
   const late = new Map(settledScales.late.map(({ scale }) => [scale.uid, scale]));
-  const countAfter = countsAfter(loaded, verdicts, { settled: settledScales, outside });
-  const withCount = ({ seen: _before, ...entry }: StoredWindows): StoredWindows => {
-    const seen = countAfter(entry.uid, before.get(entry.uid)?.seen);
-    return seen ? { ...entry, seen } : entry;
+  // Most syncs settle nothing of an earlier one.
+  const specs = new Map(
+    late.size === 0 ? [] : loaded.specs.all.flatMap((spec) => (spec.kind === "ready" ? [[spec.record.uid, spec.spec] as const] : [])),
+  );
+  const countAfter = countsAfter(loaded, readings, { settled: settledScales, outside });
+  const totals = totalsAfter(before, settledScales);
+  /** The entry with what was scaled so far and the count that this sync leaves. */
+  const counted = ({ uid, windows, open, rivals, totals: known }: StoredWindows): StoredWindows => {
+    const entry: { -readonly [Field in keyof StoredWindows]: StoredWindows[Field] } = { uid, windows, open };
+    const [sum, seen] = [totals.get(uid) ?? known, countAfter(uid, before.get(uid)?.seen)];
+    if (rivals) entry.rivals = rivals;
+    if (sum) entry.totals = sum;
+    if (seen) entry.seen = seen;
+    return entry;
   };
   const uids = [...uidsToStore(loaded, [...before.keys(), ...late.keys()])];
   const stored = await mapYielding(uids, (uid) => {
     const windows = written.get(uid)?.windows;
-    const rivals = rivalsOf.get(uid);
+    const rivals = readings.get(uid)?.knownRivals;
     const evaluated = windows && { uid, windows, open: isOpenAt(windows, loaded.nowMs), ...(rivals && { rivals }) };
     const scale = late.get(uid);
-    return scale
+    const entry = scale
       ? withLate({ rules, failures }, specs.get(uid), evaluated ?? ended(loaded, uid, before.get(uid)), {
           scale,
           before: outside.beforeLate.get(uid),
         })
       : (evaluated ?? endedEntry(loaded, before.get(uid)));
+    return entry && counted(entry);
   });
-  const totals = totalsAfter(before, settledScales);
-  const entries = new Map(stored.flatMap((entry) => (entry ? [[entry.uid, withCount(withTotals(entry, totals.get(entry.uid)))] as const] : [])));
+  const entries = new Map<AutoscalerUid, StoredWindows>();
+  for (const entry of stored) if (entry) entries.set(entry.uid, entry);
   return {
     entries,
-    events: new Map([...written].map(([uid, { events }]) => [uid, events])),
-    gauges: new Map([...written].flatMap(([uid, { gauges }]) => (gauges ? [[uid, gauges]] : []))),
+    eventsOf: (uid) => written.get(uid)?.events,
+    gaugesOf: (uid) => written.get(uid)?.gauges,
     refused: refusedIn(settledScales),
   };
 };
@@ -94,15 +102,14 @@ const refusedIn = ({ own }: Settled): After["refused"] =>
 
 /** Late scales were decided before those of this sync. */
 const totalsAfter = (before: ReadonlyMap<AutoscalerUid, StoredWindows>, { late, own }: Settled): ReadonlyMap<AutoscalerUid, ScaleTotals> => {
-  const totals = new Map([...before.values()].flatMap((entry) => (entry.totals ? [[entry.uid, entry.totals] as const] : [])));
+  const totals = new Map<AutoscalerUid, ScaleTotals>();
+  for (const entry of before.values()) if (entry.totals) totals.set(entry.uid, entry.totals);
   for (const scale of [...late.map(({ scale: lateScale }) => lateScale), ...own.map(({ event }) => event)]) {
     const counted = withCounted(totals.get(scale.uid), scale);
     if (counted) totals.set(scale.uid, counted);
   }
   return totals;
 };
-
-const withTotals = (entry: StoredWindows, totals: ScaleTotals | undefined): StoredWindows => (totals ? { ...entry, totals } : entry);
 
 /** A rule that throws here leaves the scale recorded in the form that every dialect reads: what was made must count. */
 interface Recording {

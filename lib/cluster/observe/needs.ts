@@ -39,6 +39,7 @@ const NAMESPACES_A_TURN = 20;
  */
 export const needsOf = async (watched: readonly Watched[], scales: Scales): Promise<readonly NamespaceNeeds[]> => {
   const overlaps = overlapTest();
+  const keyOf = keysOnce();
   const unread = new Set<Namespace>();
   const asking = await mapYielding(watched, (autoscaler) => {
     const scale = scales.get(targetKey({ namespace: autoscaler.namespace, target: autoscaler.spec.target }));
@@ -53,7 +54,7 @@ export const needsOf = async (watched: readonly Watched[], scales: Scales): Prom
   return mapYielding(
     groups,
     ([namespace, group]) => {
-      const needs = needsOfNamespace(namespace, group, { asking: askingByNamespace.get(namespace) ?? [], overlaps });
+      const needs = needsOfNamespace(namespace, group, { asking: askingByNamespace.get(namespace) ?? [], overlaps, keyOf });
       return unread.has(namespace) ? { ...needs, pods: true, listed: EVERY_LIST } : needs;
     },
     NAMESPACES_A_TURN,
@@ -69,7 +70,7 @@ interface Asking {
 const needsOfNamespace = (
   namespace: Namespace,
   group: readonly Watched[],
-  { asking, overlaps }: { readonly asking: readonly Asking[]; readonly overlaps: OverlapTest },
+  { asking, overlaps, keyOf }: { readonly asking: readonly Asking[]; readonly overlaps: OverlapTest; readonly keyOf: typeof queryKey },
 ): NamespaceNeeds => {
   const neighbours = group.flatMap(({ name, selector, spec }) => (selector === undefined || spec.dryRun ? [] : [{ name, selector }]));
   const needPods = asking.filter(({ autoscaler, scale, asks }) => asks.pods || (asksAnything(asks) && overlaps(autoscaler, scale, neighbours)));
@@ -78,10 +79,10 @@ const needsOfNamespace = (
   const queries = new Map<QuestionKey, MetricQuery>();
   for (const { autoscaler, asks } of asking) {
     const keys: QuestionKey[] = [];
-    for (const query of asks.metrics) {
+    for (const query of new Set(asks.metrics)) {
       // The sync asks the registered sources, beside this observation (lib/sync/ask-sources.ts).
       if (isRegistered(query)) continue;
-      const key = queryKey(query);
+      const key = keyOf(query);
       if (isListed(query)) listed.set(key, query);
       else {
         queries.set(key, query);
@@ -99,6 +100,16 @@ const needsOfNamespace = (
     listed,
     queries,
     own,
+  };
+};
+
+/** The key of each query, made once: all metrics of resources ask the same query. */
+const keysOnce = (): typeof queryKey => {
+  const keys = new Map<MetricQuery, QuestionKey>();
+  return (query) => {
+    const known = keys.get(query) ?? queryKey(query);
+    keys.set(query, known);
+    return known;
   };
 };
 

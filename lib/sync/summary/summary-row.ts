@@ -38,34 +38,38 @@ export const bareRowOf = (source: RowSource): BareRow => {
   const holder = heldBy(evaluation);
   const totals = totalsOf(source);
   const since = problemTimes(source);
-  return {
+  // One row of each autoscaler is made in every sync.
+  const row: { -readonly [Field in keyof BareRow]: BareRow[Field] } = {
     key: summaryKeyOf(evaluation.uid),
     state: autoscaler.kind === "invalid" ? "invalid" : evaluatedState(evaluation),
-    ...(holder !== undefined && { heldBy: holder }),
     reason: evaluation.because.reason,
-    ...(current !== undefined && { current }),
-    ...(counts.lastKnown && { unreadMs: counts.lastKnown.sinceMs ?? 0 }),
-    ...(counts.desired !== undefined && { desired: counts.desired }),
-    ...boundsOf(evaluation),
-    ...seriesMarks(source),
-    ...(status?.lastScaleMs !== undefined && { lastScaleMs: status.lastScaleMs }),
-    ...(totals && { totals }),
-    ...(since && { since }),
   };
+  if (holder !== undefined) row.heldBy = holder;
+  if (current !== undefined) row.current = current;
+  if (counts.lastKnown) row.unreadMs = counts.lastKnown.sinceMs ?? 0;
+  if (counts.desired !== undefined) row.desired = counts.desired;
+  Object.assign(row, boundsOf(evaluation), seriesMarks(source));
+  if (status?.lastScaleMs !== undefined) row.lastScaleMs = status.lastScaleMs;
+  if (totals) row.totals = totals;
+  if (since) row.since = since;
+  return row;
 };
 
 /** The bounds that an override or a schedule sets. */
-const boundsOf = ({ bounds }: Evaluation): Pick<SummaryRow, "min" | "max" | "overridden"> => ({
-  ...(bounds?.minBy && { min: bounds.min }),
-  ...(bounds?.maxBy && { max: bounds.max }),
-  ...((bounds?.minBy?.kind === "override" || bounds?.maxBy?.kind === "override" || bounds?.holds) && { overridden: true }),
-});
+const boundsOf = ({ bounds }: Evaluation): Pick<SummaryRow, "min" | "max" | "overridden"> | undefined =>
+  bounds && (bounds.minBy || bounds.maxBy || bounds.holds)
+    ? {
+        ...(bounds.minBy && { min: bounds.min }),
+        ...(bounds.maxBy && { max: bounds.max }),
+        ...((bounds.minBy?.kind === "override" || bounds.maxBy?.kind === "override" || bounds.holds) && { overridden: true }),
+      }
+    : undefined;
 
 /** What the series of `/metrics` follow from beside the counts. */
-const seriesMarks = (source: RowSource): Pick<SummaryRow, "switchedOff" | "hasBands"> => ({
-  ...(isSwitchedOff(source.evaluation) && { switchedOff: true }),
-  ...(hasBands(source) && { hasBands: true }),
-});
+const seriesMarks = (source: RowSource): Pick<SummaryRow, "switchedOff" | "hasBands"> | undefined => {
+  const [isOff, bands] = [isSwitchedOff(source.evaluation), hasBands(source)];
+  return isOff || bands ? { ...(isOff && { switchedOff: true }), ...(bands && { hasBands: true }) } : undefined;
+};
 
 const isSwitchedOff = ({ failed, status }: Evaluation): boolean =>
   !failed && status !== undefined && status.conditions.some((condition) => condition.type === "ScalingActive" && condition.status === "False");
@@ -105,7 +109,8 @@ const totalsOf = ({ evaluation, before, ended }: RowSource): SummaryTotals | und
 const problemTimes = (source: RowSource): ProblemTimes | undefined => {
   const { before, nowMs } = source;
   const present = PROBLEMS.filter((kind) => HAS_PROBLEM[kind](source));
-  return present.length === 0 ? undefined : Object.fromEntries(present.map((kind) => [kind, before?.since?.[kind] ?? nowMs]));
+  if (present.length === 0) return undefined;
+  return Object.fromEntries(present.map((kind) => [kind, before?.since?.[kind] ?? nowMs]));
 };
 
 /** A scale was refused, in this sync or before one that could not decide or wants another count still. */
