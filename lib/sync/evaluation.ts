@@ -10,19 +10,19 @@ import type { After } from "./windows-after.ts";
 
 /** What a sync found and decided for one autoscaler, as the journal stores it and the status of its object says it. It is made once for both. */
 export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undefined => {
-  const known = made.get(verdict);
+  const known = evaluations.get(verdict);
   if (known?.after === after) return known.evaluation;
   const outcome = outcomeAfter(verdict, after);
   const evaluation = outcome && Object.assign(outcome, readyOf(verdict));
-  made.set(verdict, { after, evaluation });
+  evaluations.set(verdict, { after, evaluation });
   return evaluation;
 };
 
-const made = new WeakMap<Verdict, { readonly after: After; readonly evaluation: Evaluation | undefined }>();
+const evaluations = new WeakMap<Verdict, { readonly after: After; readonly evaluation: Evaluation | undefined }>();
 
 /** An evaluation; without the ready pods, where none was made yet. A summary needs one of each autoscaler in every sync, and the journal few. */
 export const briefEvaluation = (verdict: Verdict, after: After): Evaluation | undefined => {
-  const known = made.get(verdict);
+  const known = evaluations.get(verdict);
   return known?.after === after ? known.evaluation : outcomeAfter(verdict, after);
 };
 
