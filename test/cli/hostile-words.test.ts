@@ -222,7 +222,14 @@ describe("no text of a stranger reaches the terminal, a pipe or a file as a cont
     const session = await opened(hostileService)({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
     const [all, events] = [await toArray(session.service.autoscalers({})), await toArray(session.service.events({ sinceMs: 0 }))];
     await session.close();
-    const reader = { autoscalers: async () => all, newEvents: async () => events, total: () => all.length, seen: () => events };
+    const reader = {
+      autoscalers: async () => all,
+      newEvents: async () => events,
+      total: () => all.length,
+      eventsSince: async () => [],
+      seen: () => events,
+      eventsSince: async () => events,
+    };
     const clock = { now: () => NOON, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
     const lines: string[] = [];
     const plain = plainView({ write: (text) => void lines.push(text.written()), reader, clock });

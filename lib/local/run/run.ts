@@ -106,12 +106,14 @@ const play = async (begun: Run, { layout, options, terminal, stop }: Played): Pr
   await view.end();
   const autoscalers = await begun.reader.autoscalers();
   const statistics = scaledStatistics(begun, autoscalers);
+  const { startMs: beganMs } = setup.identity;
   const ran: SummaryInput = {
     playedMs: clock.now() - startMs,
     endMs: clock.now(),
     autoscalers,
     wallMs: performance.now() - startedAt,
     events: begun.reader.seen(),
+    ...(statistics && startMs > beganMs && { sinceBeginning: { playedMs: clock.now() - beganMs, events: await begun.reader.eventsSince(beganMs) } }),
     tally: begun.counter.tally(),
     pace: clock.pace(),
     ...(statistics && { statistics }),

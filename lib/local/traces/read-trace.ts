@@ -132,7 +132,12 @@ class TraceReading {
     if (instant !== undefined) return instant;
     if (/^\d{4}-\d{2}-\d{2}/.test(text))
       throw this.#invalid(line, `timestamp "${text}" has no zone: write RFC 3339, such as 2026-03-01T12:00:00Z, or seconds since 1970`);
-    const number = this.#number(text, "timestamp", line);
+    if (!/^\d+(\.\d+)?$/.test(text))
+      throw this.#invalid(
+        line,
+        `timestamp "${text}" is no time: write RFC 3339, such as 2026-03-01T12:00:00Z, or seconds or milliseconds since 1970`,
+      );
+    const number = Number(text);
     return Math.round(number < SECONDS_MAX ? number * 1_000 : number);
   }
 

@@ -1,10 +1,12 @@
+import { isTidemarkError } from "../../model/errors.ts";
 import type { Service } from "../../service/service.ts";
+import { toArray } from "../../service/to-array.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { EventView } from "../../views/event.ts";
 
 /** Reads the tables, as the command of a person does. */
 export interface StackReader {
-  /** The first of them, at most this many; without a number all of them. */
+  /** At most this many of them, first what needs a person, then in order of name; without a number all of them. */
   readonly autoscalers: (most?: number) => Promise<readonly AutoscalerView[]>;
   /** How many autoscalers the last sync of each partition had; 0 before the first sync. */
   readonly total: () => number;
@@ -12,6 +14,8 @@ export interface StackReader {
   readonly newEvents: () => Promise<readonly EventView[]>;
   /** All events returned so far. */
   readonly seen: () => readonly EventView[];
+  /** All events from this time on, also of earlier starts. */
+  readonly eventsSince: (sinceMs: number) => Promise<readonly EventView[]>;
 }
 
 /** An attempt that is settled late is stored under the time of its decision. A look back of this length finds it. */
@@ -31,14 +35,16 @@ export const stackReader = (service: Service, sinceMs: number, news: News & Pick
     }
   };
   const eventsRead = onNews(news, readEvents);
+  const urgentFirst = urgentReader(service);
   return {
-    autoscalers: onNews(news, (most) => firstOf(service, most)),
+    autoscalers: onNews(news, (most) => (news.total() > most ? urgentFirst(most) : firstOf(service, most))),
     total: news.total,
     newEvents: async () => {
       await eventsRead();
       return fresh.splice(0);
     },
     seen: () => [...seen.values()],
+    eventsSince: (fromMs) => toArray(service.events({ sinceMs: fromMs })),
   };
 };
 
@@ -51,6 +57,53 @@ const firstOf = async (service: Service, most: number): Promise<readonly Autosca
     if (first.push(autoscaler) >= most) break;
   }
   return first;
+};
+
+/** States that a person must look at, the worst first. What works comes after all of them. */
+const URGENT = ["invalid", "forbidden", "failing", "frozen", "paused", "held", "waiting"];
+
+/** How long the order of the rows is kept: reading thousands of them at each look would slow the run down. */
+const ORDER_MS = 5_000;
+
+interface Named {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Of more autoscalers than fit: those that need a person first. Where all of them work, the first ones by name. */
+const urgentReader = (service: Service, elapsed: () => number = () => performance.now()) => {
+  let kept: { readonly urgent: readonly Named[]; readonly readMs: number } | undefined;
+  return async (most: number): Promise<readonly AutoscalerView[]> => {
+    if (!kept || elapsed() - kept.readMs >= ORDER_MS) kept = { urgent: await urgentOf(service), readMs: elapsed() };
+    const named = await Promise.all(kept.urgent.slice(0, most).map((one) => there(service, one)));
+    const first = named.filter((one) => one !== undefined);
+    if (first.length >= most) return first;
+    const uids = new Set(first.map(({ uid }) => uid));
+    const others = await firstOf(service, most);
+    return [...first, ...others.filter(({ uid }) => !uids.has(uid))].slice(0, most);
+  };
+};
+
+/** In order of urgency, and of name within it, so that the picture does not jump. */
+const urgentOf = async (service: Service): Promise<readonly Named[]> => {
+  const urgent: (Named & { readonly rank: number })[] = [];
+  for await (const { cluster, rows } of service.rows({ fields: ["state"] }))
+    for (const { namespace, name, state } of rows) {
+      const rank = URGENT.findIndex((word) => state?.startsWith(word));
+      if (rank >= 0) urgent.push({ cluster, namespace, name, rank });
+    }
+  return urgent.toSorted((one, other) => one.rank - other.rank);
+};
+
+/** Undefined for one that was deleted since the order was read. */
+const there = async (service: Service, query: Named): Promise<AutoscalerView | undefined> => {
+  try {
+    return await service.get(query);
+  } catch (error) {
+    if (isTidemarkError(error, "service.unknown")) return undefined;
+    throw error;
+  }
 };
 
 /** Says whether anything may have changed since the last look, so that unchanged data is not read again. */

@@ -11,7 +11,10 @@ export interface SummaryInput {
   /** Virtual time that this run played. */
   readonly playedMs: number;
   readonly wallMs: number;
+  /** The scale events of this start. */
   readonly events: readonly EventView[];
+  /** Of a run that was resumed: the time since it began, and all its events. The statistics of the workloads are since then too. */
+  readonly sinceBeginning?: { readonly playedMs: number; readonly events: readonly EventView[] };
   /** The virtual time of the end, and the autoscalers then: their bounds say how long each was at its maximum. */
   readonly endMs: number;
   readonly autoscalers: readonly AutoscalerView[];
@@ -46,7 +49,8 @@ export const summaryLines = (input: SummaryInput, columns = Number.POSITIVE_INFI
     ...syncRows(input.tally),
     ...deadRows(input.deadLetters),
     ...takenRows(input.taken),
-    ...workloadRows(input),
+    ...beginningRows(input),
+    ...workloadRows({ ...input, ...input.sinceBeginning }),
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.flatMap(([name, value]) => wrapped(`${name.padEnd(width)}  ${value}`, columns, VALUE_LINES_MAX, " ".repeat(width + 2)));
@@ -84,6 +88,14 @@ const MEBIBYTE = 2 ** 20;
 
 const bytesText = (bytes: number): string =>
   bytes >= 10 * MEBIBYTE ? `${Math.round(bytes / MEBIBYTE)} MiB` : `${(bytes / MEBIBYTE).toFixed(1)} MiB`;
+
+/** A resumed run says of which span the lines of the workloads are. */
+const beginningRows = ({ sinceBeginning, statistics = [] }: SummaryInput): readonly SummaryLine[] =>
+  sinceBeginning && statistics.length > 0
+    ? [["since the beginning", `${durationText(sinceBeginning.playedMs)}, ${scalesText(sinceBeginning.events)}, and for each workload:`]]
+    : [];
+
+const scalesText = (events: readonly EventView[]): string => plural(events.filter(({ outcome }) => outcome !== "outside").length, "scale event");
 
 const workloadRows = (input: SummaryInput): readonly SummaryLine[] => {
   const { statistics = [] } = input;

@@ -103,7 +103,11 @@ describe("readTrace()", () => {
       2,
       'timestamp "2026-01-05T08:00:00" has no zone: write RFC 3339, such as 2026-03-01T12:00:00Z, or seconds since 1970',
     ],
-    ["timestamp,value\nnoon,1\n", 2, 'timestamp "noon" is not a number of at least 0'],
+    [
+      "timestamp,value\nnoon,1\n",
+      2,
+      'timestamp "noon" is no time: write RFC 3339, such as 2026-03-01T12:00:00Z, or seconds or milliseconds since 1970',
+    ],
     ["timestamp,value\n60,1,2\n", 2, "expected 2 columns, found 3"],
     ["time,load\n60,1\n", 1, 'expected the header "timestamp,value", found "time,load"'],
     ["timestamp,value\n", 1, "it has no samples"],

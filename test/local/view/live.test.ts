@@ -29,7 +29,14 @@ it("The live view draws nothing while nothing has changed", async () => {
   stream.on("data", (chunk: Buffer) => chunks.push(chunk.toString()));
   let nowMs = Date.parse("2026-03-01T12:00:00Z");
   const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
-  const reader: StackReader = { autoscalers: async () => [], total: () => 0, newEvents: async () => [], seen: () => [] };
+  const reader: StackReader = {
+    autoscalers: async () => [],
+    total: () => 0,
+    newEvents: async () => [],
+    eventsSince: async () => [],
+    seen: () => [],
+    eventsSince: async () => [],
+  };
   const view = liveView({ stream: stream as never, reader, clock, startMs: nowMs, dataOption: "" });
   await view.refresh();
   const drawn = chunks.length;
@@ -56,6 +63,7 @@ it("The live view reads no more autoscalers than its screen shows, and tells how
     },
     total: () => 1_000,
     newEvents: async () => [],
+    eventsSince: async () => [],
     seen: () => [],
   };
   const nowMs = Date.parse("2026-03-01T12:00:00Z");

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { onNews } from "../../../lib/local/view/reader.ts";
+import { onNews, stackReader } from "../../../lib/local/view/reader.ts";
+import { openService } from "../../../lib/service/open.ts";
+import { serviceWorld } from "../../service/world/context.ts";
+import { fillShop } from "../../service/world/shop.ts";
 
 const world = () => {
   const state = { writes: 0, syncing: false, nowMs: 0, reads: 0 };
@@ -46,5 +49,22 @@ describe("what the view reads", () => {
       return ++reads;
     });
     expect([await read(), await read()]).toEqual([1, 2]);
+  });
+});
+
+describe("of more autoscalers than fit", () => {
+  it("those that need a person come first, the worst of them at the top, and the others by name", async () => {
+    const shop = await serviceWorld();
+    try {
+      await fillShop(shop);
+      const service = openService(shop.context);
+      const reader = stackReader(service, 0, { writes: () => 0, syncing: () => false, total: () => 5 });
+      const seen = async (most: number): Promise<readonly string[]> =>
+        (await reader.autoscalers(most)).map(({ namespace, name, state }) => `${namespace}/${name} ${state}`);
+      expect(await seen(2)).toEqual(["shop/api failing", "infra/web waiting"]);
+      expect(await seen(5)).toEqual(["infra/web waiting", "shop/api failing", "shop/late waiting", "shop/web limited", "batch/jobs waiting"]);
+    } finally {
+      await shop.close();
+    }
   });
 });

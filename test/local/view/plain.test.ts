@@ -31,7 +31,14 @@ const play = () => {
   let all: readonly AutoscalerView[] = [autoscaler("daily"), autoscaler("steps")];
   const lines: string[] = [];
   const clock: RunClock = { now: () => START_MS + 60 * wallMs, until: async () => {}, pace: () => ({ wanted: 60, reached: 60, behind: false }) };
-  const reader = { autoscalers: async () => all, newEvents: async (): Promise<readonly EventView[]> => [], total: () => 0, seen: () => [] };
+  const reader = {
+    autoscalers: async () => all,
+    newEvents: async (): Promise<readonly EventView[]> => [],
+    total: () => 0,
+    eventsSince: async () => [],
+    seen: () => [],
+    eventsSince: async () => [],
+  };
   const view = plainView({ write: (text) => void lines.push(text.written()), reader, clock, wall: () => wallMs });
   return {
     /** Lines of so many seconds of the wall, with four looks a second. */

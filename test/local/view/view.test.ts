@@ -252,6 +252,27 @@ describe("summaryLines()", () => {
     ]);
   });
 
+  it("of a resumed run, counts the workloads over the one span of their figures, and says so", () => {
+    const pace = { wanted: 60, reached: 60, behind: false };
+    const earlier = [event({ from: 2, to: 4 }), event({ from: 4, to: 3 })];
+    const sinceBeginning = { playedMs: 7_200_000, events: [...earlier, event({ from: 3, to: 5 })] };
+    const printed = summaryLines({
+      ...END,
+      playedMs: 600_000,
+      wallMs: 10_000,
+      events: [event({ from: 3, to: 5 })],
+      sinceBeginning,
+      tally,
+      pace,
+      statistics: [statistics],
+      deadLetters: 0,
+    });
+    expect(printed[0]).toMatch(/^played +10 min in 10 s/);
+    expect(printed[1]).toMatch(/^scale events +1$/);
+    expect(printed.at(-2)).toMatch(/^since the beginning +2 h 00 min, 3 scale events, and for each workload:$/);
+    expect(printed.at(-1)).toMatch(/5\.0 replica-hours.*3 scales, 2 reversals$/);
+  });
+
   it("of many workloads, has a line for all and one for each of the twenty with the largest share of their demand not served", () => {
     const pace = { wanted: 60, reached: 60, behind: false };
     const many = Array.from({ length: 300 }, (_, at) => ({ ...statistics, name: `web-${at}`, unserved: at % 2 === 0 ? 0 : at }));
