@@ -228,7 +228,6 @@ describe("no text of a stranger reaches the terminal, a pipe or a file as a cont
       total: () => all.length,
       eventsSince: async () => [],
       seen: () => events,
-      eventsSince: async () => events,
     };
     const clock = { now: () => NOON, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
     const lines: string[] = [];

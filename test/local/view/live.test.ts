@@ -35,7 +35,6 @@ it("The live view draws nothing while nothing has changed", async () => {
     newEvents: async () => [],
     eventsSince: async () => [],
     seen: () => [],
-    eventsSince: async () => [],
   };
   const view = liveView({ stream: stream as never, reader, clock, startMs: nowMs, dataOption: "" });
   await view.refresh();

@@ -37,7 +37,6 @@ const play = () => {
     total: () => 0,
     eventsSince: async () => [],
     seen: () => [],
-    eventsSince: async () => [],
   };
   const view = plainView({ write: (text) => void lines.push(text.written()), reader, clock, wall: () => wallMs });
   return {
