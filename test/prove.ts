@@ -31,6 +31,10 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     about: "the walk of an operator: the runbooks, a day of failures and the tools of examples/deploy, on an emulator of AWS",
     file: "test/infra/emulator/run.ts",
   },
+  takeover: {
+    about: "many HPAs of a real control plane, taken over under a moving load by a command that is killed three times",
+    file: "test/migration/run.ts",
+  },
   "wall-times": { about: "every wall time of 17 months in 17 zones, against a look at every minute", file: "test/model/wall-sweep.ts" },
 };
 

@@ -9,6 +9,7 @@ import type { Run } from "./run-command.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope } from "./scope-options.ts";
 import { TRIGGER_SOURCE } from "./trigger-sources.ts";
 import { namedResources, oneResource } from "./selected-names.ts";
+import { usage } from "./usage-error.ts";
 
 /** Commands that move autoscalers from the controllers of a cluster to Tidemark. */
 export const migrationCommands = (root: Command, run: Run, io: CommandIo, printer: Printer): void => {
@@ -33,12 +34,15 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
   withScope(root.command("shadow"))
     .description("compare what autoscalers decide beside another controller with what that one does")
     .argument("[name...]", `${ONE_NAME} (default: a line for each in the state shadow)`)
+    .option("-A, --all-namespaces", "in every namespace, which is the default")
     .option("--since <time>", "from this time on: RFC 3339, or a duration ago", "24h")
     .option("--until <time>", "up to this time (default: now)")
     .addOption(output(["text", "json", "csv"]))
     .addHelpText("after", example("tidemark shadow", "tidemark shadow shop/web --since 2h", "tidemark shadow shop/web -o csv > web.csv"))
-    .action((names: readonly string[], options: ShadowOptions & ScopeOptions) => {
+    .action((names: readonly string[], options: ShadowOptions & ScopeOptions & { readonly allNamespaces?: true }) => {
       const filter = filterOf(options);
+      if (options.allNamespaces && (names.length > 0 || options.namespace !== undefined))
+        throw usage(`Cannot use -A together with ${names.length > 0 ? `"${names.join(" ")}"` : `-n "${options.namespace}"`}: give one of them`);
       const of = names.length === 0 ? filter : oneResource("compare", names, filter);
       const shows = showsOf(names.length === 0 && options.output === "text" ? "table" : options.output);
       return run(options, shows, async (session, out) => (await import("./commands/shadow.ts")).shadow(session, out, of, options));

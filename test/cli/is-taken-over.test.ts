@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isTakenOver } from "../../lib/cli/takeover/hand-back-one.ts";
+import { isTakenOver } from "../../lib/cli/takeover/take-over-one.ts";
 import type { AutoscalerView, RivalView } from "../../lib/views/autoscaler.ts";
 import type { ChangeView } from "../../lib/views/change.ts";
 

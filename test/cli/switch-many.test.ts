@@ -125,6 +125,30 @@ describe("a switch of many", () => {
     expect([counted("done"), counted("refused"), counted("failed")]).toEqual([18, 1, 1]);
   });
 
+  it("waits for the sync that sees what an earlier call has switched, and says then that it is taken", async () => {
+    const stateOf = (nowMs: number): AutoscalerView["state"] => (nowMs < 60_000 ? "shadow" : "active");
+    let calls = 0;
+    let nowMs = 0;
+    const { outcomes, results } = await played({
+      count: 1,
+      options: {
+        elapsed: () => nowMs,
+        wait: async (ms) => {
+          nowMs += ms;
+        },
+        service: { get: async ({ name }) => ({ ...viewOf(name), state: stateOf(nowMs) }) },
+        work: async () => {
+          calls++;
+          if (stateOf(nowMs) === "shadow") throw fault("unseen");
+          return "was taken over already";
+        },
+      },
+    });
+    expect([outcomes, results[0]?.message, calls]).toEqual([{ a0: "done" }, "was taken over already", 2]);
+    const impatient = await played({ count: 1, faults: { a0: fault("unseen") }, options: { waitMs: 0 } });
+    expect(impatient.outcomes).toEqual({ a0: "refused" });
+  });
+
   it("takes an error that does not say that nothing was changed for a failure", async () => {
     const faults = { a0: new TidemarkError("service.unavailable", "Cannot reach the stack", {}) };
     expect((await played({ count: 3, faults })).outcomes).toEqual({ a0: "failed", a1: "left", a2: "left" });

@@ -24,6 +24,10 @@ export interface WholeCluster {
 export interface WholeClusterOptions {
   /** More flags of the API server. */
   readonly flags?: readonly string[];
+  /** What the API server writes into its audit log. */
+  readonly auditPolicy?: string;
+  /** Between two looks of the HPA controller. Default: a second. */
+  readonly hpaPeriodSeconds?: number;
 }
 
 const ROLES = join(import.meta.dirname, "../../infra/cluster-rbac.yaml");
@@ -31,7 +35,10 @@ const GROUP = "tidemark";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const PATHS: Readonly<Record<string, string>> = { ClusterRole: "clusterroles", ClusterRoleBinding: "clusterrolebindings" };
 
-export const startWholeCluster = async (binaries: string, { flags = [] }: WholeClusterOptions = {}): Promise<WholeCluster> => {
+export const startWholeCluster = async (
+  binaries: string,
+  { flags = [], auditPolicy, hpaPeriodSeconds }: WholeClusterOptions = {},
+): Promise<WholeCluster> => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-cluster-"));
   const closing: (() => unknown)[] = [() => rmSync(dir, { recursive: true, force: true })];
   const close = async (): Promise<void> => {
@@ -43,6 +50,7 @@ export const startWholeCluster = async (binaries: string, { flags = [] }: WholeC
     const [tidemarkToken, busyToken] = [newToken(), newToken()];
     const plane = await startControlPlane(binaries, {
       flags: (file) => [...authenticator.flags(file), ...flags],
+      ...(auditPolicy !== undefined && { auditPolicy }),
       users: [
         { name: "tidemark", group: GROUP, token: tidemarkToken },
         { name: "busy", group: GROUP, token: busyToken },
@@ -51,7 +59,7 @@ export const startWholeCluster = async (binaries: string, { flags = [] }: WholeC
     closing.unshift(plane.close);
     const metrics = await startScriptedMetrics(plane, dir);
     closing.unshift(metrics.close);
-    const [workloads, hpa] = [startWorkloadControllers(plane, binaries), startHpaController(plane, binaries)];
+    const [workloads, hpa] = [startWorkloadControllers(plane, binaries), startHpaController(plane, binaries, hpaPeriodSeconds)];
     closing.unshift(workloads.stop, hpa.stop);
     const kubelet = startKubelet(plane);
     closing.unshift(kubelet.stop);

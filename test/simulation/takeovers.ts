@@ -1,5 +1,5 @@
-import { handBackOne, isTakenOver } from "../../lib/cli/takeover/hand-back-one.ts";
-import { type TakeoverPorts, takeOverOne } from "../../lib/cli/takeover/take-over-one.ts";
+import { handBackOne } from "../../lib/cli/takeover/hand-back-one.ts";
+import { isTakenOver, type TakeoverPorts, takeOverOne } from "../../lib/cli/takeover/take-over-one.ts";
 import type { ApiAnswer, KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
 import type { Json } from "../../lib/fields/json.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";

@@ -61,21 +61,3 @@ const newestKept = async (service: Service, query: Query, path: string): Promise
   if (isObject(kept)) return kept;
   throw fault(path, "its history has no takeover; make the object of the other controller by kubectl, after tidemark pause", "refused");
 };
-
-/**
- * True where no other controller is beside it, and the newest switch in the history is a takeover. Also where it is a handback without a later edit: that one was interrupted, and left the
- * workload without a controller.
- */
-export const isTakenOver = async (
-  service: Pick<Service, "changes">,
-  { cluster, namespace, name, rivals, generation }: Pick<AutoscalerView, "cluster" | "namespace" | "name" | "rivals" | "generation">,
-): Promise<boolean> => {
-  if (rivals !== undefined) return false;
-  let isTaken = false;
-  for await (const change of service.changes({ cluster, namespace, name })) {
-    if (change.verb === "takeover") isTaken = true;
-    if (change.verb === "takeover-failed") isTaken = false;
-    if (change.verb === "handback") isTaken = change.generation === generation;
-  }
-  return isTaken;
-};

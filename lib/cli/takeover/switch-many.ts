@@ -46,6 +46,8 @@ interface Pending {
   readonly unready?: { readonly sinceMs: number; readonly why: string };
   /** True in the round in which it was first seen unready. */
   readonly isNew?: boolean;
+  /** True where no sync has seen yet that an earlier call has switched it: its state is of before. */
+  readonly unseen?: boolean;
 }
 
 const LOOK_AGAIN_MS = 1_000;
@@ -77,9 +79,9 @@ export const switchMany = async (views: readonly AutoscalerView[], many: ManySwi
   while (goesOn()) {
     const { ready, waiting, over } = await look(queue, many, batch);
     sayNewlyWaiting(waiting, many);
-    queue = waiting;
     for (const result of over) await note(result);
-    await Promise.all(ready.map(async ({ view }) => note(await switched(view, many))));
+    const again = await Promise.all(ready.map((pending) => switchOne(pending, many, note)));
+    queue = [...waiting, ...again.flat()];
     if (goesOn()) await wait(ready.length > 0 ? pauseMs : LOOK_AGAIN_MS);
     batch = Math.min(size, batch * (ready.length > 0 ? 2 : 1));
   }
@@ -101,10 +103,11 @@ interface Looked {
 }
 
 const look = async (queue: readonly Pending[], { service, elapsed, waitMs, waitsFor }: ManySwitches, batch: number): Promise<Looked> => {
-  const lookAt = async ({ view: { cluster, namespace, name }, unready }: Pending): Promise<Pending> => {
+  const lookAt = async ({ view: before, unready, unseen = false }: Pending): Promise<Pending> => {
+    const { cluster, namespace, name } = before;
     const view = await service.get({ cluster, namespace, name });
-    const why = waitsFor(view);
-    return why === undefined ? { view } : { view, unready: { sinceMs: unready?.sinceMs ?? elapsed(), why }, isNew: unready === undefined };
+    const why = unseen && isSameShadow(before, view) ? unready?.why : waitsFor(view);
+    return why === undefined ? { view } : { view, unready: { sinceMs: unready?.sinceMs ?? elapsed(), why }, isNew: unready === undefined, unseen };
   };
   const seen = await mapWithLimit(queue.slice(0, LOOKS_MAX), LOOKS_AT_ONCE, lookAt);
   const ready = seen.filter(({ unready }) => unready === undefined);
@@ -117,19 +120,34 @@ const look = async (queue: readonly Pending[], { service, elapsed, waitMs, waits
   };
 };
 
+/** True while the syncs see what they saw before: beside an object that was made anew it has to be taken over again. */
+const isSameShadow = (before: AutoscalerView, { state, rivals }: AutoscalerView): boolean =>
+  state === "shadow" && rivals?.[0]?.uid === before.rivals?.[0]?.uid;
+
 /** The reason without `Cannot take over "eu-1/shop/web": `, which stands before it where it is printed. */
 const withoutHead = (message: string, path: string): string => {
   const end = message.startsWith("Cannot ") ? message.indexOf(`"${path}": `) : -1;
   return end === -1 ? message : message.slice(end + `"${path}": `.length);
 };
 
-const switched = async (view: AutoscalerView, { work }: ManySwitches): Promise<SwitchResult> => {
+/** Switches one and notes the result; or gives it back, where a sync has to see it first and there is time to wait. */
+const switchOne = async (
+  { view, unready }: Pending,
+  { work, elapsed, waitMs, begunToWait }: ManySwitches,
+  note: (result: SwitchResult) => Promise<void>,
+): Promise<readonly Pending[]> => {
   try {
-    return { view, outcome: "done", message: await work(view) };
+    await note({ view, outcome: "done", message: await work(view) });
   } catch (error) {
     if (!isTidemarkError(error)) throw error;
+    const why = withoutHead(error.message, pathOf(view));
+    const kind = isObject(error.details) ? error.details["kind"] : undefined;
+    if (kind === "unseen" && waitMs > 0) {
+      begunToWait?.(view, why);
+      return [{ view, unready: { sinceMs: unready?.sinceMs ?? elapsed(), why }, unseen: true }];
+    }
     // On doubt, failed: an error that does not say that nothing was changed ends the work.
-    const isRefused = isObject(error.details) && error.details["kind"] === "refused";
-    return { view, outcome: isRefused ? "refused" : "failed", message: withoutHead(error.message, pathOf(view)) };
+    await note({ view, outcome: kind === "refused" || kind === "unseen" ? "refused" : "failed", message: why });
   }
+  return [];
 };

@@ -15,13 +15,17 @@ export interface TakeoverPorts extends SyncWatch {
   readonly switched?: (line: string) => Promise<unknown>;
 }
 
-/** `refused`: nothing was changed. `failed`: the other controller was brought to rest, or may have been. */
-export type SwitchFault = "refused" | "failed";
+/**
+ * `refused`: nothing was changed. `unseen`: nothing was changed, because the other controller is at rest or gone already, and no sync has seen that yet. `failed`: the other controller was brought to
+ * rest, or may have been.
+ */
+export type SwitchFault = "refused" | "unseen" | "failed";
 
 /** The controller's own status writes change its version; each attempt reads it again. */
 const ATTEMPTS_MAX = 5;
 const CONFLICT = 409;
 const REQUEST_TIMEOUT = 408;
+const NOT_FOUND = 404;
 const faultOf = (code: number): SwitchFault => (isRefused(code) ? "refused" : "failed");
 const isRefused = (code: number): boolean => code >= 400 && code < 500 && code !== REQUEST_TIMEOUT;
 
@@ -29,6 +33,7 @@ const fault = (path: string, why: string, kind: SwitchFault): TidemarkError =>
   new TidemarkError("cli.takeover", `Cannot take over "${path}": ${why}`, { path, kind });
 const refused = (path: string, why: string): TidemarkError => fault(path, why, "refused");
 const failed = (path: string, why: string): TidemarkError => fault(path, why, "failed");
+const unseen = (path: string, why: string): TidemarkError => fault(path, why, "unseen");
 
 export const pathOf = ({ cluster, namespace, name }: Pick<AutoscalerView, "cluster" | "namespace" | "name">): string =>
   `${cluster}/${namespace}/${name}`;
@@ -44,6 +49,9 @@ export const pathOf = ({ cluster, namespace, name }: Pick<AutoscalerView, "clust
  */
 export const takeOverOne = async (ports: TakeoverPorts, view: AutoscalerView, { force }: { readonly force: boolean }): Promise<string> => {
   const path = pathOf(view);
+  const { state } = view;
+  // An earlier call has switched it, and died before it said so.
+  if ((state === "active" || state === "limited") && (await isTakenOver(ports.service, view))) return `"${path}" was taken over already, state ${state}`;
   const rival = rivalOf(view, force);
   const switching = switchOf(rival.kind);
   const [periodSeconds, kept] = await unchangedOnError(path, async () => {
@@ -55,8 +63,8 @@ export const takeOverOne = async (ports: TakeoverPorts, view: AutoscalerView, { 
   const query = { cluster: view.cluster, namespace: view.namespace, name: view.name };
   const watched = await watchSyncs(ports, query, { since: view.syncedAt, periodSeconds, rested: rival });
   if (watched.kind === "good") {
-    const { currentReplicas, state } = watched.view;
-    return `"${path}" taken over at ${currentReplicas} replicas: ${rival.kind} "${rival.name}" ${switching.rested}, state ${state}`;
+    const { currentReplicas, state: now } = watched.view;
+    return `"${path}" taken over at ${currentReplicas} replicas: ${rival.kind} "${rival.name}" ${switching.rested}, state ${now}`;
   }
   // On doubt, the state before. Where no sync comes that holds, none is under way any more either. Syncs that have seen a successor hold because of it.
   await ports.service.handBack({ ...query, rival: kept });
@@ -145,7 +153,7 @@ const refuseOther = (path: string, live: Json, { rival, switching }: Pick<Switch
     );
   // Of an attempt without an answer, most often: what would be kept now could not go on again.
   if (switching.isAtRest(live))
-    throw refused(
+    throw unseen(
       path,
       `${rival.kind} "${rival.name}" was ${switching.rested} already, perhaps by an attempt without an answer: wait for the next sync, and look at tidemark get ${path}`,
     );
@@ -156,7 +164,10 @@ const bringToRest = async ({ api, service }: TakeoverPorts, { view, rival, switc
   const path = pathOf(view);
   const { cluster, namespace, name } = view;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const live = valueOrThrow(await switching.get(api, { namespace, name: rival.name }), `read ${rival.kind} "${rival.name}"`);
+    const got = await switching.get(api, { namespace, name: rival.name });
+    if (got.kind === "failed" && got.failure.code === NOT_FOUND)
+      throw unseen(path, `${rival.kind} "${rival.name}" is gone already, perhaps by a call that was ended: wait for the next sync, and look at tidemark get ${path}`);
+    const live = valueOrThrow(got, `read ${rival.kind} "${rival.name}"`);
     refuseOther(path, live, { rival, switching });
     const kept = restorable({ kind: rival.kind, ...live });
     await service.takeOver({ cluster, namespace, name, rival: kept });
@@ -172,4 +183,22 @@ const bringToRest = async ({ api, service }: TakeoverPorts, { view, rival, switc
       );
   }
   throw refused(path, `${rival.kind} "${rival.name}" was changed ${ATTEMPTS_MAX} times while it was read; nothing was done`);
+};
+
+/**
+ * True where no other controller is beside it, and the newest switch in the history is a takeover. Also where it is a handback without a later edit: that one was interrupted, and left the
+ * workload without a controller.
+ */
+export const isTakenOver = async (
+  service: Pick<Service, "changes">,
+  { cluster, namespace, name, rivals, generation }: Pick<AutoscalerView, "cluster" | "namespace" | "name" | "rivals" | "generation">,
+): Promise<boolean> => {
+  if (rivals !== undefined) return false;
+  let isTaken = false;
+  for await (const change of service.changes({ cluster, namespace, name })) {
+    if (change.verb === "takeover") isTaken = true;
+    if (change.verb === "takeover-failed") isTaken = false;
+    if (change.verb === "handback") isTaken = change.generation === generation;
+  }
+  return isTaken;
 };
