@@ -4,14 +4,14 @@ import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { connect } from "../../lib/cluster/connect.ts";
 import { clusterName, namespace } from "../../lib/model/ids.ts";
 import { partsOf } from "../answers.ts";
-import { type RunningCluster, runCluster, workload } from "../local/cluster/running-cluster.ts";
+import { putHpa, type RunningCluster, runCluster, workload } from "../local/cluster/running-cluster.ts";
 import { CPU, deployment, WHOLE, watch } from "./stand-in/watched.ts";
 
 let cluster: RunningCluster;
 let client: ClusterClient;
 beforeEach(async () => {
-  const target = deployment("web");
-  cluster = await runCluster({ workloads: [workload(), workload({ name: "api" })], rivals: [{ namespace: "shop", name: "left-over", target }] });
+  cluster = await runCluster({ workloads: [workload(), workload({ name: "api" })] });
+  putHpa(cluster, "shop", "left-over");
   cluster.time.nowMs += 120_000;
   const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;
   client = await connect({ name: clusterName("local"), connection }, { clock: Date.now, trusted: ON_THIS_MACHINE });
@@ -45,7 +45,7 @@ describe("a cluster that speaks the Kubernetes API", () => {
     ]);
     const resource = partsOf(seen?.observation.answers).resource;
     expect(resource?.kind === "answered" && resource.items.select([{ key: "app", operator: "=", values: ["web"] }])).toHaveLength(2);
-    expect(seen?.rivals).toEqual([{ kind: "HorizontalPodAutoscaler", name: "left-over" }]);
+    expect(seen?.rivals).toMatchObject([{ kind: "HorizontalPodAutoscaler", name: "left-over" }]);
     expect(observations.get(api.uid)?.rivals).toEqual([]);
   });
 

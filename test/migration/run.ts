@@ -163,7 +163,8 @@ try {
   await done(["import", "--kubeconfig", person, "--cluster", CLUSTER, "--apply", "--data", data]);
   const untilMs = performance.now() + IN_SHADOW_MAX_MS;
   while (((await states(data))["shadow"] ?? 0) < count) {
-    if (performance.now() > untilMs) throw new Error(`after ${IN_SHADOW_MAX_MS / 1_000} s not all are in the shadow: ${JSON.stringify(await states(data))}`);
+    if (performance.now() > untilMs)
+      throw new Error(`after ${IN_SHADOW_MAX_MS / 1_000} s not all are in the shadow: ${JSON.stringify(await states(data))}`);
     await wait(PERIOD_MS / 3);
   }
   print(`all ${count} are in the state shadow; ${shadowMinutes} min beside the HPA controller`);
@@ -178,7 +179,9 @@ try {
     const [from, to] = KILL_AFTER_MS;
     last = await takeOver(args, call < kills ? from + Math.random() * (to - from) : undefined);
     outs.push(last.out);
-    print(`takeover ${call < kills ? "killed" : `ended with ${last.code}`}: ${linesWith(last.out, "the next 2 syncs are watched")} switched, ${linesWith(last.out, "taken over at")} taken over`);
+    print(
+      `takeover ${call < kills ? "killed" : `ended with ${last.code}`}: ${linesWith(last.out, "the next 2 syncs are watched")} switched, ${linesWith(last.out, "taken over at")} taken over`,
+    );
   }
   const tookMs = performance.now() - beganMs;
   print(`takeover: ${(tookMs / 60_000).toFixed(1)} min in ${kills + 1} calls; states ${JSON.stringify(await states(data))}`);
@@ -189,8 +192,12 @@ try {
   const requests = auditedRequests(plane.auditLog);
   const writers = writersOf(requests, { own: "tidemark", gapMs: 2 * PERIOD_MS, underWayMs: UNDER_WAY_MS });
   const said = linesWith(outs.join("\n"), "the next 2 syncs are watched");
-  print(`audit log: ${writers.switched} HPAs deleted, ${said} of them printed; ${writers.before} counts written by the HPA controller, ${writers.after} by Tidemark`);
-  print(`audit log: the next sync came after ${writers.longestGapMs} ms at most; the last write of the HPA controller ${writers.latestMs} ms after a deletion`);
+  print(
+    `audit log: ${writers.switched} HPAs deleted, ${said} of them printed; ${writers.before} counts written by the HPA controller, ${writers.after} by Tidemark`,
+  );
+  print(
+    `audit log: the next sync came after ${writers.longestGapMs} ms at most; the last write of the HPA controller ${writers.latestMs} ms after a deletion`,
+  );
   const missing = writers.switched - said > kills ? [`${writers.switched - said} deletions were not printed, and ${kills} calls were killed`] : [];
   const unfinished = writers.switched < count ? [`${count - writers.switched} of ${count} were not taken over`] : [];
   const faults = [...writers.faults, ...missing];

@@ -36,7 +36,9 @@ describe("writersOf()", () => {
   });
 
   it("finds a workload that no sync has read in time after the deletion, or at all", () => {
-    expect(faultsOf([at("delete", "admin", 2_000), at("list", "tidemark", 40_000)])).toEqual(["shop/web: the next sync came 37995 ms after the deletion"]);
+    expect(faultsOf([at("delete", "admin", 2_000), at("list", "tidemark", 40_000)])).toEqual([
+      "shop/web: the next sync came 37995 ms after the deletion",
+    ]);
     expect(faultsOf([at("delete", "admin", 2_000), at("list", "admin", 3_000)])[0]).toContain("Infinity");
   });
 });

@@ -51,7 +51,8 @@ export const takeOverOne = async (ports: TakeoverPorts, view: AutoscalerView, { 
   const path = pathOf(view);
   const { state } = view;
   // An earlier call has switched it, and died before it said so.
-  if ((state === "active" || state === "limited") && (await isTakenOver(ports.service, view))) return `"${path}" was taken over already, state ${state}`;
+  if ((state === "active" || state === "limited") && (await isTakenOver(ports.service, view)))
+    return `"${path}" was taken over already, state ${state}`;
   const rival = rivalOf(view, force);
   const switching = switchOf(rival.kind);
   const [periodSeconds, kept] = await unchangedOnError(path, async () => {
@@ -166,7 +167,10 @@ const bringToRest = async ({ api, service }: TakeoverPorts, { view, rival, switc
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const got = await switching.get(api, { namespace, name: rival.name });
     if (got.kind === "failed" && got.failure.code === NOT_FOUND)
-      throw unseen(path, `${rival.kind} "${rival.name}" is gone already, perhaps by a call that was ended: wait for the next sync, and look at tidemark get ${path}`);
+      throw unseen(
+        path,
+        `${rival.kind} "${rival.name}" is gone already, perhaps by a call that was ended: wait for the next sync, and look at tidemark get ${path}`,
+      );
     const live = valueOrThrow(got, `read ${rival.kind} "${rival.name}"`);
     refuseOther(path, live, { rival, switching });
     const kept = restorable({ kind: rival.kind, ...live });

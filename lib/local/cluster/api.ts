@@ -1,6 +1,6 @@
 import { isObject } from "../../model/is-object.ts";
 import { matches } from "../../model/selector.ts";
-import { type Located, resolvePath } from "./api-path.ts";
+import { type Located, resolvePath, type Target } from "./api-path.ts";
 import { discover } from "./discovery.ts";
 import { podLabels, scale } from "./kube-objects.ts";
 import { parseLabelSelector, selectObjects } from "./list-selectors.ts";
@@ -14,6 +14,7 @@ import {
   podDemand,
   workloadDemand,
 } from "./metrics-objects.ts";
+import { SCALED_OBJECT_KIND } from "./objects/custom-objects.ts";
 import type { ClusterEvents } from "./objects/events.ts";
 import type { ObjectStore } from "./objects/object-requests.ts";
 import { isWatch, watchObjects } from "./objects/watch.ts";
@@ -38,7 +39,9 @@ export interface Keep {
 }
 
 /** What the API shows beside the simulated workloads. */
-export interface ApiSettings extends Pick<World, "noise" | "rivals"> {
+export interface ApiSettings extends Pick<World, "noise"> {
+  /** True where the kinds of KEDA are installed. */
+  readonly hasKeda: boolean;
   readonly store: ObjectStore;
   readonly events: ClusterEvents;
 }
@@ -55,12 +58,12 @@ export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Kee
   return async (request) => {
     const nowMs = simulation.now();
     const version = simulation.version + store.objects.version + events.version;
-    const { noise, rivals } = settings;
+    const { noise, hasKeda } = settings;
     const objects = { objectsVersion: store.objects.version, objects: store.objects.all() };
-    const world = { noise, rivals, nowMs, version, workloads: simulation.workloads(), ...objects, events: events.all(nowMs) };
-    const described = descriptionOf(request) ?? review(request) ?? serviceAnswer(request, world);
+    const world = { noise, nowMs, version, workloads: simulation.workloads(), ...objects, events: events.all(nowMs) };
+    const described = descriptionOf(request, hasKeda) ?? review(request) ?? serviceAnswer(request, world);
     if (described !== undefined) return described;
-    const target = resolvePath(request.path);
+    const target = servedTarget(request.path, hasKeda);
     if (!target) return undefined;
     const answer = writeKept(settings, world, target, request);
     if (answer !== undefined) return answer;
@@ -81,8 +84,15 @@ export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Kee
   };
 };
 
+/** Without KEDA its kinds have no path. */
+const servedTarget = (path: string, hasKeda: boolean): Target | undefined => {
+  const target = resolvePath(path);
+  return !hasKeda && target && "resource" in target && target.resource.group === SCALED_OBJECT_KIND.group ? undefined : target;
+};
+
 /** What the server says of itself. Undefined for every other request. */
-const descriptionOf = ({ method, path }: ApiRequest): unknown => (method === "GET" ? (discover(path) ?? openApi(path)) : undefined);
+const descriptionOf = ({ method, path }: ApiRequest, hasKeda: boolean): unknown =>
+  method === "GET" ? (discover(path, hasKeda) ?? openApi(path)) : undefined;
 
 const readOnly = ({ method, query }: ApiRequest): URLSearchParams => {
   if (method !== "GET") throw methodNotAllowed();
@@ -123,7 +133,8 @@ const scaleOf = async (
     await keep.settled();
     return scale(workload);
   }
-  const accepted = simulation.write(namespace, name, replicas);
+  const manager = request.query.get("fieldManager");
+  const accepted = simulation.write({ namespace, name, replicas, ...(manager && { manager }) });
   const written = simulation.workload(namespace, name) ?? workload;
   await keep.append(accepted);
   return scale(written);

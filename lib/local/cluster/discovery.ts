@@ -8,6 +8,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "events.k8s.io": ["v1"],
   "tidemark.dev": ["v1"],
   "datadoghq.com": ["v1alpha1"],
+  "keda.sh": ["v1alpha1"],
   "metrics.k8s.io": ["v1beta1"],
   "custom.metrics.k8s.io": ["v1beta2", "v1beta1"],
   "external.metrics.k8s.io": ["v1beta1"],
@@ -23,14 +24,15 @@ const VERSION = {
 };
 const GET_ONLY = ["get"];
 
-/** The answer to a discovery path. Undefined for every other path. */
-export const discover = (path: string): unknown => {
+/** The answer to a discovery path. Undefined for every other path. Without KEDA its group does not exist. */
+export const discover = (path: string, hasKeda: boolean): unknown => {
+  const isServed = (group: string): boolean => hasKeda || group !== "keda.sh";
   if (path === "/version") return VERSION;
   if (path === "/api") return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
-  if (path === "/apis") return { kind: "APIGroupList", apiVersion: "v1", groups: Object.keys(GROUPS).map(apiGroup) };
+  if (path === "/apis") return { kind: "APIGroupList", apiVersion: "v1", groups: Object.keys(GROUPS).filter(isServed).map(apiGroup) };
   if (path === "/api/v1") return resourceList("", "v1");
   const [, group = "", version] = /^\/apis\/([^/]+)(?:\/([^/]+))?$/.exec(path) ?? [];
-  const versions = Object.hasOwn(GROUPS, group) ? GROUPS[group] : undefined;
+  const versions = Object.hasOwn(GROUPS, group) && isServed(group) ? GROUPS[group] : undefined;
   if (!versions) return undefined;
   if (version === undefined) return { kind: "APIGroup", apiVersion: "v1", ...apiGroup(group) };
   return versions.includes(version) ? resourceList(group, version) : undefined;

@@ -61,7 +61,12 @@ const template = (model: WorkloadModel, labels: Readonly<Record<string, string>>
 export const deployment = ({ model, state, live }: SimulatedWorkload, nowMs: number): KubeObject => {
   const ready = live.filter((pod) => isReady(pod, nowMs)).length;
   return keptDeployment(state, ready, () => ({
-    metadata: { ...identity(model, model.name, model.deploymentUid, state.version), generation: state.generation, labels: labelsOf(model) },
+    metadata: {
+      ...identity(model, model.name, model.deploymentUid, state.version),
+      generation: state.generation,
+      labels: labelsOf(model),
+      ...(state.scaledBy !== undefined && { managedFields: [scaledEntry(state.scaledBy)] }),
+    },
     spec: {
       replicas: state.replicas,
       // A ReplicationController has equality selectors only.
@@ -76,6 +81,13 @@ export const deployment = ({ model, state, live }: SimulatedWorkload, nowMs: num
     },
   }));
 };
+
+/** The entry of the last writer of the count. That of a scale has no time. */
+const scaledEntry = (manager: string): object => ({
+  ...{ manager, operation: "Update", apiVersion: "apps/v1", fieldsType: "FieldsV1" },
+  fieldsV1: { "f:spec": { "f:replicas": {} } },
+  subresource: "scale",
+});
 
 const keptDeployment = kept<SimulatedWorkload["state"], KubeObject>();
 
@@ -178,20 +190,4 @@ export const scale = ({ model, state, live }: SimulatedWorkload, replicas = stat
   metadata: identity(model, model.name, model.deploymentUid, state.version),
   spec: replicas === 0 ? {} : { replicas },
   status: { replicas: live.length, selector: `app=${model.name}` },
-});
-
-/** A HorizontalPodAutoscaler of the cluster on the same workload, beside which Tidemark must hold. */
-export interface Rival {
-  readonly namespace: string;
-  readonly name: string;
-  readonly target: { readonly apiVersion: string; readonly kind: string; readonly name: string };
-  readonly uid?: string;
-  /** Absent while no controller has looked at it. */
-  readonly status?: object;
-}
-
-export const rival = ({ namespace, name, target, uid, status = {} }: Rival): KubeObject => ({
-  metadata: { namespace, name, resourceVersion: "1", ...(uid !== undefined && { uid }) },
-  spec: { scaleTargetRef: target, minReplicas: 1, maxReplicas: 10 },
-  status,
 });

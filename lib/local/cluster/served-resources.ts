@@ -1,9 +1,8 @@
-import { SPEC_KINDS, type SpecKind } from "../../model/spec-kinds.ts";
 import type { WorkloadKind } from "./definition.ts";
-import { deployment, isoTime, pod, type Rival, replicaSet, rival } from "./kube-objects.ts";
+import { deployment, isoTime, pod, replicaSet } from "./kube-objects.ts";
 import type { KubeObject } from "./list-selectors.ts";
 import { podMetrics } from "./metrics-objects.ts";
-import type { CustomObject } from "./objects/custom-objects.ts";
+import { type CustomObject, HPA_KIND, KEPT_KINDS, type KeptKind } from "./objects/custom-objects.ts";
 import { coreEvent } from "./objects/events.ts";
 import { scrape } from "./scrape.ts";
 import { createdMs } from "./simulated-workload.ts";
@@ -18,8 +17,6 @@ export interface World {
   readonly nowMs: number;
   /** Relative amplitude of the noise on CPU readings. */
   readonly noise: number;
-  /** Autoscalers of the cluster itself. */
-  readonly rivals: readonly Rival[];
   /** resourceVersion of only the autoscalers, from which a watch of them goes on. */
   readonly objectsVersion: number;
   /** Autoscalers as objects of the cluster. */
@@ -43,7 +40,7 @@ export interface Resource {
   readonly fields: readonly string[];
   readonly scalable: boolean;
   /** The kind of the objects that people may write. */
-  readonly custom?: SpecKind;
+  readonly custom?: KeptKind;
   /** Kinds of aggregated APIs know neither versions nor pages. */
   readonly stored: boolean;
   readonly list: (world: World) => readonly KubeObject[];
@@ -52,18 +49,6 @@ export interface Resource {
 const NAME_FIELDS = ["metadata.name", "metadata.namespace"];
 const APPS = { group: "apps", version: "v1", namespaced: true, fields: NAME_FIELDS, stored: true } as const;
 const CORE = { group: "", version: "v1", scalable: false, stored: true } as const;
-const HPA = {
-  group: "autoscaling",
-  resource: "horizontalpodautoscalers",
-  singular: "horizontalpodautoscaler",
-  kind: "HorizontalPodAutoscaler",
-  shortNames: ["hpa"],
-  namespaced: true,
-  fields: NAME_FIELDS,
-  scalable: false,
-  stored: true,
-  list: ({ rivals }: World) => rivals.map(rival),
-} as const;
 
 const EVENTS = {
   resource: "events",
@@ -76,15 +61,20 @@ const EVENTS = {
 } as const;
 const EVENT_FIELDS = ["kind", "namespace", "name", "uid", "apiVersion"];
 
-const SHORT_NAMES = { PodAutoscaler: "pa", WatermarkPodAutoscaler: "wpa" } as const;
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  PodAutoscaler: "pa",
+  WatermarkPodAutoscaler: "wpa",
+  HorizontalPodAutoscaler: "hpa",
+  ScaledObject: "so",
+};
 
-const customResource = (of: SpecKind): Resource => ({
+const keptResource = (of: KeptKind): Resource => ({
   group: of.group,
   version: of.version,
   resource: of.plural,
   singular: of.kind.toLowerCase(),
   kind: of.kind,
-  shortNames: [SHORT_NAMES[of.kind]],
+  shortNames: [SHORT_NAMES[of.kind] ?? of.plural],
   namespaced: true,
   fields: NAME_FIELDS,
   scalable: false,
@@ -92,6 +82,10 @@ const customResource = (of: SpecKind): Resource => ({
   stored: true,
   list: ({ objects }) => objects.filter(({ kind }) => kind === of.kind).map((object) => ({ ...object, apiVersion: of.apiVersion })),
 });
+
+/** The first version of the HPA can be read, with the spec as the second has it. */
+const { custom: _writable, ...READABLE } = keptResource(HPA_KIND);
+const HPA_OF_V1: Resource = { ...READABLE, version: "v1" };
 
 const namespaces = ({ workloads }: World): readonly KubeObject[] => {
   const byName = new Map<string, KubeObject>();
@@ -177,9 +171,8 @@ export const RESOURCES: readonly Resource[] = [
     list: workloadsOf("ReplicationController"),
   },
   ...DESCRIBED,
-  { ...HPA, version: "v2" },
-  { ...HPA, version: "v1" },
-  ...SPEC_KINDS.map(customResource),
+  ...KEPT_KINDS.map(keptResource),
+  HPA_OF_V1,
   {
     ...EVENTS,
     group: "",
@@ -218,7 +211,6 @@ export const within = (world: World, namespace: string | undefined): World =>
     : {
         ...world,
         workloads: world.workloads.filter(({ model }) => model.namespace === namespace),
-        rivals: world.rivals.filter((each) => each.namespace === namespace),
         objects: world.objects.filter(({ metadata }) => metadata.namespace === namespace),
         events: world.events.filter(({ metadata }) => metadata.namespace === namespace),
       };

@@ -6,17 +6,15 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
-import { SPEC_KIND_NAMES, type SpecKind } from "../../model/spec-kinds.ts";
 import { CLUSTER_KUBECONFIG, CLUSTER_OBJECTS, CLUSTER_WRITES } from "../folder/layout.ts";
 import { readJsonIfThere, writeDurably } from "../folder/whole-file.ts";
 import { type ServerCredentials, serverCredentials } from "../run/certificates.ts";
 import { refuseForeignHosts } from "../run/loopback.ts";
-import { kubeApi } from "./api.ts";
+import { type KubeApi, kubeApi } from "./api.ts";
 import { type WorkloadDefinition, workloadModel } from "./definition.ts";
 import { type RecordedQueue, recordedQueue } from "../sources/recorded-queue.ts";
 import { type Faults, faultSwitches } from "./faults.ts";
-import type { Rival } from "./kube-objects.ts";
-import { CustomObjects, type KeptObjects } from "./objects/custom-objects.ts";
+import { CustomObjects, KEPT_KINDS, type KeptKind, type KeptObjects } from "./objects/custom-objects.ts";
 import { ClusterEvents } from "./objects/events.ts";
 import { putObject } from "./objects/object-requests.ts";
 import { reading, type Statistics, statistics, type WorkloadFigures } from "./reading.ts";
@@ -34,8 +32,8 @@ export interface ClusterOptions {
   readonly workloads: readonly WorkloadDefinition[];
   /** Relative amplitude of the noise on CPU readings, 0.02 for ±2 %. Default 0. */
   readonly noise?: number;
-  /** Autoscalers of the cluster's own. Default none. */
-  readonly rivals?: readonly Rival[];
+  /** True to install the kinds of KEDA. Default false. */
+  readonly hasKeda?: boolean;
   /** Real time, only for the certificate. */
   readonly wallClock?: () => number;
   /** Gets what went wrong inside the server. Default: a warning of the process. */
@@ -56,8 +54,10 @@ export interface SimulatedCluster {
   readings(): readonly WorkloadFigures[];
   /** The load of the workloads of a name as a queue; undefined where none has the name. */
   queue(name: string): RecordedQueue | undefined;
-  /** Puts an autoscaler into the cluster, as an apply by the one who starts it. Throws `manifest.*` for one that the API would refuse. */
-  putObject(of: SpecKind, document: unknown): void;
+  /** Puts an autoscaler into the cluster, as an apply by the one who starts it. Throws `local.object-refused` for one that the API would refuse. */
+  putObject(of: KeptKind, document: unknown): void;
+  /** A request from inside the process, as the programs of a cluster send it. Throws a Refusal. */
+  readonly call: KubeApi;
   close(): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ export const startSimulatedCluster = async (options: ClusterOptions): Promise<Si
 };
 
 const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<SimulatedCluster> => {
-  const { dataDir, clock, seed, noise = 0, rivals = [], wallClock = Date.now, onError = warn } = options;
+  const { dataDir, clock, seed, noise = 0, hasKeda = false, wallClock = Date.now, onError = warn } = options;
   const { startMs } = journal.header;
   const models = options.workloads.map((definition) => workloadModel(definition, { seed, startMs }));
   const simulation = new Simulation(models, startMs, clock);
@@ -94,8 +94,9 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
   const store = { objects, save: () => writeObjectFile(objectFile, objects) };
   const faults = faultSwitches();
   const credentials = await serverCredentials(dataDir, wallClock());
+  const call = kubeApi(simulation, { noise, hasKeda, store, events: new ClusterEvents(seed) }, journal);
   const server = apiServer({
-    api: kubeApi(simulation, { noise, rivals, store, events: new ClusterEvents(seed) }, journal),
+    api: call,
     credentials,
     faults,
     onError,
@@ -124,6 +125,7 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
       const nowMs = simulation.now();
       return recordedQueue(simulation.workloads(), name, nowMs);
     },
+    call,
     putObject: (of, document) => putObject(store, simulation.now(), of, document),
     close: () => closeAll(server, journal, store.save),
   };
@@ -214,7 +216,7 @@ const Metadata = z.looseObject({ name: z.string(), namespace: z.string(), uid: z
 const Kept = z.object({
   format: z.literal(1),
   version: z.int(),
-  objects: z.array(z.looseObject({ kind: z.enum(SPEC_KIND_NAMES), metadata: Metadata })),
+  objects: z.array(z.looseObject({ kind: z.enum(KEPT_KINDS.map(({ kind }) => kind)), metadata: Metadata })),
 });
 
 /** The objects of an earlier start; undefined where people have put none into the cluster. Throws `local.unreadable`. */

@@ -11,6 +11,8 @@ export interface WorkloadState {
   /** The last event. */
   readonly atMs: number;
   readonly replicas: number;
+  /** The manager of the last write of the count; absent where nothing has written it. */
+  readonly scaledBy?: string;
   readonly generation: number;
   /** resourceVersion of the deployment. */
   readonly version: number;
@@ -95,15 +97,17 @@ export const passEvent = (model: WorkloadModel, state: WorkloadState, atMs: numb
 export const writeReplicas = (
   model: WorkloadModel,
   state: WorkloadState,
-  write: { readonly atMs: number; readonly replicas: number; readonly version: number },
+  write: { readonly atMs: number; readonly replicas: number; readonly version: number; readonly manager?: string | undefined },
 ): WorkloadState => {
-  const { atMs, replicas, version } = write;
+  const { atMs, replicas, version, manager } = write;
   const live = state.pods.filter(isLive);
   const doomed = victims(live, Math.max(0, live.length - replicas), atMs);
   const kept = state.pods.map((pod) => (doomed.has(pod) ? { ...pod, deletedMs: atMs, version } : pod)).filter((pod) => !isGone(pod, atMs));
   const count = Math.max(0, replicas - live.length);
   const born = bear(model, kept, { from: state.ordinal, count, createdMs: atMs, version });
-  return { ...settle(model, state, [...kept, ...born], atMs), replicas, version, generation: state.generation + 1, ordinal: state.ordinal + count };
+  const { scaledBy: _before, ...settled } = settle(model, state, [...kept, ...born], atMs);
+  const written = { replicas, version, generation: state.generation + 1, ordinal: state.ordinal + count };
+  return { ...settled, ...written, ...(manager !== undefined && { scaledBy: manager }) };
 };
 
 /** What has been counted by `nowMs`, which lies before the next event. */

@@ -8,6 +8,8 @@ export interface AcceptedWrite {
   readonly namespace: string;
   readonly name: string;
   readonly replicas: number;
+  /** The name of the writer, as `metadata.managedFields` has it. Folders of earlier versions have none. */
+  readonly manager?: string | undefined;
 }
 
 /** One workload as it is now. */
@@ -57,17 +59,17 @@ export class Simulation {
   }
 
   /** Applies a write at the current time, or while replaying at its own. */
-  write(namespace: string, name: string, replicas: number): AcceptedWrite {
-    const accepted = { atMs: this.#nowMs, namespace, name, replicas };
+  write(write: Omit<AcceptedWrite, "atMs">): AcceptedWrite {
+    const accepted = { atMs: this.#nowMs, ...write };
     this.replay(accepted);
     return accepted;
   }
 
-  replay({ atMs, namespace, name, replicas }: AcceptedWrite): void {
+  replay({ atMs, namespace, name, replicas, manager }: AcceptedWrite): void {
     this.#advanceTo(atMs);
     const running = this.#find(namespace, name);
     if (!running) throw new RangeError(`There is no workload "${namespace}/${name}" to scale`);
-    running.state = writeReplicas(running.model, running.state, { atMs: this.#nowMs, replicas, version: this.#nextVersion() });
+    running.state = writeReplicas(running.model, running.state, { atMs: this.#nowMs, replicas, manager, version: this.#nextVersion() });
     running.nextMs = nextEventMs(running.model, running.state);
   }
 

@@ -8,7 +8,7 @@ import type { AcceptedWrite } from "./simulation.ts";
 const RunHeader = z.object({ format: z.literal(1), seed: z.int(), startMs: z.int(), definitions: z.string() });
 export type RunHeader = z.infer<typeof RunHeader>;
 
-const Write = z.object({ atMs: z.number(), namespace: z.string(), name: z.string(), replicas: z.int() });
+const Write = z.object({ atMs: z.number(), namespace: z.string(), name: z.string(), replicas: z.int(), manager: z.string().optional() });
 
 /**
  * The accepted writes of a run, one JSON line each after a line that says which run. A write is on the disk (fdatasync) before it is answered, so that what a client was

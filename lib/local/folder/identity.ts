@@ -37,6 +37,8 @@ const simulatedSchema = z.object({
   /** Time from the creation of a pod to Ready. */
   podStartMs: z.number().positive().optional(),
   deployments: z.array(deploymentSchema),
+  /** Whose objects scale the workloads at the beginning; absent where Tidemark does. */
+  beside: z.enum(["hpa", "wpa", "keda"]).optional(),
   /** Clusters, workloads and autoscalers that the run made by itself; there are no other deployments then. */
   fleet: z.object({ clusters: z.int().positive(), autoscalers: z.int().positive() }).optional(),
 });

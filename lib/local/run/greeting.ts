@@ -1,7 +1,7 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { instantText } from "../../report/instant-text.ts";
+import { CLUSTER_KUBECONFIG, DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
 import type { Applied } from "../../views/autoscaler.ts";
-import { DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
 import { durationText, speedText } from "../view/words.ts";
 import { shellWord } from "./names.ts";
 import type { Unfinished } from "./recover.ts";
@@ -23,8 +23,18 @@ export interface GreetingInput {
 export const greetingLines = (input: GreetingInput): readonly string[] => [
   input.setup.resumed ? resumed(input) : begun(input),
   `Series for Prometheus at ${input.seriesUrl}`,
+  ...besideLines(input),
   ...appliedLines(input.applied),
 ];
+
+const CONTROLLER = { hpa: "the HPA controller", wpa: "the Watermark Pod Autoscaler", keda: "KEDA" } as const;
+
+/** What a person does first beside another controller. */
+const besideLines = ({ setup: { identity, resumed: isResumed }, cluster, layout }: GreetingInput): readonly string[] => {
+  if (identity.kind !== "simulated" || identity.beside === undefined) return [];
+  const line = `Beside a stand-in of ${CONTROLLER[identity.beside]}; the kubeconfig of the cluster is ${shellWord(join(layout.cluster, CLUSTER_KUBECONFIG))}`;
+  return isResumed ? [line] : [line, `To import its objects: npx tidemark import --cluster ${cluster} --apply${dataOption(layout.named)}`];
+};
 
 /** More are counted, so that the lines of the run itself stay in sight. Warnings are all printed. */
 const APPLIED_NAMED_MAX = 100;

@@ -2,9 +2,10 @@ import { fileURLToPath } from "node:url";
 import { admitOrThrow } from "../../manifest/admit.ts";
 import { MAX_TEXT_BYTES, newBudget } from "../../manifest/budget.ts";
 import { readManifests } from "../../manifest/documents.ts";
-import { newOtherKinds } from "../../manifest/other-kinds.ts";
-import type { Validation } from "../../model/validation.ts";
+import type { Json } from "../../fields/json.ts";
+import { newOtherKinds, type OtherKinds } from "../../manifest/other-kinds.ts";
 import { TidemarkError } from "../../model/errors.ts";
+import { isObject } from "../../model/is-object.ts";
 import type { ScaleReading } from "../../model/observation.ts";
 import type { MetricQuery } from "../../model/query.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
@@ -14,6 +15,9 @@ import { MAX_REPLICAS, WORKLOAD_KINDS } from "../cluster/definition.ts";
 import { DEMAND_METRIC } from "../cluster/metrics-objects.ts";
 import type { Deployment } from "../folder/identity.ts";
 import { SHIPPED_TRACES, type ShippedTrace } from "../traces/read-trace.ts";
+import { SCALED_OBJECT_KIND } from "../cluster/objects/custom-objects.ts";
+import { hpaOfScaledObject } from "./keda-stand-in.ts";
+import type { Beside, RunOptions } from "./options.ts";
 import { textOfFile } from "./text-file.ts";
 
 /** A file of manifests and its text. */
@@ -24,24 +28,32 @@ export interface ManifestFile {
 
 const example = (name: string): string => fileURLToPath(new URL(`../../../examples/${name}.yaml`, import.meta.url));
 
-/** The manifests to apply: those of the command line, or the shipped ones of the demonstration or trace. */
-export const manifestFiles = (paths: readonly string[], ownTrace: boolean): readonly ManifestFile[] => {
-  const files = paths.length > 0 ? paths : ownTrace ? [example("web")] : ["daily", "steps", "crowd"].map(example);
+const DEMONSTRATION = ["daily", "steps", "crowd"];
+/** What a stand-in follows where no manifest is given. */
+const SHIPPED: Readonly<Record<Beside, readonly string[]>> = { hpa: DEMONSTRATION, wpa: ["watermark"], keda: ["keda/orders"] };
+
+/** The manifests to apply: those of the command line, or the shipped ones of the demonstration, the stand-in or the trace. */
+export const manifestFiles = (paths: readonly string[], { trace, beside = "hpa" }: Pick<RunOptions, "trace" | "beside">): readonly ManifestFile[] => {
+  const shipped = trace !== undefined && beside === "hpa" ? ["web"] : SHIPPED[beside];
+  const files = paths.length > 0 ? paths : shipped.map(example);
   return files.map((file) => ({ file, text: textOfFile(file, MAX_TEXT_BYTES) }));
 };
 
 /** The workloads that the manifests scale, each once. Throws as applying them would. */
-export const deploymentsOf = (files: readonly ManifestFile[], validation: Validation = "strict"): readonly Deployment[] => {
+export const deploymentsOf = (
+  files: readonly ManifestFile[],
+  { validate: validation = "strict", beside }: Partial<Pick<RunOptions, "validate" | "beside">> = {},
+): readonly Deployment[] => {
   const deployments = new Map<string, Deployment>();
   for (const { file, text } of files) {
     // Each file is applied as a step of its own.
     const budget = newBudget(undefined, "divide it into several files, each with a --manifest of its own");
     for (const manifest of readManifests(text, file, {
       budget,
-      otherKinds: newOtherKinds(),
+      otherKinds: otherKindsBeside(beside),
       repeatedKeys: validation === "strict" ? "refuse" : "keep",
     })) {
-      const { metadata, spec } = admitOrThrow(manifest, { validation });
+      const { metadata, spec } = admitOrThrow({ ...manifest, document: decidedForm(manifest) }, { validation });
       // The statistics compare the CPU of a workload with this.
       const percent = askDialect(spec, ({ explains }, own) => explains.cpuPercent(own));
       const trace = traceOf(metadata.annotations, manifest.where);
@@ -58,6 +70,22 @@ export const deploymentsOf = (files: readonly ManifestFile[], validation: Valida
     }
   }
   return [...deployments.values()];
+};
+
+/** A ScaledObject is passed over everywhere but beside KEDA. */
+export const otherKindsBeside = (beside: Beside | undefined): OtherKinds => {
+  const others = newOtherKinds();
+  return beside === "keda" ? { ...others, passOver: (document) => !isScaledObject(document) && others.passOver(document) } : others;
+};
+
+export const isScaledObject = (document: unknown): document is Json => isObject(document) && document["kind"] === SCALED_OBJECT_KIND.kind;
+
+/** A manifest as its controller decides it: of a ScaledObject the HPA that KEDA makes. */
+const decidedForm = ({ document, where }: { readonly document: unknown; readonly where: string }): unknown => {
+  if (!isScaledObject(document)) return document;
+  const made = hpaOfScaledObject(document);
+  if ("hpa" in made) return made.hpa;
+  throw new TidemarkError("local.scaled-object", `Cannot simulate the ScaledObject of "${where}": ${made.why}`, { where });
 };
 
 /** The kind of the workload; of a Deployment nothing. */

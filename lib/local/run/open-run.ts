@@ -28,13 +28,13 @@ import type { Tables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
 import type { Closing } from "./closing.ts";
 import { greetingLines } from "./greeting.ts";
-import { hpaStandIn } from "./hpa-stand-in.ts";
 import { openLogFile } from "./log-file.ts";
 import { applyMade } from "./made-fleet.ts";
-import type { RunOptions, Specs } from "./options.ts";
+import type { Beside, RunOptions, Specs } from "./options.ts";
 import { applyFiles, applyFirst, putObjects } from "./put-objects.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
 import { type Queues, startQueues } from "./run-queues.ts";
+import { type StandInOptions, standIn } from "./stand-in.ts";
 import { type SeriesReader, type SeriesServer, startSeriesServer } from "./series-server.ts";
 import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
@@ -55,7 +55,7 @@ export interface Run {
   readonly series: SeriesServer;
   /** Where the recorded queues are, in a simulated run. */
   readonly sourceQueuesUrl?: string;
-  /** The stand-in of the HPA controller, with --beside-hpa. */
+  /** The stand-in of another controller, with --beside. */
   readonly standIn?: Activity;
   /** The first lines of the view. */
   readonly greeting: readonly string[];
@@ -115,7 +115,8 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   // An unusable kubeconfig is reported now, and the large library that reads it is loaded before the first sync.
   await stack.connect(cluster);
   await registerSources(context, { simulated: recorded !== undefined, sourceUrl: options.sourceUrl });
-  const manifests = putObjects(cluster, setup.manifests, world.putObject);
+  const { beside } = setup.identity.kind === "simulated" ? setup.identity : {};
+  const manifests = putObjects(cluster, setup.manifests, { put: world.putObject, beside, resumed: setup.resumed });
   const applied = await applySetup(context, { ...setup, manifests }, { cluster: world.name, validation: options.validate, say });
   if (!setup.resumed) {
     beginSchedule(layout.schedule, clock.now());
@@ -124,14 +125,10 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   // On a real cluster a write of a run that died may still be under way, so its lease and its intents expire by themselves.
   const dead = { tables: store, clusters: [cluster, ...others], connect: stack.connect, nowMs: clock.now() };
   const unfinished = setup.identity.kind === "simulated" ? await endDeadLeases(dead) : NOTHING_UNFINISHED;
-  const standIn =
-    options.besideHpa && world.hpas
-      ? await hpaStandIn({ clock: clock.now, service, cluster: { ...cluster, connection: world.connection }, hpas: world.hpas })
-      : undefined;
-  if (standIn) closer.add(async () => standIn.close());
+  const controller = await controllerOf(world, { ...cluster, connection: world.connection }, { clock: clock.now, beside, closer });
   return {
     setup,
-    ...(standIn && { standIn }),
+    ...(controller && { standIn: controller }),
     ...(recorded && { sourceQueuesUrl: recorded.url }),
     clock,
     tables,
@@ -153,6 +150,18 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
       seriesUrl: series.url,
     }),
   };
+};
+
+/** The stand-in of the other controller; undefined without `--beside`. */
+const controllerOf = async (
+  { call }: World,
+  cluster: StandInOptions["cluster"],
+  { clock, beside, closer }: { readonly clock: () => number; readonly beside: Beside | undefined; readonly closer: Closing },
+): Promise<Activity | undefined> => {
+  if (beside === undefined || !call) return undefined;
+  const controller = await standIn({ clock, beside, cluster, call });
+  closer.add(async () => controller.close());
+  return controller;
 };
 
 /** The queue of a name in the first cluster that has it. */

@@ -33,8 +33,8 @@ export interface RunOptions {
   readonly context?: string;
   /** A Prometheus of the person's own, in place of the recorded one. */
   readonly sourceUrl?: string;
-  /** An HPA controller scales the simulated workloads, and Tidemark is in its shadow. */
-  readonly besideHpa?: true;
+  /** Whose objects scale the simulated workloads, until Tidemark takes them over. */
+  readonly beside?: Beside;
   /** Where the autoscalers of a simulated cluster are kept, as `tidemark cluster add --specs` says it. Absent: as the folder has it, and the table in a new one. */
   readonly specs?: Specs;
   /** Times are printed in UTC. */
@@ -45,6 +45,8 @@ export interface RunOptions {
   readonly args: readonly string[];
 }
 
+export const BESIDE = ["hpa", "wpa", "keda"] as const;
+export type Beside = (typeof BESIDE)[number];
 export const SPECS = ["table", "cluster"] as const;
 export type Specs = (typeof SPECS)[number];
 
@@ -94,7 +96,12 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
     .option("--kubeconfig <file>", "scale this cluster in real time instead of a simulated one", once(text))
     .option("--context <name>", "context of the kubeconfig", once(text))
     .option("--source-url <url>", "ask this Prometheus in place of the recorded one; the run then goes at the speed of the clock", once(httpUrl))
-    .option("--beside-hpa", "a stand-in of the HPA controller scales, and Tidemark is in its shadow (tidemark shadow compares the two)")
+    .addOption(
+      new Option(
+        "--beside <controller>",
+        "the manifests are objects of the simulated cluster, which a stand-in of the HPA controller, of the Watermark Pod Autoscaler or of KEDA follows: to rehearse a migration",
+      ).choices(BESIDE),
+    )
     .addOption(
       new Option(
         "--specs <source>",
@@ -121,18 +128,24 @@ const refuseIdle = (options: WrittenOptions): void => {
   if (options.context !== undefined && options.kubeconfig === undefined)
     throw usage("Cannot use --context without --kubeconfig: a simulated cluster has no contexts");
   refuseBesideFleet(options);
+  refuseTwoReaders(options);
   refuseOtherSpeed(options);
   if (options.kubeconfig === undefined) return;
   if (options.capacity !== undefined) throw usage("Cannot use --capacity with --kubeconfig: it decides about simulated pods only");
   if (options.podStart !== undefined) throw usage("Cannot use --pod-start with --kubeconfig: it decides about simulated pods only");
   if (options.metric !== undefined) throw usage("Cannot use --metric with --kubeconfig: a real cluster has its own metrics");
   if (options.trace !== undefined) throw usage("Cannot use --trace with --kubeconfig: a real cluster has its own load");
-  if (options.besideHpa) throw usage("Cannot use --beside-hpa with --kubeconfig: a real cluster has its own controllers");
+  if (options.beside !== undefined) throw usage(`Cannot use --beside ${options.beside} with --kubeconfig: a real cluster has its own controllers`);
   if (options.specs !== undefined)
     throw usage("Cannot use --specs with --kubeconfig: set it with tidemark cluster add CLUSTER --replace --specs cluster");
   if (options.speed !== undefined) throw usage("Cannot use --speed with --kubeconfig: a real cluster runs in real time");
   if (options.begin !== undefined) throw usage("Cannot use --begin with --kubeconfig: a real cluster runs in real time");
   if (options.seed !== undefined) throw usage("Cannot use --seed with --kubeconfig: it decides about simulated pods only");
+};
+
+const refuseTwoReaders = ({ beside, specs }: WrittenOptions): void => {
+  if (beside === "wpa" && specs === "cluster")
+    throw usage("Cannot use --beside wpa with --specs cluster: a WatermarkPodAutoscaler belongs to the stand-in or to Tidemark; use --specs table");
 };
 
 const refuseOtherSpeed = ({ sourceUrl, kubeconfig, speed = CLOCK_SPEED }: WrittenOptions): void => {
@@ -151,7 +164,7 @@ const refuseBesideFleet = ({ clusters: wanted, autoscalers, ...options }: Writte
     "--metric": options.metric,
     "--capacity": options.capacity,
   };
-  const beside = Object.entries({ ...others, "--source-url": options.sourceUrl, "--beside-hpa": options.besideHpa, "--specs": options.specs }).find(
+  const beside = Object.entries({ ...others, "--source-url": options.sourceUrl, "--beside": options.beside, "--specs": options.specs }).find(
     ([, value]) => value !== undefined,
   );
   if (beside)

@@ -5,36 +5,51 @@ import type { Validation } from "../../model/validation.ts";
 import { isObject } from "../../model/is-object.ts";
 import { kindsReadFrom } from "../../model/origin.ts";
 import type { ClusterRecord } from "../../model/records.ts";
-import { SPEC_KINDS, type SpecKind } from "../../model/spec-kinds.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 import { seededUid } from "./made-fleet.ts";
-import type { ManifestFile } from "./manifest-files.ts";
+import { KEPT_KINDS, type KeptKind } from "../cluster/objects/custom-objects.ts";
+import { type ManifestFile, otherKindsBeside } from "./manifest-files.ts";
+import type { Beside } from "./options.ts";
 
 /** Puts an object into the simulated cluster, as `kubectl apply` would. */
-export type PutObject = (of: SpecKind, document: unknown) => void;
+export type PutObject = (of: KeptKind, document: unknown) => void;
+
+/** The kind whose objects a stand-in follows. */
+const FOLLOWED: Readonly<Record<Beside, string>> = { hpa: "HorizontalPodAutoscaler", wpa: "WatermarkPodAutoscaler", keda: "ScaledObject" };
+
+export interface Putting {
+  /** Absent on a real cluster, where nothing is put: `apply` then refuses the kinds that are read from it and says where to edit them. */
+  readonly put: PutObject | undefined;
+  readonly beside?: Beside | undefined;
+  /** The objects of another controller are put once. Later they are what people and takeovers have made of them. */
+  readonly resumed: boolean;
+}
 
 /**
- * Puts the manifests of the kinds that this cluster's autoscalers are read from into the cluster, and gives back the others, which are stored in the table. On a real cluster nothing is put:
- * `apply` then refuses these kinds and says where to edit them.
+ * Puts the manifests of the kinds that this cluster's autoscalers are read from, and those of another controller, into the cluster, and gives back the others, which are stored in the table.
  */
-export const putObjects = (cluster: ClusterRecord, files: readonly ManifestFile[], put: PutObject | undefined): readonly ManifestFile[] => {
-  const kinds = kindsReadFrom(cluster);
-  if (kinds.length === 0 || !put) return files;
-  const others: ManifestFile[] = [];
-  for (const { file, text } of files) {
-    for (const { document, where } of readManifests(text, file, { otherKinds: newOtherKinds() })) {
-      const of = kindOf(document);
-      if (of && kinds.includes(of)) put(of, document);
-      else others.push({ file: where, text: JSON.stringify(document) });
-    }
+export const putObjects = (cluster: ClusterRecord, files: readonly ManifestFile[], { put, beside, resumed }: Putting): readonly ManifestFile[] => {
+  const followed = beside === undefined ? [] : [FOLLOWED[beside]];
+  const kinds: readonly string[] = [...kindsReadFrom(cluster).map(({ kind }) => kind), ...followed];
+  if (!put || kinds.length === 0) return files;
+  const manifests = files.flatMap(({ file, text }) => [...readManifests(text, file, { otherKinds: otherKindsBeside(beside) })]);
+  const [own = [], others = []] = partition(manifests, ({ document }) => kinds.includes(kindOf(document)?.kind ?? ""));
+  for (const { document } of own) {
+    const of = kindOf(document);
+    if (of && !(resumed && followed.includes(of.kind))) put(of, document);
   }
-  return others;
+  return others.map(({ document, where }) => ({ file: where, text: JSON.stringify(document) }));
 };
 
-const kindOf = (document: unknown): SpecKind | undefined =>
-  SPEC_KINDS.find(({ kind, apiVersion }) => isObject(document) && document["kind"] === kind && document["apiVersion"] === apiVersion);
+const partition = <Item>(items: readonly Item[], isFirst: (item: Item) => boolean): readonly (readonly Item[])[] => [
+  items.filter(isFirst),
+  items.filter((item) => !isFirst(item)),
+];
+
+const kindOf = (document: unknown): KeptKind | undefined =>
+  KEPT_KINDS.find(({ kind, apiVersion }) => isObject(document) && document["kind"] === kind && document["apiVersion"] === apiVersion);
 
 /** Applies every document of the files to a cluster, each file as one step. All documents of a file are checked before one is stored. */
 export const applyFiles = async (

@@ -9,7 +9,7 @@ import { DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
 import { newFolderBeside } from "../folder/refused-folder.ts";
 import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
 import { AUTOSCALERS_EACH, labelOf, START_WORDS, shellWord } from "./names.ts";
-import { divided, type RunOptions } from "./options.ts";
+import { type Beside, divided, type RunOptions } from "./options.ts";
 import { textOfFile } from "./text-file.ts";
 
 /** What this run does, computed from its options and its folder. */
@@ -33,9 +33,9 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
   const trace = options.trace === undefined ? undefined : resolve(options.trace);
   const played = playedMetrics(options);
   // After the first start of a simulation only the manifests of the command line are applied.
-  const named = options.manifest.length > 0 ? manifestFiles(options.manifest, false) : [];
+  const named = options.manifest.length > 0 ? manifestFiles(options.manifest, {}) : [];
   // Also for a real cluster: manifests that cannot be applied are refused before anything is written.
-  const targets = deploymentsOf(named);
+  const targets = deploymentsOf(named, besideOf(options, identity));
   const real = options.kubeconfig === undefined ? undefined : realIdentity(options.kubeconfig, options.context);
   if (identity !== undefined && identity !== "beginning") {
     refuseOther(layout, identity, askedOf(options, trace, targets, real));
@@ -48,12 +48,19 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
     const fresh = { kind: "simulated" as const, ...begunOf(options), fleet, deployments: [] } satisfies FolderIdentity;
     return { identity: fresh, resumed: false, manifests: [] };
   }
-  const manifests = named.length > 0 ? named : manifestFiles([], trace !== undefined);
+  const manifests = named.length > 0 ? named : manifestFiles([], options);
   const demonstration = named.length === 0 && trace === undefined;
-  const deployments = sorted([...deploymentsOf(manifests, options.validate), ...(demonstration ? [UNSCALED] : [])]);
+  const deployments = sorted([...deploymentsOf(manifests, options), ...(demonstration ? [UNSCALED] : [])]);
   refuseUnnamed(played.metricTraces, deployments);
-  const fresh = { kind: "simulated", ...begunOf(options), ...played, deployments } as const;
+  const fresh = { kind: "simulated", ...begunOf(options), ...played, deployments, ...besideOf(options, undefined) } as const;
   return { identity: trace === undefined ? fresh : { ...fresh, trace }, resumed: false, manifests };
+};
+
+/** Whose objects scale the workloads: as this start says it, or as the folder has it. */
+const besideOf = ({ beside }: RunOptions, identity: ReturnType<typeof readIdentity>): Pick<RunOptions, "beside"> => {
+  const known = identity !== undefined && identity !== "beginning" && identity.kind === "simulated" ? identity.beside : undefined;
+  const wanted = beside ?? known;
+  return wanted === undefined ? {} : { beside: wanted };
 };
 
 /** The files of metrics, by name; nothing where none is given. */
@@ -105,6 +112,7 @@ const askedOf = (
   ...podsOf(options),
   ...(options.seed !== undefined && { seed: options.seed }),
   ...(options.begin !== undefined && { begin: options.begin }),
+  ...(options.beside !== undefined && { beside: options.beside }),
   ...(fleetOf(options) && { fleet: fleetOf(options) }),
   ...(trace !== undefined && { trace }),
   ...playedMetrics(options),
@@ -120,6 +128,7 @@ interface RequestedRun {
   readonly kind: FolderIdentity["kind"];
   readonly seed?: number;
   readonly begin?: number;
+  readonly beside?: Beside;
   readonly fleet?: MadeFleet | undefined;
   readonly trace?: string;
   readonly metricTraces?: Readonly<Record<string, string>>;
@@ -165,11 +174,20 @@ const otherSimulation = (identity: SimulatedIdentity, asked: RequestedRun): stri
   const { metricTraces } = asked;
   if (metricTraces && !isDeepStrictEqual(metricTraces, identity.metricTraces)) return "its metrics play other loads";
   if (trace !== undefined && trace !== identity.trace) return `it plays ${identity.trace ?? "the recorded workloads of the demonstration"}`;
-  return otherPods(identity, asked) ?? targets.map((target) => otherTarget(identity, target)).find((differs) => differs !== undefined);
+  return (
+    otherBeside(identity, asked) ??
+    otherPods(identity, asked) ??
+    targets.map((target) => otherTarget(identity, target)).find((differs) => differs !== undefined)
+  );
 };
 
 const fleetText = (fleet: MadeFleet | undefined): string =>
   fleet ? `${fleet.autoscalers} autoscalers in ${fleet.clusters} clusters` : "the workloads of its manifests";
+
+const otherBeside = (known: SimulatedIdentity, { beside }: RequestedRun): string | undefined => {
+  if (beside === undefined || beside === known.beside) return undefined;
+  return `it began ${known.beside === undefined ? "without another controller" : `beside ${known.beside}`}, not beside ${beside}`;
+};
 
 const otherPods = (known: SimulatedIdentity, { capacity, podStartMs }: RequestedRun): string | undefined => {
   if (capacity !== undefined && capacity !== known.capacity) return `its pods serve ${known.capacity ?? "what the load asks of twelve of them"}`;
@@ -215,11 +233,17 @@ const MAX_NAME = 63;
  * `.tidemark-CONTEXT`, a run under a trace, manifests or a seed of its own `.tidemark-` and their names. Throws `local.unreadable` for a kubeconfig that cannot be read.
  */
 export const folderNameFor = (options: RunOptions): string => {
-  const { kubeconfig, context, manifest, trace, seed } = options;
+  const { kubeconfig, context, manifest, trace, seed, beside } = options;
   const fleet = fleetOf(options);
   if (kubeconfig !== undefined) return named([contextOf(kubeconfig, context) ?? basename(kubeconfig)]);
   const files = [...(trace === undefined ? [] : [trace]), ...manifest].map((file) => basename(file, extname(file)));
-  return named([...files, ...(fleet ? [`${fleet.clusters}-clusters-${fleet.autoscalers}`] : []), ...(seed === undefined ? [] : [`seed-${seed}`])]);
+  const controller = beside === undefined ? [] : [`beside-${beside}`];
+  return named([
+    ...files,
+    ...controller,
+    ...(fleet ? [`${fleet.clusters}-clusters-${fleet.autoscalers}`] : []),
+    ...(seed === undefined ? [] : [`seed-${seed}`]),
+  ]);
 };
 
 export const named = (parts: readonly string[]): string =>

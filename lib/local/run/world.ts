@@ -1,7 +1,7 @@
 import { basename, join, resolve } from "node:path";
 import type { Connection } from "../../model/records.ts";
+import type { KubeApi } from "../cluster/api.ts";
 import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
-import type { Rival } from "../cluster/kube-objects.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
@@ -23,8 +23,8 @@ export interface World {
   readonly statistics: () => readonly Statistics[] | undefined;
   /** The queues of a simulated cluster. */
   readonly queueOf?: QueueOf;
-  /** The HPAs of a simulated cluster, to which a stand-in of their controller adds. */
-  readonly hpas?: Rival[];
+  /** Sends a request to the API server of a simulated cluster, as the programs of the cluster do. */
+  readonly call?: KubeApi;
   /** Puts an autoscaler into a simulated cluster. */
   readonly putObject?: PutObject;
   readonly close: () => Promise<void>;
@@ -48,7 +48,7 @@ export const worldsOf = async (
         : realWorld(identity.cluster, identity.kubeconfig, identity.context),
     ];
   const open = async (cluster: SimulatedOne): Promise<World> => {
-    const world = await simulatedWorld(cluster, identity.seed, clock);
+    const world = await simulatedWorld(cluster, identity, clock);
     closer.add(world.close);
     return world;
   };
@@ -78,15 +78,18 @@ const simulatedClusters = async (layout: FolderLayout, identity: SimulatedIdenti
   return [first, ...others];
 };
 
-const simulatedWorld = async ({ name, dataDir, workloads }: SimulatedOne, seed: number, clock: () => number): Promise<World> => {
-  const hpas: Rival[] = [];
-  const cluster = await startSimulatedCluster({ dataDir, clock, seed, workloads, noise: NOISE, rivals: hpas });
+const simulatedWorld = async (
+  { name, dataDir, workloads }: SimulatedOne,
+  { seed, beside }: SimulatedIdentity,
+  clock: () => number,
+): Promise<World> => {
+  const cluster = await startSimulatedCluster({ dataDir, clock, seed, workloads, noise: NOISE, hasKeda: beside === "keda" });
   return {
     name,
     connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },
     statistics: cluster.statistics,
     queueOf: cluster.queue,
-    hpas,
+    call: cluster.call,
     putObject: cluster.putObject,
     close: cluster.close,
   };

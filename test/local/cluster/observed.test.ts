@@ -6,17 +6,15 @@ import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
 import { asksOf } from "../../../lib/policy/dialects.ts";
 import { partsOf } from "../../answers.ts";
-import { type RunningCluster, runCluster, START_MS, workload } from "./running-cluster.ts";
+import { putHpa, type RunningCluster, runCluster, START_MS, workload } from "./running-cluster.ts";
 
 const WEB = { apiVersion: "apps/v1", kind: "Deployment", name: "web" } as const;
 
 let cluster: RunningCluster;
 let client: ClusterClient;
 beforeAll(async () => {
-  cluster = await runCluster({
-    workloads: [workload(), workload({ name: "api" })],
-    rivals: [{ namespace: "shop", name: "old", target: { ...WEB, name: "api" } }],
-  });
+  cluster = await runCluster({ workloads: [workload(), workload({ name: "api" })] });
+  putHpa(cluster, "shop", "old", "api");
   client = await connect(
     { name: clusterName("local"), connection: { kind: "kubeconfig", path: cluster.kubeconfigPath } },
     { clock: Date.now, trusted: ON_THIS_MACHINE },

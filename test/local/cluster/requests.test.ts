@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Fetched, type RunningCluster, runCluster, workload } from "./running-cluster.ts";
+import { type Fetched, putHpa, type RunningCluster, runCluster, workload } from "./running-cluster.ts";
 
 const SCALE = "/apis/apps/v1/namespaces/shop/deployments/web/scale";
 
@@ -7,8 +7,8 @@ let cluster: RunningCluster;
 beforeAll(async () => {
   cluster = await runCluster({
     workloads: [workload(), workload({ name: "api" }), workload({ namespace: "bank" })],
-    rivals: [{ namespace: "bank", name: "old", target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } }],
   });
+  putHpa(cluster, "bank", "old");
 });
 afterAll(() => cluster.remove());
 
@@ -313,7 +313,7 @@ describe("discovery", () => {
     ["/api/v1", "v1", ["namespaces", "pods", "replicationcontrollers", "replicationcontrollers/scale", "services", "events"]],
     ["/apis/apps/v1", "apps/v1", ["deployments", "deployments/scale", "replicasets", "replicasets/scale", "statefulsets", "statefulsets/scale"]],
     ["/apis/networking.k8s.io/v1", "networking.k8s.io/v1", ["ingresses"]],
-    ["/apis/autoscaling/v2", "autoscaling/v2", ["horizontalpodautoscalers"]],
+    ["/apis/autoscaling/v2", "autoscaling/v2", ["horizontalpodautoscalers", "horizontalpodautoscalers/status"]],
     ["/apis/tidemark.dev/v1", "tidemark.dev/v1", ["podautoscalers", "podautoscalers/status"]],
     ["/apis/events.k8s.io/v1", "events.k8s.io/v1", ["events"]],
     ["/apis/metrics.k8s.io/v1beta1", "metrics.k8s.io/v1beta1", ["pods"]],

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import type { WorkloadDefinition } from "../../../lib/local/cluster/definition.ts";
+import { HPA_KIND } from "../../../lib/local/cluster/objects/custom-objects.ts";
 import { type ClusterOptions, type SimulatedCluster, startSimulatedCluster } from "../../../lib/local/cluster/simulated-cluster.ts";
 
 export const START_MS = Date.UTC(2026, 0, 5, 8);
@@ -55,6 +56,14 @@ export interface Fetched {
   /** The parsed body of a JSON answer. */
   readonly json: unknown;
 }
+
+/** Puts an HPA of CPU at 60 % into a cluster, as a person does. */
+export const putHpa = (cluster: Pick<SimulatedCluster, "putObject">, namespace: string, name: string, target = "web"): void => {
+  const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: target };
+  const metrics = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } }];
+  const spec = { scaleTargetRef, minReplicas: 1, maxReplicas: 10, metrics };
+  cluster.putObject(HPA_KIND, { apiVersion: HPA_KIND.apiVersion, kind: HPA_KIND.kind, metadata: { namespace, name }, spec });
+};
 
 /** Starts a cluster on a folder of its own, or on the given one, with a clock that only the test moves. */
 export const runCluster = async (options: Partial<ClusterOptions> = {}): Promise<RunningCluster> => {

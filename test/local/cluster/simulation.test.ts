@@ -27,7 +27,13 @@ const begin = (definitions: readonly WorkloadDefinition[] = [workload()], seed =
     time.nowMs = START_MS + sinceMs;
     return web();
   };
-  return { simulation, time, web, at, scale: (replicas: number) => [simulation.now(), simulation.write("shop", "web", replicas)] };
+  return {
+    simulation,
+    time,
+    web,
+    at,
+    scale: (replicas: number) => [simulation.now(), simulation.write({ namespace: "shop", name: "web", replicas })],
+  };
 };
 
 describe("Simulation", () => {
@@ -93,7 +99,9 @@ describe("Simulation", () => {
   });
 
   it("refuses to scale what it does not have", () => {
-    expect(() => begin().simulation.write("shop", "none", 1)).toThrow(new RangeError('There is no workload "shop/none" to scale'));
+    expect(() => begin().simulation.write({ namespace: "shop", name: "none", replicas: 1 })).toThrow(
+      new RangeError('There is no workload "shop/none" to scale'),
+    );
   });
 });
 
@@ -211,7 +219,7 @@ describe("the state of a simulation", () => {
         const accepted = planned.map(({ afterMs, replicas }) => {
           dueMs += afterMs;
           original.at(dueMs);
-          return original.simulation.write("shop", "web", replicas);
+          return original.simulation.write({ namespace: "shop", name: "web", replicas });
         });
         const restored = begin([workload({ trace: played })], seed);
         for (const write of accepted) restored.simulation.replay(write);

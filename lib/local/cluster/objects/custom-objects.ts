@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { SpecKind } from "../../../model/spec-kinds.ts";
+import { SPEC_KINDS, type SpecKind } from "../../../model/spec-kinds.ts";
 import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
 import { drawUid } from "../random-draws.ts";
@@ -7,9 +7,23 @@ import { ObjectChanges } from "./object-changes.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** A kind of object that clients may write: an autoscaler of any controller. */
+export interface KeptKind extends Pick<SpecKind, "apiVersion" | "group" | "version" | "plural"> {
+  readonly kind: string;
+}
+
+const keptKind = (kind: string, group: string, version: string, plural: string): KeptKind => ({
+  ...{ kind, group, version, plural },
+  apiVersion: `${group}/${version}`,
+});
+
+export const HPA_KIND = keptKind("HorizontalPodAutoscaler", "autoscaling", "v2", "horizontalpodautoscalers");
+export const SCALED_OBJECT_KIND = keptKind("ScaledObject", "keda.sh", "v1alpha1", "scaledobjects");
+export const KEPT_KINDS: readonly KeptKind[] = [...SPEC_KINDS, HPA_KIND, SCALED_OBJECT_KIND];
+
 /** One write by a client, as fields of the object that it leaves. */
 export interface ObjectWrite {
-  readonly kind: SpecKind["kind"];
+  readonly kind: string;
   readonly namespace: string;
   readonly name: string;
   /** Written as `metadata.managedFields[].manager`. */
@@ -20,7 +34,7 @@ export interface ObjectWrite {
 
 /** An autoscaler as an object of the cluster. */
 export interface CustomObject extends KubeObject {
-  readonly kind: SpecKind["kind"];
+  readonly kind: string;
   readonly metadata: KubeObject["metadata"] & { readonly namespace: string; readonly uid: string; readonly resourceVersion: string };
 }
 
@@ -33,7 +47,15 @@ export interface KeptObjects {
 /** Statuses are not kept at each write, so versions after a kill begin far above those that clients may have seen. */
 const VERSIONS_BETWEEN_STARTS = 1_000_000;
 
-/** The autoscalers that people keep in the simulated cluster, with one counter of versions. No controller follows them. */
+/** What an object holds beside its name, kind and status. */
+interface ObjectFields {
+  readonly spec: unknown;
+  readonly labels: Fields;
+  readonly annotations: Fields;
+  readonly ownerReferences: readonly unknown[];
+}
+
+/** The autoscalers that the simulated cluster keeps, with one counter of versions. */
 export class CustomObjects {
   readonly #seed: number;
   readonly #byKey: Map<string, CustomObject>;
@@ -70,14 +92,13 @@ export class CustomObjects {
     return this.#byKey.get(keyOf(of.kind, of));
   }
 
-  /** Stores the spec, labels and annotations. The generation counts changes of the spec; a write that changes nothing leaves the version. */
-  store(write: ObjectWrite, fields: { readonly spec: unknown; readonly labels: Fields; readonly annotations: Fields }): CustomObject {
+  /** Stores the spec, labels, annotations and owners. The generation counts changes of the spec; a write that changes nothing leaves the version. */
+  store(write: ObjectWrite, fields: ObjectFields): CustomObject {
     const before = this.find(write);
     const { kind, namespace, name, nowMs } = write;
-    const { spec, labels, annotations } = fields;
+    const { spec, labels, annotations, ownerReferences } = fields;
     const old = before?.metadata;
-    const isSame = before && isDeepStrictEqual([spec, labels, annotations], [before["spec"], old?.labels ?? {}, old?.["annotations"] ?? {}]);
-    if (isSame) return before;
+    if (before && isDeepStrictEqual(fields, fieldsIn(before))) return before;
     const generation = Number(old?.["generation"] ?? 0) + (before && isDeepStrictEqual(spec, before["spec"]) ? 0 : 1);
     return this.#put({
       ...before,
@@ -91,6 +112,7 @@ export class CustomObjects {
         generation,
         ...(Object.keys(labels).length > 0 && { labels: labels as Record<string, string> }),
         ...(Object.keys(annotations).length > 0 && { annotations }),
+        ...(ownerReferences.length > 0 && { ownerReferences }),
         managedFields: managedAfter(before, write),
       },
       spec,
@@ -123,6 +145,13 @@ export class CustomObjects {
     return String(this.#version);
   }
 }
+
+const fieldsIn = ({ metadata, spec }: CustomObject): ObjectFields => ({
+  spec,
+  labels: metadata.labels ?? {},
+  annotations: (metadata["annotations"] ?? {}) as Fields,
+  ownerReferences: (metadata["ownerReferences"] ?? []) as readonly unknown[],
+});
 
 const keyOf = (kind: string, { namespace, name }: { readonly namespace: string; readonly name: string }): string => `${kind}/${namespace}/${name}`;
 

@@ -1,8 +1,8 @@
-import { admit, admitOrThrow } from "../../../manifest/admit.ts";
+import { admit } from "../../../manifest/admit.ts";
+import { TidemarkError } from "../../../model/errors.ts";
 import { isObject } from "../../../model/is-object.ts";
-import type { SpecKind } from "../../../model/spec-kinds.ts";
-import { badRequest, conflict, invalidObject, methodNotAllowed, notFound, unsupportedMediaType } from "../status.ts";
-import type { CustomObject, CustomObjects, ObjectWrite } from "./custom-objects.ts";
+import { badRequest, conflict, invalidObject, methodNotAllowed, notFound, Refusal, unsupportedMediaType } from "../status.ts";
+import type { CustomObject, CustomObjects, KeptKind, ObjectWrite } from "./custom-objects.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ export interface ObjectRequest {
   readonly contentType: string;
   readonly query: URLSearchParams;
   readonly body: unknown;
-  readonly of: SpecKind;
+  readonly of: KeptKind;
   readonly namespace: string;
   /** Absent for a POST to the list. */
   readonly name?: string;
@@ -55,14 +55,21 @@ export const writeObject = (kept: ObjectStore, request: ObjectRequest): Fields =
   return asAnswer(request.of, stored);
 };
 
-/** An apply from inside the process, without a request. */
-export const putObject = (store: ObjectStore, nowMs: number, of: SpecKind, document: unknown): void => {
-  const { namespace, name } = admitOrThrow({ document, where: "--manifest" }).metadata;
+/** An apply from inside the process, without a request. Throws `local.object-refused` where the API server would refuse it. */
+export const putObject = (store: ObjectStore, nowMs: number, of: KeptKind, document: unknown): void => {
+  const { name = "", namespace = "default" } = isObject(document) && isObject(document["metadata"]) ? document["metadata"] : {};
   const query = new URLSearchParams({ fieldManager: "npm-start" });
-  writeObject(store, { method: "PATCH", contentType: APPLY, query, body: document, of, namespace, name, isStatus: false, nowMs });
+  const write = { method: "PATCH", contentType: APPLY, query, body: document, isStatus: false, nowMs };
+  try {
+    writeObject(store, { ...write, of, namespace: String(namespace), name: String(name) });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const where = `${of.kind} "${String(namespace)}/${String(name)}"`;
+    throw new TidemarkError("local.object-refused", `Cannot put ${where} into the simulated cluster: ${error.body.message}`, { where });
+  }
 };
 
-const asAnswer = ({ apiVersion }: SpecKind, object: CustomObject): Fields => ({ ...object, apiVersion });
+const asAnswer = ({ apiVersion }: KeptKind, object: CustomObject): Fields => ({ ...object, apiVersion });
 
 const deleted = (store: ObjectStore, request: ObjectRequest, object: CustomObject): Fields => {
   const { of, isStatus, body } = request;
@@ -87,7 +94,7 @@ const wantedObject = ({ method, contentType, body, of, name }: ObjectRequest, be
   return mergePatched(before, body) as Fields;
 };
 
-const resourceOf = ({ group, plural }: SpecKind) => ({ group, resource: plural });
+const resourceOf = ({ group, plural }: KeptKind) => ({ group, resource: plural });
 
 const nameOf = ({ name, of }: ObjectRequest, { metadata }: Fields): string => {
   const written = isObject(metadata) ? metadata["name"] : undefined;
@@ -143,7 +150,8 @@ const fieldsOf = ({ contentType }: ObjectRequest, before: CustomObject | undefin
     return contentType === APPLY && isObject(old) ? { ...old, ...own } : own;
   });
   const kept = contentType === APPLY && spec === undefined ? before?.["spec"] : spec;
-  return { spec: kept, labels: labels ?? {}, annotations: annotations ?? {} };
+  const owners = written["ownerReferences"] ?? (contentType === APPLY ? before?.metadata["ownerReferences"] : undefined);
+  return { spec: kept, labels: labels ?? {}, annotations: annotations ?? {}, ownerReferences: Array.isArray(owners) ? owners : [] };
 };
 
 /** An apply of a status leaves the fields that it does not name. */
@@ -153,10 +161,12 @@ const wantedStatus = ({ contentType }: ObjectRequest, before: CustomObject | und
   return contentType === APPLY && isObject(old) ? { ...old, ...wanted } : wanted;
 };
 
-/** A PodAutoscaler is checked as the rules of its definition check it. The definition of a WatermarkPodAutoscaler has none, and Tidemark says on the object what is wrong. */
-const refuseInvalid = (of: SpecKind, document: Fields): void => {
+/** The kinds that an API server checks by itself: an HPA, and a PodAutoscaler by the rules of its definition. The definitions of the others have none, and their controllers say on the object what is wrong. */
+const CHECKED: ReadonlySet<string> = new Set(["PodAutoscaler", "HorizontalPodAutoscaler"]);
+
+const refuseInvalid = (of: KeptKind, document: Fields): void => {
   if (!isObject(document["spec"])) throw invalidObject({ ...of, name: "" }, [{ field: "spec", detail: "", fix: "a spec is required" }]);
-  if (of.kind !== "PodAutoscaler") return;
+  if (!CHECKED.has(of.kind)) return;
   const admission = admit(document, { validation: "strict" });
   if (!admission.ok) throw invalidObject({ ...of, name: String((document["metadata"] as Fields)["name"]) }, admission.problems);
 };
