@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { PROBLEM_GROUPS, type Problem, type ProblemKind, type ProblemReport } from "../report/problems.ts";
 import { readGlances, type HeadGlance } from "../store/head/head.ts";
 import { type ClusterItem, getFleet } from "../store/records/clusters.ts";
-import { readTold, storeTold, type ToldItem } from "../store/records/told-problems.ts";
+import { readReported, storeReported, type ReportedProblems } from "../store/records/reported-problems.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { MINUTE_MS } from "./plan.ts";
 import type { ClusterRecord, FleetRecord } from "../model/records.ts";
@@ -18,24 +18,24 @@ interface CountPorts {
 
 /**
  * Counts the problems of the fleet from the heads of all partitions, and reports them. What was reported is stored afterwards: where this ends in between, it is reported once more.
- * Throws where something cannot be read or told. An owner who cannot be told keeps no other owner from it, and is not told later: the error raises the alarm of the fleet once, as an alarm that stays on would hide the next cluster.
+ * Throws where something cannot be read or reported. A report that one owner cannot get keeps no other owner from theirs, and is not sent later: the error raises the alarm of the fleet once, as an alarm that stays on would hide the next cluster.
  */
 export const countProblems = async ({ tables, tell, owners }: CountPorts, clusters: readonly ClusterItem[]): Promise<void> => {
   const refs = clusters.flatMap((item) =>
     item.kind === "read" ? item.record.partitions.map(({ name }) => ({ cluster: item.record.name, partition: name })) : [],
   );
-  const [fleet, before, heads] = await Promise.all([getFleet(tables), readTold(tables), readGlances(tables, refs)]);
+  const [fleet, before, heads] = await Promise.all([getFleet(tables), readReported(tables), readGlances(tables, refs)]);
   const nowMs = tables.clock();
   const all = problemsOf({ fleet, clusters, heads, nowMs });
-  const { report, told } = risenProblems(before, all, nowMs);
+  const { report, reported } = risenProblems(before, all, nowMs);
   await tell(report);
   const found = owners ? ownerNews(before, all, owners.names, nowMs) : [];
   const errors: unknown[] = [];
   for (const { owner, news } of found) {
     if (news.length > 0) await owners?.tell(owner, news).catch((error: unknown) => void errors.push(error));
   }
-  const after = { ...told, ...ownersTold(found) };
-  if (!isDeepStrictEqual(after, before)) await storeTold(tables, after);
+  const after = { ...reported, ...reportedToOwners(found) };
+  if (!isDeepStrictEqual(after, before)) await storeReported(tables, after);
   if (errors.length > 0) throw errors[0];
 };
 
@@ -46,11 +46,11 @@ interface OwnerNews {
   readonly owner: string;
   readonly news: readonly Problem[];
   /** What to remember. */
-  readonly after: ToldItem[string];
+  readonly after: ReportedProblems[string];
 }
 
 /** Problems of each of these owners: those with more autoscalers than were reported to the owner. What has fewer than before is remembered with fewer, so that its next rise is reported. */
-export const ownerNews = (before: ToldItem, all: readonly Problem[], owners: Iterable<string>, nowMs: number): readonly OwnerNews[] =>
+export const ownerNews = (before: ReportedProblems, all: readonly Problem[], owners: Iterable<string>, nowMs: number): readonly OwnerNews[] =>
   [...owners].map((owner) => {
     const known = before[keyOf(owner)]?.counts ?? {};
     const own = all.flatMap((problem) => {
@@ -68,15 +68,15 @@ export const ownerNews = (before: ToldItem, all: readonly Problem[], owners: Ite
 const placeOf = ({ kind, key }: Problem): string => `${kind} ${key}`;
 
 /** What is stored of owners. */
-export const ownersTold = (found: readonly OwnerNews[]): ToldItem =>
+export const reportedToOwners = (found: readonly OwnerNews[]): ReportedProblems =>
   Object.fromEntries(found.flatMap(({ owner, after }) => (Object.keys(after.counts).length > 0 ? [[keyOf(owner), after] as const] : [])));
 
 /** What was reported of the problems of one kind: how many at each place, and when the last time. */
-interface Told {
+interface Reported {
   readonly toldMs: number;
   readonly counts: Readonly<Record<string, number>>;
 }
-export type ToldProblems = Readonly<Partial<Record<ProblemKind, Told>>>;
+export type KindsReported = Readonly<Partial<Record<ProblemKind, Reported>>>;
 
 /** An alarm fires again only after a minute without a rise of its kinds. A rise that comes too soon waits, and is reported with the next. */
 const APART_MS = 1.5 * MINUTE_MS;
@@ -93,10 +93,10 @@ const PLACES_MAX = 2_000;
 
 /** The problems that are new since the last report, and what to remember. A place that has fewer than before is remembered with fewer, so that its next rise is reported. */
 export const risenProblems = (
-  before: ToldProblems,
+  before: KindsReported,
   all: readonly Problem[],
   nowMs: number,
-): { readonly report: ProblemReport; readonly told: ToldProblems } => {
+): { readonly report: ProblemReport; readonly reported: KindsReported } => {
   const kinds = PROBLEM_GROUPS.flatMap((group) => {
     const lastMs = Math.max(0, ...group.map((kind) => before[kind]?.toldMs ?? 0));
     const ofKind = (kind: ProblemKind): readonly Problem[] => all.filter((problem) => problem.kind === kind);
@@ -104,15 +104,15 @@ export const risenProblems = (
   });
   return {
     report: { all, risen: kinds.flatMap(({ risen }) => risen), sent: new Set(kinds.flatMap(({ kind, isSent }) => (isSent ? [kind] : []))) },
-    told: Object.fromEntries(kinds.flatMap(({ kind, told }) => (told ? [[kind, told] as const] : []))),
+    reported: Object.fromEntries(kinds.flatMap(({ kind, reported }) => (reported ? [[kind, reported] as const] : []))),
   };
 };
 
 const risenOf = (
-  before: Told | undefined,
+  before: Reported | undefined,
   now: readonly Problem[],
   { nowMs, lastMs }: { readonly nowMs: number; readonly lastMs: number },
-): { readonly risen: readonly Problem[]; readonly told: Told | undefined; readonly isSent: boolean } => {
+): { readonly risen: readonly Problem[]; readonly reported: Reported | undefined; readonly isSent: boolean } => {
   const known = before?.counts ?? {};
   const risen = now.flatMap((problem) => {
     const more = problem.count - (known[problem.key] ?? 0);
@@ -125,7 +125,7 @@ const risenOf = (
   });
   const toldMs = isDue ? nowMs : (before?.toldMs ?? 0);
   const isSent = now.length > 0 || nowMs - toldMs < ZEROS_MS;
-  return { risen: isDue ? risen : [], told: isSent ? { toldMs, counts: Object.fromEntries(counts) } : undefined, isSent };
+  return { risen: isDue ? risen : [], reported: isSent ? { toldMs, counts: Object.fromEntries(counts) } : undefined, isSent };
 };
 
 /** A partition that was not synced for longer than this many periods is late. */

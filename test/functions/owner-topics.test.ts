@@ -5,7 +5,7 @@ import { tellOwner } from "../../functions/owner-topics.ts";
 import { topicsOf } from "../../functions/owners.ts";
 import { closeServer, listenOnLoopback } from "../../lib/local/run/loopback.ts";
 import type { Problem } from "../../lib/report/problems.ts";
-import { ownerNews, ownersTold } from "../../lib/sync/count-problems.ts";
+import { ownerNews, reportedToOwners } from "../../lib/sync/count-problems.ts";
 import { NOON } from "../noon.ts";
 
 const TOPIC = "arn:aws:sns:eu-west-3:123456789012:payments";
@@ -73,7 +73,7 @@ describe("what an owner is told of", () => {
     let told = {};
     const counts = [1, 1, 3, 2, 3, 0, 1].map((count) => {
       const found = ownerNews(told, [refused(9, { payments: count, search: 6 })], ["payments"], NOON);
-      told = ownersTold(found);
+      told = reportedToOwners(found);
       return found.flatMap(({ news }) => news.map((problem) => problem.count));
     });
     expect(counts).toEqual([[1], [], [2], [], [1], [], [1]]);

@@ -4,7 +4,7 @@ import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { kindSentence, type Problem, problemMetrics } from "../../lib/report/problems.ts";
 import { NO_TROUBLES, type Trouble, type Troubles } from "../../lib/store/head/troubles.ts";
-import { risenProblems, type ToldProblems } from "../../lib/sync/count-problems.ts";
+import { risenProblems, type KindsReported } from "../../lib/sync/count-problems.ts";
 import { problemsOf } from "../../lib/sync/count-problems.ts";
 import { NOON } from "../noon.ts";
 
@@ -78,18 +78,18 @@ describe("what is a problem", () => {
 });
 
 const down = (...names: readonly string[]): readonly Problem[] => names.map((key) => ({ kind: "unreachable", key, count: 1 }));
-/** What is told in each minute, and the metrics. */
+/** What is reported in each minute, and the metrics. */
 const played = (minutes: readonly (readonly Problem[])[]) => {
-  let told: ToldProblems = {};
+  let reported: KindsReported = {};
   return minutes.map((all, minute) => {
-    const { report, told: after } = risenProblems(told, all, NOON + minute * MINUTE_MS);
-    told = after;
+    const { report, reported: after } = risenProblems(reported, all, NOON + minute * MINUTE_MS);
+    reported = after;
     return report;
   });
 };
 const names = (minutes: readonly (readonly Problem[])[]) => played(minutes).map(({ risen }) => risen.map(({ key }) => key));
 
-describe("what is told of", () => {
+describe("what is reported", () => {
   it("is each problem once, while it goes on", () => {
     expect(names([down("a"), down("a"), down("a")])).toEqual([["a"], [], []]);
   });

@@ -26,7 +26,7 @@ export const clusterKey = (cluster: ClusterName): Key => ({ pk: FLEET_PK, sk: `$
 export const planKey: Key = { pk: "plan", sk: "minutes" };
 
 /** The problems that people were told of. */
-export const toldProblemsKey: Key = { pk: "plan", sk: "problems" };
+export const reportedProblemsKey: Key = { pk: "plan", sk: "problems" };
 
 /** The connections of all clusters. Only the function that connects clusters may write under this key (infra/roles.yml). */
 export const CONNECTIONS_PK = "connections";
