@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PARTS } from "./parts.ts";
+import { PARTS, ROOMS } from "./parts.ts";
 import { stryker } from "./stryker.ts";
 import { atLoad, kept, type MutationReport, withResults } from "./summary.ts";
 
@@ -9,6 +9,9 @@ const reportPath = (part: string): string => join(REPORTS, `${part.replaceAll("/
 
 /** Read by vitest.config.ts of this folder: the folder of tests that a run is limited to, beside the recorded decisions. */
 const ROOM = "MUTATION_ROOM";
+
+/** The same: the tests of a room, in place of those. */
+const TESTS = "MUTATION_TESTS";
 
 /** The report of a part as it was last measured. */
 export const readReport = (part: string): MutationReport | undefined => (existsSync(reportPath(part)) ? reportAt(reportPath(part)) : undefined);
@@ -34,8 +37,10 @@ export const measure = async (part: string): Promise<MutationReport> => {
   const knownName = reportPath(`${part}-known`);
   if (before) writeFileSync(knownName, JSON.stringify(kept(before)));
   const atLoadName = reportPath(`${part}-at-load`);
+  const room = ROOMS[part];
+  if (room) process.env[TESTS] = room.tests.join(",");
   await stryker({
-    mutate: [...(PARTS[part] ?? [])],
+    mutate: [...(room?.mutate ?? PARTS[part] ?? [])],
     ignoreStatic: true,
     incremental: true,
     incrementalFile: knownName,
@@ -44,7 +49,8 @@ export const measure = async (part: string): Promise<MutationReport> => {
   rmSync(knownName);
   const first = reportAt(fileName);
   const left = atLoad(first);
-  if (left.length === 0) return first;
+  // What a room computes when it is loaded is constants and requests, which its tests name.
+  if (left.length === 0 || room) return first;
   process.env[ROOM] = part.split("/")[0];
   await stryker({ mutate: [...left], jsonReporter: { fileName: atLoadName } });
   delete process.env[ROOM];

@@ -4,6 +4,9 @@ import { keptThread } from "./kept-thread.ts";
 
 const RECORDED = ["test/conformance/counts.test.ts", "test/conformance/hpa.test.ts", "test/conformance/watermark.test.ts"];
 const room = process.env["MUTATION_ROOM"];
+const tests = process.env["MUTATION_TESTS"]?.split(",");
+/** They start processes, or play hundreds of syncs. */
+const LONG = ["**/*.process.test.ts", "**/*.played.test.ts"];
 
 /** Files by what they cost: examples first, then properties, then the recorded decisions. The first failure ends the run of a mutant. */
 const COSTLY = ["properties.test.ts", "quantity.test.ts", "conformance/counts.test.ts", "conformance/watermark.test.ts", "conformance/hpa.test.ts"];
@@ -28,7 +31,8 @@ const keepThreads: Vite.Plugin = {
 export default defineConfig({
   plugins: [keepThreads],
   test: {
-    include: [...(room === undefined ? ["policy", "model"] : [room]).map((name) => `test/${name}/**/*.test.ts`), ...RECORDED],
+    ...(tests && { exclude: LONG }),
+    include: tests ?? [...(room === undefined ? ["policy", "model"] : [room]).map((name) => `test/${name}/**/*.test.ts`), ...RECORDED],
     setupFiles: ["test/mutation/after-file.ts"],
     testTimeout: 30_000,
     isolate: false,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
+import { roomOfNight } from "../mutation/parts.ts";
 import { newestTag, olderCommit } from "../simulation/beside/older-tree.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
@@ -46,4 +47,5 @@ export const PARTS: Readonly<Record<string, (options: NightlyOptions) => Part>> 
   },
   promised: () => ({ command: process.execPath, args: [PROMISED] }),
   mutation: () => npm("prove", "--", "mutation"),
+  rooms: ({ firstSeed }) => npm("prove", "--", "mutation", roomOfNight(firstSeed)),
 };
