@@ -3,6 +3,7 @@ import { example } from "./command-examples.ts";
 import type { ImportOptions } from "./commands/import.ts";
 import type { ShadowOptions } from "./commands/shadow.ts";
 import type { TakeoverOptions } from "./commands/takeover.ts";
+import type { WritersOptions } from "./commands/writers.ts";
 import { type CommandIo, type Printer, showsOf } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
@@ -47,6 +48,22 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
       const shows = showsOf(names.length === 0 && options.output === "text" ? "table" : options.output);
       return run(options, shows, async (session, out) => (await import("./commands/shadow.ts")).shadow(session, out, of, options));
     });
+  withScope(root.command("writers"))
+    .description("say from audit logs of an API server who wrote each count, and whether a workload ever had two writers; exit code 1 when one had")
+    .requiredOption(
+      "--audit-log <file>",
+      "an audit log, one event a line (repeatable, the oldest first)",
+      (file: string, before: readonly string[]) => [...before, file],
+      [],
+    )
+    .addOption(output(["table", "json", "yaml"]))
+    .addHelpText(
+      "after",
+      example("tidemark writers --audit-log audit.log --cluster eu-1", "tidemark writers --audit-log audit.log -n shop -o json > evidence.json"),
+    )
+    .action((options: WritersOptions & ScopeOptions) =>
+      run(options, showsOf(options.output), async (session, out) => (await import("./commands/writers.ts")).writers(session, out, options)),
+    );
   takeoverCommand(root, place, {
     name: "takeover",
     words:

@@ -81,7 +81,7 @@ export const program = (run: Run, io: Io): Command => {
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Look:": ["get", "describe", "explain", "schedule", "timeline", "history", "events", "changes", "export", "series", "status"],
   "Edit:": ["apply", "create", "replace", "delete", "pause", "resume", "diff", "edit", "autoscale", "override", "calendar"],
-  "Migrate:": ["convert", "import", "shadow", "takeover", "handback"],
+  "Migrate:": ["convert", "import", "shadow", "takeover", "handback", "writers"],
   "Clusters and fleet:": ["cluster", "partition", "fleet", "access", "auth", "source"],
   "Deploy and run here:": ["stack", "cost", "start", "version"],
   "Reference:": ["crd", "explain-schema", "explain-reason", "completion", "help"],

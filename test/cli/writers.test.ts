@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openService } from "../../lib/service/open.ts";
+import { NOON } from "../noon.ts";
+import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
+import { fillShop } from "../service/world/shop.ts";
+import { inside } from "./inside.ts";
+
+const HPA = "system:serviceaccount:kube-system:horizontal-pod-autoscaler";
+const OURS = "tidemark-cluster-eu-1";
+const MINUTE_MS = 60_000;
+
+let world: ServiceWorld;
+let dir: string;
+beforeAll(async () => {
+  world = await serviceWorld();
+  await fillShop(world);
+  dir = mkdtempSync(join(tmpdir(), "tidemark-audit-"));
+  world.set(NOON - 30 * MINUTE_MS);
+  const rival = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "web", namespace: "shop" }, spec: {} };
+  await openService(world.context).takeOver({ cluster: "eu-1", namespace: "shop", name: "web", rival });
+  world.set(NOON);
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+interface Line {
+  readonly minutesAgo: number;
+  readonly by: string;
+  readonly name?: string;
+  readonly code?: number;
+  readonly query?: string;
+  readonly verb?: string;
+  readonly subresource?: string | null;
+  readonly body?: object;
+}
+
+/** An event as kube-apiserver 1.37 writes it at the level Request. */
+const event = ({ minutesAgo, by, name = "web", code = 200, query = "", verb = "update", subresource = "scale", body }: Line): string => {
+  const at = new Date(NOON - minutesAgo * MINUTE_MS).toISOString().replace("Z", "000Z");
+  const manager = by.startsWith("tidemark-") ? `fieldManager=${by}` : "";
+  return JSON.stringify({
+    kind: "Event",
+    apiVersion: "audit.k8s.io/v1",
+    level: "Request",
+    stage: "ResponseComplete",
+    requestURI: `/apis/apps/v1/namespaces/shop/deployments/${name}${subresource === null ? "" : "/scale"}?${[manager, query].filter(Boolean).join("&")}`,
+    verb,
+    user: { username: by.startsWith("tidemark-") ? "tidemark" : by, groups: ["system:authenticated"] },
+    objectRef: { resource: "deployments", namespace: "shop", name, apiGroup: "apps", apiVersion: "v1", ...(subresource !== null && { subresource }) },
+    responseStatus: { metadata: {}, code },
+    requestObject: body ?? { kind: "Scale", spec: { replicas: 4 } },
+    requestReceivedTimestamp: at,
+    stageTimestamp: at,
+  });
+};
+
+const run = (events: readonly Line[], ...more: readonly string[]) => {
+  const file = join(dir, "audit.log");
+  writeFileSync(file, `${events.map(event).join("\n")}\n`);
+  const open = async () => ({
+    service: openService(world.context),
+    place: "a test",
+    nowMs: NOON,
+    clock: () => NOON,
+    close: async () => {},
+  });
+  return inside(["writers", "--audit-log", file, "--cluster", "eu-1", ...more], { open });
+};
+
+const MOVED: readonly Line[] = [
+  { minutesAgo: 60, by: HPA },
+  { minutesAgo: 40, by: HPA },
+  { minutesAgo: 29, by: OURS },
+  { minutesAgo: 15, by: OURS },
+];
+
+describe("tidemark writers", () => {
+  it("shows one writer after the other, and the takeover between them", async () => {
+    const { code, out } = await run(MOVED);
+    expect(code).toBe(0);
+    expect(out).toContain(`${HPA} -> ${OURS}`);
+    expect(out).toMatch(/takeover by ada\n/);
+    expect(out).toMatch(/^1 workloads, 4 writes from .*: no workload had a second writer outside of a takeover or handback$/m);
+  });
+
+  it("fails where another controller writes after the takeover, and names the workload", async () => {
+    const { code, out, err } = await run([...MOVED, { minutesAgo: 10, by: HPA }, { minutesAgo: 9, by: OURS }]);
+    expect(code).toBe(1);
+    expect(out.match(/NOT EXPLAINED/g)).toHaveLength(2);
+    expect(err).toContain("1 of 1 workloads had a second writer without a takeover or handback: shop/web");
+  });
+
+  it("fails where a person or a pipeline patches the replicas of a workload", async () => {
+    const patch = { minutesAgo: 5, by: "ada@example.com", verb: "patch", subresource: null, body: { spec: { replicas: 9 } } };
+    expect((await run([...MOVED, patch])).code).toBe(1);
+    expect((await run([...MOVED, { ...patch, body: { metadata: { labels: { a: "b" } } } }])).code).toBe(0);
+  });
+
+  it("counts neither dry runs nor refusals", async () => {
+    const { code, out } = await run([...MOVED, { minutesAgo: 5, by: HPA, code: 409 }, { minutesAgo: 4, by: HPA, query: "dryRun=All" }], "-o", "json");
+    expect([code, JSON.parse(out).workloads[0].writes, JSON.parse(out).secondWriters]).toEqual([0, 4, 0]);
+  });
+
+  it("refuses a log without any write of a count, because it proves nothing", async () => {
+    const { code, err } = await run([{ minutesAgo: 5, by: HPA, verb: "get" }]);
+    expect(code).toBe(1);
+    expect(err).toContain("its audit policy must log update and patch of */scale");
+  });
+});
