@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,10 +18,16 @@ const examples = [...page.matchAll(/^```sh\n(.*?)^```\n\n```text\n(.*?)^```/gms)
 const OPENS_NOTHING: ReadonlySet<string> = new Set(["explain-reason"]);
 
 let folder: Folder;
+/** Where the examples write files. */
+let written: string;
 beforeAll(async () => {
   folder = await shopFolder();
+  written = mkdtempSync(join(tmpdir(), "tidemark-docs-"));
 });
-afterAll(() => folder.remove());
+afterAll(() => {
+  folder.remove();
+  rmSync(written, { recursive: true, force: true });
+});
 
 describe("docs/cli.md", () => {
   it("shows the output of every block of commands", () => {
@@ -34,9 +41,12 @@ describe("docs/cli.md", () => {
     for (const command of commands) {
       const [npx, tidemark, ...args] = command.split(" ");
       expect([npx, tidemark]).toEqual(["npx", "tidemark"]);
-      const { code, out, err } = await inside([...args.map(inRoot), ...(OPENS_NOTHING.has(args[0] ?? "") ? [] : ["--data", folder.data])]);
+      const { code, out, err } = await inside([
+        ...args.map((arg) => (arg === "audit" ? join(written, arg) : inRoot(arg))),
+        ...(OPENS_NOTHING.has(args[0] ?? "") ? [] : ["--data", folder.data]),
+      ]);
       expect({ code, err }).toEqual({ code: 0, err: "" });
-      printed += out;
+      printed += out.replaceAll(`${written}/`, "");
     }
     expect(printed).toBe(output);
   });
