@@ -12,10 +12,10 @@ const BUSIEST_MS = 4_820 * 60_000;
 const QUIET_SAMPLES = 30;
 const AGAIN_SAMPLES = 10;
 
-/** The load of each sample of the run: the recorded hour, then none, then some again. */
-export const playedLoad = async (): Promise<readonly number[]> => {
+/** The load of each sample of the run: the recorded hour or its beginning, then none, then some again. */
+export const playedLoad = async (samples: number): Promise<readonly number[]> => {
   const trace = await readShippedTrace("nasa-http-launch-week-1m");
-  const hour = Array.from({ length: HOUR_SAMPLES }, (_, at) => demandAt(trace, BUSIEST_MS + at * SAMPLE_MS).value);
+  const hour = Array.from({ length: samples }, (_, at) => demandAt(trace, BUSIEST_MS + at * SAMPLE_MS).value);
   return [...hour, ...Array.from({ length: QUIET_SAMPLES }, () => 0), ...Array.from({ length: AGAIN_SAMPLES }, () => 90)];
 };
 

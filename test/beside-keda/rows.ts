@@ -1,5 +1,4 @@
 import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
-import { HOUR_SAMPLES } from "./load.ts";
 import { WORKLOADS, type WorkloadName } from "./objects.ts";
 
 /** One sync of a PodAutoscaler beside KEDA. */
@@ -39,11 +38,11 @@ const share = (rows: readonly Row[]): string => {
 };
 
 /** The figures of a run, and every sync in which the two differ with the syncs around it. */
-export const resultOf = (rows: readonly Row[]): { readonly text: string; readonly agreed: number } => {
-  const hour = rows.filter(({ sample }) => sample < HOUR_SAMPLES);
+export const resultOf = (rows: readonly Row[], samples: number): { readonly text: string; readonly agreed: number } => {
+  const hour = rows.filter(({ sample }) => sample < samples);
   const lines = WORKLOADS.flatMap((name) => {
     const of = rows.filter(({ workload }) => workload === name);
-    const inHour = of.filter(({ sample }) => sample < HOUR_SAMPLES);
+    const inHour = of.filter(({ sample }) => sample < samples);
     const counts = new Set(inHour.map(({ keda }) => keda)).size;
     return [
       `${name}: the same count in ${share(inHour)} syncs of the hour, in which KEDA had ${counts} counts; in ${share(of.slice(inHour.length))} of the rest and the start after it`,
@@ -63,15 +62,18 @@ export const resultOf = (rows: readonly Row[]): { readonly text: string; readonl
   return { text: lines.join("\n"), agreed: hour.filter(isEqual).length / Math.max(1, hour.length) };
 };
 
-const firstSample = (rows: readonly Row[], isIt: (row: Row) => boolean): string => String(rows.find(isIt)?.sample ?? "none");
+const firstSample = (rows: readonly Row[], isIt: (row: Row) => boolean): string => {
+  const row = rows.find(isIt);
+  return row === undefined ? "no sample" : `sample ${row.sample} (${row.current ?? "?"} run)`;
+};
 
 /** When each let the workload rest, and when each started it again: KEDA by the pods that it sets, as its HPA does not go to 0. */
 const edgesOf = (rows: readonly Row[]): readonly string[] => {
   const from = rows.findIndex(({ load }) => load > 0);
   const [rest, start] = [rows.slice(0, from), rows.slice(from)];
   return [
-    `no load from sample ${firstSample(rows, ({ load }) => load === 0)}: Tidemark wants 0 in sample ${firstSample(rest, ({ own }) => own === 0)}, KEDA has set 0 in sample ${firstSample(rest, ({ current }) => current === 0)}`,
-    `load again from sample ${firstSample(start, () => true)}: Tidemark wants pods in sample ${firstSample(start, ({ own = 0 }) => own > 0)}, KEDA has set some in sample ${firstSample(start, ({ current = 0 }) => current > 0)}`,
+    `no load from ${firstSample(rows, ({ load }) => load === 0)}: Tidemark wants 0 in ${firstSample(rest, ({ own }) => own === 0)}, KEDA has set 0 in ${firstSample(rest, ({ current }) => current === 0)}`,
+    `load again from ${firstSample(start, () => true)}: Tidemark wants pods in ${firstSample(start, ({ own = 0 }) => own > 0)}, KEDA has set some in ${firstSample(start, ({ current = 0 }) => current > 0)}`,
   ];
 };
 
