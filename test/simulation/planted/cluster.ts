@@ -6,12 +6,12 @@ import type { HistoryItem } from "../../../lib/store/history/insert-history.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
 import type { Invocation } from "../invocation.ts";
 import { EVENT, isEventItem, ONE_EVENT, type PlantedBug } from "./planted.ts";
-import { withClient, withTables } from "./ports.ts";
+import { lookedAtOnce, withClient, withTables } from "./ports.ts";
 
 /** Workloads of open intents are read as soon as the claim is answered: before `nowMs` is. */
 const observedFirst: PlantedBug = {
-  leftOut: "`nowMs` read before the observation",
-  seed: 85,
+  leftOut: "`nowMs` read before the observation, and the second look",
+  seed: 19,
   caughtBy: [EVENT],
   ports: (ports, _by, client) => {
     const early = new Map<string, Promise<ScaleReading>>();
@@ -24,7 +24,7 @@ const observedFirst: PlantedBug = {
           const { namespace, target } = decoded.intent;
           early.set(workloadKey(namespace, target), client.readScale(namespace, target, ports.timing.putTimeoutMs));
         }
-        return head;
+        return lookedAtOnce(head);
       },
     });
     return withClient(tables, (inner) => ({

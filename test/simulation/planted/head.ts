@@ -3,7 +3,7 @@ import { decodeIntent, encodeIntent } from "../../../lib/store/head/intent-codec
 import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
 import type { Process } from "../process.ts";
 import { EVENT, INTENT, LOST_WINDOWS, ONE_EVENT, ONE_INTENT, type PlantedBug } from "./planted.ts";
-import { withTables } from "./ports.ts";
+import { lookedAtOnce, withTables } from "./ports.ts";
 
 const tokens = new WeakMap<Process, string>();
 
@@ -42,8 +42,8 @@ const noDeadline: PlantedBug = {
 
 /** Deadlines without the largest difference of two clocks, as their writer and all others go by them. */
 const noClockDifference: PlantedBug = {
-  leftOut: "clock difference in the deadline",
-  seed: 71,
+  leftOut: "clock difference in the deadline, and the second look",
+  seed: 44,
   caughtBy: [EVENT],
   ports: (ports) => {
     let reads = 0;
@@ -54,7 +54,7 @@ const noClockDifference: PlantedBug = {
         return reads++ === 0 ? ports.timing.clockDifferenceMs : 0;
       },
     };
-    return { ...ports, timing };
+    return withTables({ ...ports, timing }, { claimed: lookedAtOnce });
   },
 };
 

@@ -1,4 +1,5 @@
 import { type AttributeValue, type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { decodeIntent, encodeIntent } from "../../../lib/store/head/intent-codec.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 
 type Item = Record<string, AttributeValue>;
@@ -16,6 +17,19 @@ export const withTables = (
   };
   return { ...ports, tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } } };
 };
+
+/** A head in which every open intent was found unmoved before: what its next look finds unmoved is the second. */
+export const lookedAtOnce = (head: Item): Item => ({
+  ...head,
+  intents: {
+    M: Object.fromEntries(
+      Object.entries(head["intents"]?.M ?? {}).map(([id, { B: body = new Uint8Array() }]) => {
+        const decoded = decodeIntent(body);
+        return [id, { B: decoded.kind === "read" ? encodeIntent({ ...decoded.intent, unmovedMs: 0 }) : body }];
+      }),
+    ),
+  },
+});
 
 /** Ports with another client of the cluster. */
 export const withClient = (ports: SyncPorts, wrap: (client: Client) => Client): SyncPorts => ({
