@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { EventCursor, EventQuery, QueryService } from "../service/service.ts";
+import type { EventCursor, EventPart, EventQuery, QueryService } from "../service/service.ts";
 import { refuseEmptyRange } from "../service/time-range.ts";
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
 import type { EventView } from "../views/event.ts";
@@ -11,8 +11,7 @@ import type { RouteContext } from "./route.ts";
 
 const instant = z.int().min(0).max(8_640_000_000_000_000);
 /**
- * Where a page ended: `untilMs` is the end of the whole list, as the first page set it; `fromMs` is where the search goes on, and `after` the last event of the page. The search goes on
- * at the instant of that event: the first stretch of the next page is short again, and must contain the cursor.
+ * Where a page ended: `untilMs` is the end of the whole list, as the first page set it; `fromMs` is where the search goes on, and `after` the last event that was read, at that instant.
  */
 const CURSOR = z.strictObject({
   untilMs: instant,
@@ -21,11 +20,11 @@ const CURSOR = z.strictObject({
 });
 type Cursor = z.infer<typeof CURSOR>;
 
-/** Days that are searched before the elapsed time is checked. Each day costs one request per cluster, with or without events. The stretch doubles after each search, so no search takes much longer than all before it. */
-const FIRST_STRETCH_MS = 4 * DAY_MS;
+/** Requests of the tables one after the other, beside those that read the grants and the clusters: 8 in all. */
+const IN_ROW_MAX = 6;
 
 /**
- * One page of scale events. A fleet is searched in stretches of days, so that a large fleet with few events is answered in bounded time.
+ * One page of scale events. Of a fleet it ends before it would take too many requests one after the other, so that a large fleet with few events is answered in bounded time.
  * A page may be empty and still not be the last.
  */
 export const eventsPage = async (service: QueryService, query: EventQuery, token: string | undefined, context: RouteContext): Promise<Reply> => {
@@ -51,27 +50,19 @@ const clamped = (start: Cursor, { fromMs, untilMs, ...after }: Cursor): Cursor =
 });
 
 const fillPage = async (service: QueryService, query: EventQuery, cursor: Cursor, page: Page<EventCursor>): Promise<Cursor | undefined> => {
-  let { fromMs, after } = cursor;
-  const { untilMs } = cursor;
+  const { fromMs, untilMs, after } = cursor;
   // Nothing of what is kept lies in the range.
   if (fromMs > untilMs) return undefined;
-  const { request, isWanted } = filterOf(query);
-  for (let stretchMs = FIRST_STRETCH_MS; ; stretchMs *= 2) {
-    const endMs = query.name === undefined ? Math.min(untilMs, fromMs + stretchMs) : untilMs;
-    const stretch = { ...request, sinceMs: fromMs, untilMs: endMs, ...(after && { after }) };
-    const left = await page.fill(service.events(stretch), cursorOf, isWanted);
-    if (left) return { untilMs, fromMs: left.atMs, after: left };
-    if (endMs >= untilMs) return undefined;
-    fromMs = endMs + 1;
-    after = undefined;
-    if (page.isLate) return { untilMs, fromMs };
-  }
+  let stopped: Pick<Cursor, "fromMs" | "after"> | undefined;
+  const part: EventPart = {
+    stops: (inRow) => inRow > IN_ROW_MAX || page.isLate,
+    onStop: (next) => {
+      stopped = next;
+    },
+  };
+  const left = await page.fill(service.events({ ...query, sinceMs: fromMs, untilMs, part, ...(after && { after }) }), cursorOf);
+  if (left) return { untilMs, fromMs: left.atMs, after: left };
+  return stopped && { untilMs, ...stopped };
 };
-
-/** Filters the namespace of a fleet here, so that the time limit is checked at every event. An autoscaler's own query filters by namespace itself. */
-const filterOf = ({ namespace, ...query }: EventQuery): { readonly request: EventQuery; readonly isWanted: (event: EventView) => boolean } =>
-  query.name !== undefined || namespace === undefined
-    ? { request: { ...query, ...(namespace !== undefined && { namespace }) }, isWanted: () => true }
-    : { request: query, isWanted: (event) => event.namespace === namespace };
 
 const cursorOf = ({ cluster, at, id }: EventView): EventCursor => ({ cluster, atMs: Date.parse(at), id });

@@ -4,6 +4,7 @@ import { autoscalerName, type ClusterName, clusterName, namespace } from "../mod
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import { changesOf, changesOfCluster } from "../store/history/changes.ts";
 import { scopeChangesOf } from "../store/history/scope-changes.ts";
+import { mapWithLimit, REQUESTS_AT_ONCE } from "../store/table/wait-for-all.ts";
 import type { ChangeView } from "../views/change.ts";
 import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
@@ -49,14 +50,16 @@ const placeOf = async (context: QueryContext, query: AutoscalerQuery) => {
 };
 
 async function* ofAll(context: QueryContext, filter: Pick<ChangeQuery, "cluster" | "namespace">, sinceMs: number): AsyncGenerator<ChangeView> {
+  const isAll = filter.namespace === undefined && filter.cluster === undefined && sees(context);
+  const fleet = opened(isAll ? FLEET_SCOPES.map(([scope, name]) => ofScope(context, scope, name, sinceMs)) : []);
+  // Its failure is thrown below, also where the clusters fail first.
+  fleet.catch(() => undefined);
   const clusters = await clustersOf(context, filter.cluster);
   const autoscalers = clusters.map(({ name }) => ofAutoscalers(context, name, { sinceMs, inside: filter.namespace }));
   // A change of a cluster tells its connection and all namespaces that its partitions name.
   const whole = filter.namespace === undefined ? clusters.filter(({ name }) => sees(context, name)) : [];
   const scopes = whole.flatMap((cluster) => ofScopes(context, cluster, sinceMs));
-  const isAll = filter.namespace === undefined && filter.cluster === undefined && sees(context);
-  const fleet = isAll ? FLEET_SCOPES.map(([scope, name]) => ofScope(context, scope, name, sinceMs)) : [];
-  yield* merged([...fleet, ...scopes, ...autoscalers]);
+  yield* merged([...(await fleet), ...(await opened([...scopes, ...autoscalers]))]);
 }
 
 const FLEET_SCOPES = [
@@ -97,13 +100,22 @@ async function* ofScope(context: QueryContext, scope: ScopeChangeRecord["scope"]
   for await (const change of scopeChangesOf(context.tables, { scope, name }, sinceMs)) yield scopeChangeView(change);
 }
 
+interface Stream {
+  readonly next: ChangeView;
+  readonly rest: AsyncGenerator<ChangeView>;
+}
+
+const pull = async (rest: AsyncGenerator<ChangeView>): Promise<readonly Stream[]> => {
+  const { value, done } = await rest.next();
+  return done ? [] : [{ next: value, rest }];
+};
+
+const opened = async (streams: readonly AsyncGenerator<ChangeView>[]): Promise<readonly Stream[]> =>
+  (await mapWithLimit(streams, REQUESTS_AT_ONCE, pull)).flat();
+
 /** Merges sorted streams into one. It holds one item of each. */
-async function* merged(streams: readonly AsyncGenerator<ChangeView>[]): AsyncGenerator<ChangeView> {
-  const pull = async (rest: AsyncGenerator<ChangeView>) => {
-    const { value, done } = await rest.next();
-    return done ? [] : [{ next: value, rest }];
-  };
-  let sources = (await Promise.all(streams.map(pull))).flat();
+async function* merged(streams: readonly Stream[]): AsyncGenerator<ChangeView> {
+  let sources = streams;
   while (sources.length > 0) {
     sources = sources.toSorted((one, other) => inOrder(one.next, other.next));
     const [first, ...others] = sources;

@@ -1,12 +1,12 @@
 import { isTidemarkError } from "../model/errors.ts";
+import { type AutoscalerRef, autoscalerName, namespace } from "../model/ids.ts";
 import type { EventRecord } from "../model/records.ts";
-import { type AutoscalerRef, autoscalerName, type ClusterName, namespace } from "../model/ids.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
 import { eventsOfAutoscalers, eventsOfFleet } from "../store/history/fleet-events.ts";
-import { listAutoscalers } from "../store/records/autoscalers.ts";
 import type { EventView } from "../views/event.ts";
 import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
+import { knownNames } from "./rows/known-names.ts";
 import type { AutoscalerQuery, EventCursor, EventQuery } from "./service.ts";
 import { refuseEmptyRange } from "./time-range.ts";
 import { eventView } from "./views/event-view.ts";
@@ -38,18 +38,25 @@ async function* untold(records: AsyncIterable<EventRecord>, after: EventCursor |
   for await (const event of records) if (!wasTold(event, after)) yield event;
 }
 
-async function* ofAll(context: QueryContext, filter: Pick<EventQuery, "cluster" | "namespace">, wanted: Wanted): AsyncGenerator<EventRecord> {
-  const clusters = await clustersNamed(context, filter.cluster);
-  const all = eventsOfFleet(
+async function* ofAll(
+  context: QueryContext,
+  { cluster, namespace: inside, part }: Pick<EventQuery, "cluster" | "namespace" | "part">,
+  wanted: Wanted,
+): AsyncGenerator<EventRecord> {
+  const clusters = await clustersNamed(context, cluster);
+  yield* eventsOfFleet(
     context.tables,
     clusters.map(({ name }) => name),
     restOf(wanted),
+    {
+      isTold: (event) => wasTold(event, wanted.after),
+      wants: (event) => (inside === undefined || event.namespace === inside) && sees(context, event.cluster, event.namespace),
+      ...(part && { stops: part.stops, onStop: (fromMs, after) => part.onStop({ fromMs, ...(after && { after: cursorOf(after) }) }) }),
+    },
   );
-  for await (const event of untold(all, wanted.after)) {
-    const isWanted = filter.namespace === undefined || event.namespace === filter.namespace;
-    if (isWanted && sees(context, event.cluster, event.namespace)) yield event;
-  }
 }
+
+const cursorOf = ({ cluster, atMs, id }: EventRecord): EventCursor => ({ cluster, atMs, id });
 
 async function* ofOne(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<EventRecord> {
   try {
@@ -69,15 +76,12 @@ async function* ofOne(context: QueryContext, query: AutoscalerQuery, wanted: Wan
 /** Events of a deleted autoscaler: reads the key of its name in the given namespace, or in each that has autoscalers. */
 async function* ofDeleted(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<EventRecord> {
   const refs: AutoscalerRef[] = [];
-  for (const { name: cluster } of await clustersNamed(context, query.cluster)) {
-    for (const inside of query.namespace === undefined ? await namespacesIn(context, cluster) : [query.namespace])
+  const clusters = await clustersNamed(context, query.cluster);
+  const known = query.namespace === undefined ? await knownNames(context, clusters, undefined) : [];
+  for (const { name: cluster } of clusters) {
+    const namespaces = query.namespace === undefined ? known.flatMap((ref) => (ref.cluster === cluster ? [ref.namespace] : [])) : [query.namespace];
+    for (const inside of new Set(namespaces))
       if (sees(context, cluster, inside)) refs.push({ cluster, namespace: namespace(inside), name: autoscalerName(query.name) });
   }
   yield* untold(eventsOfAutoscalers(context.tables, refs, restOf(wanted)), wanted.after);
 }
-
-const namespacesIn = async (context: QueryContext, cluster: ClusterName): Promise<ReadonlySet<string>> => {
-  const names = new Set<string>();
-  for await (const item of listAutoscalers(context.tables, cluster)) names.add(item.kind === "read" ? item.record.namespace : item.namespace);
-  return names;
-};

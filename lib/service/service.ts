@@ -153,6 +153,14 @@ export interface EventQuery extends Filter {
   readonly untilMs?: number;
   /** Lists only events after this one. */
   readonly after?: EventCursor;
+  /** For a list of many autoscalers that is answered in parts. A stack does it by itself, and a list of one autoscaler is not long. */
+  readonly part?: EventPart;
+}
+
+/** A part of a list of events ends before more requests of the tables where `stops` says so of how many were sent one after the other, and says where the list goes on. */
+export interface EventPart {
+  readonly stops: (inRow: number) => boolean;
+  readonly onStop: (next: { readonly fromMs: number; readonly after?: EventCursor }) => void;
 }
 
 /** Where a list of events goes on: events are in order of time, then of cluster and id. */

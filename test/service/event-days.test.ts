@@ -52,8 +52,8 @@ describe("events of all that is kept", () => {
     const { at, queriesOf } = await contexts();
     await added(at(NOON - 10 * DAY_MS));
     const now = at(NOON);
-    // The clusters, the first change, the closed days, and eleven days.
-    expect(await queriesOf(async () => expect(await all(now)).toHaveLength(1))).toBe(14);
+    // The clusters, the closed months, twice the closed days and the first change, and eleven days.
+    expect(await queriesOf(async () => expect(await all(now)).toHaveLength(1))).toBe(17);
     expect(await queriesOf(async () => expect(await all(now, NOON - DAY_MS)).toEqual([]))).toBe(3);
   });
 

@@ -3,14 +3,20 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import limited from "p-limit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { viewHandler } from "../../functions/view.ts";
 import { METRICS_PATH, QUERY_PATHS } from "../../lib/api/paths.ts";
+import { autoscalerName, namespace } from "../../lib/model/ids.ts";
+import { closeDays } from "../../lib/store/history/event-days.ts";
+import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import type { ClusterRows } from "../../lib/views/row.ts";
 import { eventOf } from "../api/world.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
+import { event } from "../store/records.ts";
 import { demandRules } from "../sync/demand-rules.ts";
 import { newWorld, type World } from "../sync/world.ts";
 
@@ -35,6 +41,27 @@ const manifestOf = (name: string): string =>
     spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name }, minReplicas: 1, maxReplicas: 100 },
   });
 
+/** Scale events of thirteen months: one in each cluster on each of so many days. They are closed as the syncs of those days do it. */
+const EVENT_DAYS_AGO = Array.from({ length: 13 }, (_, month) => 2 + 30 * month);
+
+const withHistory = async ({ record, tables, nowMs }: World): Promise<void> => {
+  const insert = insertByStatement(tables);
+  const { name: cluster } = record;
+  for (const [at, days] of EVENT_DAYS_AGO.entries()) {
+    const atMs = nowMs - days * DAY_MS;
+    const one = event({
+      cluster,
+      namespace: namespace("shop"),
+      name: autoscalerName(`checkout-worker-${at}`),
+      id: `uid-${cluster}:${at}`,
+      atMs,
+      settledMs: atMs,
+    });
+    await insertEvents(insert, [one]);
+  }
+  while ((await closeDays(tables, insert, cluster, nowMs)).length > 0);
+};
+
 /** One sync of each cluster, which writes summary and index. */
 const builtFleet = async (clusters: number): Promise<Fleet> => {
   const engine = await startMemory();
@@ -45,6 +72,7 @@ const builtFleet = async (clusters: number): Promise<Fleet> => {
     const world = await newWorld(engine.client, engine.tables, workloads, { manifestOf, newUid: randomUUID });
     const rules = demandRules(world.cluster);
     await world.sync(world.worker({ rules: { ...rules, specOf: (manifest) => rules.specOf(JSON.parse(manifest).metadata.name) } }));
+    await withHistory(world);
     worlds.push(world);
   }
   const [first] = worlds as [World, ...World[]];
@@ -58,6 +86,8 @@ afterAll(async () => {
   for (const engine of engines) await engine.close();
 });
 
+/** Of the HTTP handler of the AWS SDK, which nothing here sets. */
+const SOCKETS = 50;
 const UNIT_BYTES = 4_096;
 
 const valueBytes = ({ S, N, B, M, L }: AttributeValue): number =>
@@ -68,6 +98,7 @@ const unitsOf = (bytes: number, consistent: boolean): number => Math.max(1, Math
 interface Input {
   readonly ConsistentRead?: boolean;
   readonly ExclusiveStartKey?: object;
+  readonly Limit?: number;
   readonly RequestItems?: Readonly<Record<string, { readonly ConsistentRead?: boolean; readonly Keys?: readonly unknown[] }>>;
 }
 interface Answer {
@@ -107,13 +138,14 @@ interface HttpAnswer {
 
 /**
  * An environment of the function `view` that has read nothing yet; each call counts what a question asks of the tables, page by page. The engine gives 50 items to an answer of a query, and DynamoDB a
- * megabyte, so that a request that only goes on is not counted, but for its units.
+ * megabyte, so that a request that only goes on is not counted, but for its units; one that asked for so many items is. As many requests wait at once as the SDK has sockets.
  */
 const environmentOf = ({ tables, nowMs }: Fleet) => {
   let count = { requests: 0, units: 0, done: 0, depth: 0 };
-  const client = around(tables.client, async (_command, send, sent) => {
-    const input = sent as Input;
-    const isFirst = input.ExclusiveStartKey === undefined;
+  const sockets = limited(SOCKETS);
+  const client = around(tables.client, (_command, send, sent) => sockets(() => counted(send, sent as Input)));
+  const counted = async (send: () => Promise<unknown>, input: Input): Promise<Answer> => {
+    const isFirst = input.ExclusiveStartKey === undefined || input.Limit !== undefined;
     const own = count.done + 1;
     if (isFirst) count = { ...count, requests: count.requests + 1, depth: Math.max(count.depth, own) };
     // All that wait are sent before one is answered.
@@ -122,7 +154,7 @@ const environmentOf = ({ tables, nowMs }: Fleet) => {
     count.units += unitsOfAnswer(input, answer);
     if (isFirst) count.done = Math.max(count.done, own);
     return answer;
-  });
+  };
   const handler = viewHandler({ tables: { ...tables, client }, clock: () => nowMs, reporter: { line: () => {} } });
   const once = async ({ path, query = {}, status = 200, etag }: Question, page: string | undefined) => {
     const headers = { "accept-encoding": "gzip", ...(etag !== undefined && { "if-none-match": etag }) };
@@ -203,6 +235,11 @@ const ANSWERS: Readonly<Record<string, Asked>> = {
   "`shadow`, 1 day": { question: (fleet) => ({ path: QUERY_PATHS.shadow, query: one(fleet) }) },
   "`events NAME`, 13 months": { question: (fleet) => ({ path: QUERY_PATHS.events, query: one(fleet) }) },
   "`events --all`, 1 day": { question: (fleet) => ({ path: QUERY_PATHS.events, query: { since: aDayAgo(fleet) } }) },
+  "`events --all`, 13 months": {
+    question: () => ({ path: QUERY_PATHS.events }),
+    check: ({ items }, { clusters }) => expect(items).toHaveLength(EVENT_DAYS_AGO.length * clusters),
+  },
+  "`events NAME` of one that was deleted": { question: () => ({ path: QUERY_PATHS.events, query: { name: "nothing" }, status: 404 }) },
   "`changes -A`": { question: (fleet) => ({ path: QUERY_PATHS.changes, query: { since: aDayAgo(fleet) } }) },
   "`override list`": { question: () => ({ path: QUERY_PATHS.overrides }) },
   "`calendar list`": { question: () => ({ path: QUERY_PATHS.calendars }) },

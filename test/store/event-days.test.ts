@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, type ClusterName, clusterName, namespace } from "../../lib/model/ids.ts";
 import type { ScaleEventRecord } from "../../lib/model/records.ts";
-import { closeDays, closedDays, type DayCounts, decodeDay, encodeDay } from "../../lib/store/history/event-days.ts";
+import { decodeClosed, type EventCounts, encodeClosed, readCounts, storedCounts } from "../../lib/store/history/event-counts.ts";
+import { closeDays, closedDays } from "../../lib/store/history/event-days.ts";
+import { closedMonths } from "../../lib/store/history/event-months.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
 import { eventsOfCluster } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
@@ -55,7 +57,31 @@ describe("closed days", () => {
     expect(await listed(tables, cluster, NOON - 100 * DAY_MS)).toEqual(stored);
     // Of the last days each is asked for: an event of them may still come.
     const days = [80, 40, 2, 1, 0].map((daysAgo) => `day#${cluster}#${dayOf(NOON - daysAgo * DAY_MS)}`);
-    expect(new Set(asked)).toEqual(new Set([`changes#cluster#${cluster}`, `days#${cluster}`, ...days]));
+    expect(new Set(asked)).toEqual(new Set([`months#${cluster}`, `days#${cluster}`, ...days]));
+  });
+
+  it("of a whole month are closed as a month, which says on which days its events were", async () => {
+    const { cluster, tables, insert, asked } = await newCluster(100);
+    const [older, newer] = [80, 40].map((daysAgo) => eventOf(cluster, NOON - daysAgo * DAY_MS, { from: 2, to: 5 }));
+    if (!older || !newer) throw new Error("there are no events");
+    await insertEvents(insert, [older]);
+    await insertEvents(insert, [newer]);
+    while ((await closeDays(tables, insert, cluster, NOON)).length > 0);
+    const months = await closedMonths(tables, cluster, { sinceMs: 0, untilMs: NOON });
+    const up = { ups: 1, added: 3, downs: 0, removed: 0, refused: 0, outside: 0 };
+    expect([...months]).toEqual([
+      ["2025-11", { days: new Map(), counts: new Map(), added: "2025-11-21" }],
+      ["2025-12", { days: new Map([["2025-12-11", 1]]), counts: new Map([["shop/web", up]]) }],
+      ["2026-01", { days: new Map([["2026-01-20", 1]]), counts: new Map([["shop/web", up]]) }],
+    ]);
+    asked.length = 0;
+    expect(await collected(eventsOfCluster(tables, cluster, { sinceMs: 0, untilMs: Date.parse("2026-01-31") }))).toEqual([older, newer]);
+    expect(asked).toEqual([`months#${cluster}`, `day#${cluster}#2025-12-11`, `day#${cluster}#2026-01-20`]);
+    // An event that comes late opens its month again.
+    const late = eventOf(cluster, NOON - 79 * DAY_MS, { settledMs: NOON });
+    await insertEvents(insert, [late]);
+    expect([...(await closedMonths(tables, cluster, { sinceMs: 0, untilMs: NOON })).keys()]).toEqual(["2025-11", "2026-01"]);
+    expect(await listed(tables, cluster, NOON - 100 * DAY_MS)).toEqual([older, late, newer]);
   });
 
   it("have the counts of each autoscaler, by direction and outcome", async () => {
@@ -97,10 +123,11 @@ describe("closed days", () => {
   });
 
   it("count only what can be read: damage and later versions are no empty day", () => {
-    const one: DayCounts = { ups: 1, added: 2, downs: 3, removed: 4, refused: 5, outside: 6 };
-    const body = encodeDay(new Map([["shop/web", one]]));
+    const decodeDay = (body: Uint8Array | string) => decodeClosed(body, readCounts);
+    const one: EventCounts = { ups: 1, added: 2, downs: 3, removed: 4, refused: 5, outside: 6 };
+    const body = encodeClosed(storedCounts(new Map([["shop/web", one]])));
     expect(decodeDay(body)).toEqual(new Map([["shop/web", one]]));
-    expect(decodeDay(encodeDay(new Map()))).toEqual(new Map());
+    expect(decodeDay(encodeClosed(storedCounts(new Map())))).toEqual(new Map());
     expect(decodeDay("late")).toBeUndefined();
     expect(decodeDay(Buffer.concat([Buffer.of(0x82), body.subarray(1)]))).toBeUndefined();
     for (let length = 0; length < body.length; length++) expect(decodeDay(body.subarray(0, length))).toBeUndefined();

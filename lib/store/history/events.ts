@@ -2,7 +2,19 @@ import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { EventRecord } from "../../model/records.ts";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
-import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, type Key, lateDayKey, sortableMs } from "../table/keys.ts";
+import {
+  autoscalerHistoryPk,
+  dayEventKey,
+  dayOf,
+  dayPk,
+  EVENT_SK_PREFIX,
+  eventKey,
+  type Key,
+  lateDayKey,
+  lateMonthKey,
+  monthOf,
+  sortableMs,
+} from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { eventBody, eventOf } from "./event-codec.ts";
@@ -30,13 +42,16 @@ const LATE_MS = DAY_MS;
 
 /*
  *  day D           D+1             D+2             D+3
- *  event of D ✓ ── event of D ✓ ── event of D ✓, after the mark that D has late ones
- *                                                  D is closed: its counts are stored
+ *  event of D ✓ ── event of D ✓ ── event of D ✓, after the marks that D and its month have late ones
+ *                                                  D is closed: its counts are stored; at the end of the month those of the month
  */
 const lateMarks = (events: readonly EventRecord[], insertedMs: number): readonly HistoryItem[] => {
   const late = events.filter(({ atMs }) => insertedMs - endOfDay(atMs) > LATE_MS);
-  const keys = new Map(late.map(({ cluster, atMs }) => [`${cluster} ${dayOf(atMs)}`, { ...lateDayKey(cluster, dayOf(atMs)), atMs }]));
-  return [...keys.values()].map(({ pk, sk, atMs }) => ({ pk, sk, body: "late", ttlSeconds: ttlOf(atMs, EVENT_DAYS_KEPT + 1) }));
+  const marks = late.flatMap(({ cluster, atMs }) => {
+    const day = dayOf(atMs);
+    return [lateDayKey(cluster, day), lateMonthKey(cluster, monthOf(day))].map((key) => [`${key.pk} ${key.sk}`, { key, atMs }] as const);
+  });
+  return [...new Map(marks).values()].map(({ key, atMs }) => ({ ...key, body: "late", ttlSeconds: ttlOf(atMs, EVENT_DAYS_KEPT + 1) }));
 };
 
 const endOfDay = (atMs: number): number => (Math.floor(atMs / DAY_MS) + 1) * DAY_MS;

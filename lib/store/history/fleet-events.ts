@@ -1,83 +1,159 @@
 import type { EventRecord } from "../../model/records.ts";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
-import { readAll } from "../table/read-all.ts";
+import { dayOf } from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
-import { CLUSTERS_AT_ONCE, eachInGroups, mapWithLimit } from "../table/wait-for-all.ts";
-import { eventOf } from "./event-codec.ts";
-import { closedDays } from "./event-days.ts";
-import { DAY_MS, dayEventsParams, daysOf, eventsOfAutoscaler, isEmptyStretch, type Stretch } from "./events.ts";
-import { historyItemOf } from "./item.ts";
-import { addedMs } from "./scope-changes.ts";
+import { REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
+import { type EventCalendar, eventCalendar, openSinceMs, type Range } from "./event-calendar.ts";
+import { eventsIn } from "./event-counts.ts";
+import { autoscalerEventsParams, dayEventsParams, isEmptyStretch, type Stretch } from "./events.ts";
+import { EVENTS_IN_MEMORY, type EventRead, inOrder, mergedEvents, type Pause, Rounds } from "./merged-events.ts";
 
-/** Events in memory while all streams are merged. With few streams each request reads many, so that a long export makes few requests. Memory does not grow with the stretch. */
-const EVENTS_IN_MEMORY = 2_000;
-const PAGE_LEAST = 25;
-const PAGE_MOST = 500;
-const pageSizeOf = (streams: number): number => Math.min(PAGE_MOST, Math.max(PAGE_LEAST, Math.floor(EVENTS_IN_MEMORY / Math.max(1, streams))));
+/** What a day is taken for that nobody counted. */
+const UNCOUNTED = 20;
 
-/** A stream in order of time: the next event, and the others. */
-interface EventStream {
-  readonly rest: AsyncGenerator<EventRecord>;
-  readonly next: EventRecord;
+/** Which events are searched, and where the search may stop. */
+export interface EventSearch {
+  /** False for autoscalers whose events are left out. */
+  readonly wants?: (event: { readonly cluster: string; readonly namespace: string; readonly name: string }) => boolean;
+  /** True for events that an earlier part of the list gave: they are left out. */
+  readonly isTold?: (event: EventRecord) => boolean;
+  /** Asked before more requests: whether the search stops, when it would have sent so many one after the other. It stops only where it has got on. */
+  readonly stops?: (inRow: number) => boolean;
+  /** Called where the search stopped before its end: it goes on at this instant, after the last wanted event of that instant. */
+  readonly onStop?: (fromMs: number, after: EventRecord | undefined) => void;
 }
 
-const openStream = async (rest: AsyncGenerator<EventRecord>): Promise<readonly EventStream[]> => {
-  const { value, done } = await rest.next();
-  return done ? [] : [{ rest, next: value }];
-};
-
-/** Compares text as DynamoDB sorts it, in every locale, so that a list can continue after any event. */
-const inOrder = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
-
-/** Scale events of many clusters in order of time. Events of one instant are in order of cluster, then id. */
-export const eventsOfFleet = (tables: Tables, clusters: readonly ClusterName[], stretch: Stretch): AsyncGenerator<EventRecord> =>
-  merged(clusters, stretch, (cluster, paged) => eventsOfCluster(tables, cluster, paged));
-
-/** Scale events of some autoscalers by name, in the same order. */
-export const eventsOfAutoscalers = (tables: Tables, refs: readonly AutoscalerRef[], stretch: Stretch): AsyncGenerator<EventRecord> =>
-  merged(refs, stretch, (ref, paged) => eventsOfAutoscaler(tables, ref, paged));
-
-async function* merged<Source>(
-  sources: readonly Source[],
+/**
+ * Scale events of many clusters in order of time. Events of one instant are in order of cluster, then id. What is counted says which days of which clusters are read, and how many of them at once:
+ * some 2,000 events. A day that has more is read page by page, of all clusters together.
+ */
+export async function* eventsOfFleet(
+  tables: Tables,
+  clusters: readonly ClusterName[],
   stretch: Stretch,
-  eventsOf: (source: Source, paged: Stretch) => AsyncGenerator<EventRecord>,
+  { wants = () => true, isTold = () => false, stops = () => false, onStop }: EventSearch = {},
 ): AsyncGenerator<EventRecord> {
-  const direction = stretch.newestFirst ? -1 : 1;
-  const order = (a: EventStream, b: EventStream): number =>
-    direction * (a.next.atMs - b.next.atMs) || inOrder(a.next.cluster, b.next.cluster) || inOrder(a.next.id, b.next.id);
-  const paged = { ...stretch, pageSize: pageSizeOf(sources.length) };
-  const opened = await mapWithLimit(sources, CLUSTERS_AT_ONCE, (source) => openStream(eventsOf(source, paged)));
-  let streams = opened.flat().sort(order);
-  for (let first = streams[0]; first; first = streams[0]) {
-    yield first.next;
-    streams = [...streams.slice(1), ...(await openStream(first.rest))].sort(order);
+  const rounds = new Rounds();
+  const isListed = (event: EventRecord): boolean => !isTold(event) && wants(event);
+  let given: EventRecord | undefined;
+  for await (const step of steps({ tables, clusters, stretch, wants }, rounds)) {
+    if ("requests" in step) {
+      const place = placeOf(step, stretch, given);
+      if (place && stops(inRowBefore(step, rounds))) return onStop?.(...place);
+    } else if (isListed(step)) {
+      given = step;
+      yield step;
+    }
   }
 }
 
-/** Scale events of a whole cluster in order of time, day by day and page by page. */
-export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<EventRecord> {
-  if (isEmptyStretch(stretch)) return;
-  const open = async (day: string) => {
-    const items = readAll(tables, `read the events of cluster "${cluster}"`, dayEventsParams(tables.historyTable, cluster, day, stretch));
-    return { items, first: await items.next() };
-  };
-  for await (const { items, first } of eachInGroups(await daysToAsk(tables, cluster, stretch), DAYS_TOGETHER, open)) {
-    if (first.done) continue;
-    yield eventOf(historyItemOf(first.value));
-    for await (const item of items) yield eventOf(historyItemOf(item));
-  }
-}
-
-/** Days whose first page is asked for together: most days of most clusters have no event or one page. */
-const DAYS_TOGETHER = 2;
-
-/** For so few days, reading which of them are empty costs more than it saves. */
-const FEW_DAYS = 3;
-
-/** The days of a stretch but those before the cluster was added, where the history still says when that was, and those that are closed and had no event. */
-const daysToAsk = async (tables: Tables, cluster: ClusterName, stretch: Stretch): Promise<readonly string[]> => {
-  if (stretch.untilMs - stretch.sinceMs <= FEW_DAYS * DAY_MS) return daysOf(stretch);
-  const [firstMs, closed] = await Promise.all([addedMs(tables, cluster), closedDays(tables, cluster, stretch)]);
-  const days = daysOf(firstMs === undefined ? stretch : { ...stretch, sinceMs: Math.max(stretch.sinceMs, firstMs) });
-  return days.filter((day) => closed.get(day)?.size !== 0);
+/** Where a search that stops here goes on; `undefined` where it has not got on. Only a listed event may be named, because it goes into a page token. */
+const placeOf = ({ atMs }: Pause, { sinceMs }: Stretch, given: EventRecord | undefined): [number, EventRecord | undefined] | undefined => {
+  const after = given?.atMs === atMs ? given : undefined;
+  return after || atMs > sinceMs ? [atMs, after] : undefined;
 };
+
+const inRowBefore = ({ requests }: Pause, { used }: Rounds): number => used + Math.ceil(requests / REQUESTS_AT_ONCE);
+
+interface Searched extends Required<Pick<EventSearch, "wants">> {
+  readonly tables: Tables;
+  readonly clusters: readonly ClusterName[];
+  readonly stretch: Stretch;
+}
+
+async function* steps(searched: Searched, rounds: Rounds): AsyncGenerator<EventRecord | Pause> {
+  if (isEmptyStretch(searched.stretch)) return;
+  for (const part of partsOf(searched.stretch, searched.tables.clock())) {
+    // The calendars, and at least one group of days.
+    yield { atMs: part.sinceMs, requests: searched.clusters.length + REQUESTS_AT_ONCE };
+    for (const { fromMs, reads } of groupsOf(await plannedDays(searched, part, rounds))) {
+      yield { atMs: fromMs, requests: reads.length };
+      yield* mergedEvents(searched.tables, reads, rounds);
+    }
+  }
+}
+
+/** The months that may be closed, and the days after them: the calendar of these is read when the search comes to them. */
+const partsOf = ({ sinceMs, untilMs }: Stretch, nowMs: number): readonly Range[] => {
+  const borderMs = openSinceMs(nowMs);
+  if (sinceMs >= borderMs || untilMs < borderMs) return [{ sinceMs, untilMs }];
+  return [
+    { sinceMs, untilMs: borderMs - 1 },
+    { sinceMs: borderMs, untilMs },
+  ];
+};
+
+interface PlannedReads {
+  readonly fromMs: number;
+  readonly reads: readonly EventRead[];
+}
+
+const plannedDays = async ({ tables, clusters, stretch, wants }: Searched, part: Range, rounds: Rounds): Promise<readonly PlannedReads[]> => {
+  const calendars = await rounds.all(
+    clusters,
+    (cluster) => eventCalendar(tables, cluster, part),
+    ({ requests }) => requests,
+  );
+  const byDay = new Map<string, EventRead[]>();
+  for (const [at, cluster] of clusters.entries()) {
+    for (const [day, expected] of daysIn(calendars[at], part, (path) => wants({ cluster, ...path }))) {
+      const reads = byDay.get(day) ?? [];
+      byDay.set(day, reads);
+      reads.push({ params: dayEventsParams(tables.historyTable, cluster, day, stretch), expected });
+    }
+  }
+  const days = [...byDay].toSorted(([one], [other]) => inOrder(one, other));
+  return days.map(([day, reads]) => ({ fromMs: Math.max(part.sinceMs, Date.parse(day)), reads }));
+};
+
+interface Path {
+  readonly namespace: string;
+  readonly name: string;
+}
+const pathIn = (text: string): Path => {
+  const [namespace = "", name = ""] = text.split("/");
+  return { namespace, name };
+};
+
+/** The days to read, with how many events each has. */
+const daysIn = (
+  calendar: EventCalendar | undefined,
+  { sinceMs, untilMs }: Range,
+  wants: (path: Path) => boolean,
+): readonly (readonly [string, number])[] => {
+  if (!calendar) return [];
+  const [first, last] = [dayOf(Math.max(0, sinceMs)), dayOf(untilMs)];
+  const hasWanted = (counts: ReadonlyMap<string, unknown>): boolean => [...counts.keys()].some((text) => wants(pathIn(text)));
+  const inMonths = [...calendar.months.values()].flatMap(({ counts, days }) => (hasWanted(counts) ? [...days] : []));
+  const others = calendar.days.flatMap(({ day, counts }) => {
+    if (!counts) return [[day, UNCOUNTED] as const];
+    return hasWanted(counts) ? [[day, [...counts.values()].reduce((sum, some) => sum + eventsIn(some), 0)] as const] : [];
+  });
+  return [...inMonths.filter(([day]) => day >= first && day <= last), ...others];
+};
+
+/** Days that are read together: so many that their events fit into memory, and at least one. */
+function* groupsOf(days: readonly PlannedReads[]): Generator<PlannedReads> {
+  let [group, expected, fromMs]: [EventRead[], number, number] = [[], 0, days[0]?.fromMs ?? 0];
+  for (const day of days) {
+    const more = day.reads.reduce((sum, read) => sum + read.expected, 0);
+    if (group.length > 0 && (expected + more > EVENTS_IN_MEMORY || group.length + day.reads.length > REQUESTS_AT_ONCE)) {
+      yield { fromMs, reads: group };
+      [group, expected, fromMs] = [[], 0, day.fromMs];
+    }
+    group.push(...day.reads);
+    expected += more;
+  }
+  if (group.length > 0) yield { fromMs, reads: group };
+}
+
+/** Scale events of a whole cluster in order of time. */
+export const eventsOfCluster = (tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<EventRecord> =>
+  eventsOfFleet(tables, [cluster], stretch);
+
+/** Scale events of some autoscalers by name, in order of time, then of cluster and id. */
+export async function* eventsOfAutoscalers(tables: Tables, refs: readonly AutoscalerRef[], stretch: Stretch): AsyncGenerator<EventRecord> {
+  if (isEmptyStretch(stretch)) return;
+  const reads = refs.map((ref) => ({ params: autoscalerEventsParams(tables.historyTable, ref, stretch), expected: UNCOUNTED }));
+  for await (const step of mergedEvents(tables, reads, new Rounds())) if (!("requests" in step)) yield step;
+}

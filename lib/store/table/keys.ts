@@ -95,9 +95,15 @@ export const eventDaysPk = (cluster: ClusterName): string => `days#${cluster}`;
 const LATE_SK_SUFFIX = "#late";
 export const closedDayKey = (cluster: ClusterName, day: string): Key => ({ pk: eventDaysPk(cluster), sk: day });
 export const lateDayKey = (cluster: ClusterName, day: string): Key => ({ pk: eventDaysPk(cluster), sk: `${day}${LATE_SK_SUFFIX}` });
-/** The day of an item of `eventDaysPk`, and whether it says that an event came late. */
-export const eventDayOf = (sk: string): { readonly day: string; readonly late: boolean } =>
-  sk.endsWith(LATE_SK_SUFFIX) ? { day: sk.slice(0, -LATE_SK_SUFFIX.length), late: true } : { day: sk, late: false };
+/** The day or month of an item of `eventDaysPk` or `eventMonthsPk`, and whether it says that an event came late. */
+export const closedTimeOf = (sk: string): { readonly time: string; readonly late: boolean } =>
+  sk.endsWith(LATE_SK_SUFFIX) ? { time: sk.slice(0, -LATE_SK_SUFFIX.length), late: true } : { time: sk, late: false };
+
+/** The closed months of a cluster (event-months.ts), and the months of which an event came late. */
+export const eventMonthsPk = (cluster: ClusterName): string => `months#${cluster}`;
+export const monthOf = (day: string): string => day.slice(0, "2026-11".length);
+export const closedMonthKey = (cluster: ClusterName, month: string): Key => ({ pk: eventMonthsPk(cluster), sk: month });
+export const lateMonthKey = (cluster: ClusterName, month: string): Key => ({ pk: eventMonthsPk(cluster), sk: `${month}${LATE_SK_SUFFIX}` });
 
 export const journalPk = ({ cluster, partition }: PartitionRef): string => `journal#${cluster}#${partition}`;
 export const journalPagePrefix = (page: number): string => `${indexText(page)}#`;

@@ -1,6 +1,8 @@
 import limited from "p-limit";
 
-/** Clusters that are read at the same time: a hundred of them take four rounds. */
+/** As many requests as the SDK has sockets for. More of them would wait for each other. */
+export const REQUESTS_AT_ONCE = 50;
+/** Clusters that are read at the same time where an answer keeps what it reads: a hundred of them take four rounds. */
 export const CLUSTERS_AT_ONCE = 32;
 
 /**

@@ -1,0 +1,129 @@
+import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import * as z from "zod";
+import type { EventRecord } from "../../model/records.ts";
+import { compress, decompress } from "../table/compressed.ts";
+import { closedTimeOf } from "../table/keys.ts";
+import { readAll } from "../table/read-all.ts";
+import type { Tables } from "../table/tables.ts";
+import type { HistoryItem } from "./insert-history.ts";
+import { historyItemOf } from "./item.ts";
+
+/** The scale events of an autoscaler in some time. */
+export interface EventCounts {
+  readonly ups: number;
+  readonly added: number;
+  readonly downs: number;
+  readonly removed: number;
+  readonly refused: number;
+  /** Changes of the count that this stack did not make. */
+  readonly outside: number;
+}
+
+/** What happened in some time, by NAMESPACE/NAME. */
+export type CountsByPath = ReadonlyMap<string, EventCounts>;
+
+const NOTHING: EventCounts = { ups: 0, added: 0, downs: 0, removed: 0, refused: 0, outside: 0 };
+
+export const pathOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string => `${namespace}/${name}`;
+
+/** How many events the counts are of. */
+export const eventsIn = ({ ups, downs, refused, outside }: EventCounts): number => ups + downs + refused + outside;
+
+const countsOf = ({ from, to, outcome }: Pick<EventRecord, "from" | "to" | "outcome">): EventCounts => {
+  if (outcome === "refused") return { ...NOTHING, refused: 1 };
+  if (outcome === "outside") return { ...NOTHING, outside: 1 };
+  return to >= from ? { ...NOTHING, ups: 1, added: to - from } : { ...NOTHING, downs: 1, removed: from - to };
+};
+
+const sumOf = (one: EventCounts, other: EventCounts): EventCounts => ({
+  ups: one.ups + other.ups,
+  added: one.added + other.added,
+  downs: one.downs + other.downs,
+  removed: one.removed + other.removed,
+  refused: one.refused + other.refused,
+  outside: one.outside + other.outside,
+});
+
+/** Sums events and counts, in place. */
+export class CountsSum {
+  readonly byPath = new Map<string, EventCounts>();
+
+  add(counts: CountsByPath): void {
+    for (const [path, some] of counts) this.#add(path, some);
+  }
+
+  addEvent(event: EventRecord): void {
+    this.#add(pathOf(event), countsOf(event));
+  }
+
+  #add(path: string, some: EventCounts): void {
+    this.byPath.set(path, sumOf(this.byPath.get(path) ?? NOTHING, some));
+  }
+}
+
+const counts = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number(), z.number()]);
+const stored = z.record(z.string(), counts);
+
+/** Counts as they are stored: six numbers for each path. */
+export const storedCounts = (byPath: CountsByPath): z.infer<typeof stored> =>
+  Object.fromEntries(
+    [...byPath].map(([path, { ups, added, downs, removed, refused, outside }]) => [path, [ups, added, downs, removed, refused, outside]]),
+  );
+
+export const readCounts = (value: unknown): CountsByPath =>
+  new Map(
+    Object.entries(stored.parse(value)).map(([path, [ups, added, downs, removed, refused, outside]]) => [
+      path,
+      { ups, added, downs, removed, refused, outside },
+    ]),
+  );
+
+const VERSION = 1;
+
+export const encodeClosed = (value: unknown): Uint8Array => compress(VERSION, value);
+
+/** `undefined` for damage, or a later version: what is not read as closed is asked for its events. */
+export const decodeClosed = <Closed>(body: HistoryItem["body"], read: (value: unknown) => Closed): Closed | undefined => {
+  try {
+    const { version, value } = decompress(body as Uint8Array);
+    return version === VERSION ? read(value) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+export interface ClosedRange {
+  readonly pk: string;
+  /** The first and the last day or month. */
+  readonly first: string;
+  readonly last: string;
+}
+
+export const closedParams = (historyTable: string, { pk, first, last }: ClosedRange): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
+  ExpressionAttributeValues: { ":pk": { S: pk }, ":since": { S: first }, ":until": { S: `${last}~` } },
+});
+
+/** The items of closed days or months, in order. That of a late event follows that of its day or month. */
+export async function* closedItems(tables: Tables, range: ClosedRange) {
+  for await (const item of readAll(tables, `read the counts of events in "${range.pk}"`, closedParams(tables.historyTable, range))) {
+    const { sk, body } = historyItemOf(item);
+    yield { ...closedTimeOf(sk), body };
+  }
+}
+
+/** What is closed in a range, by date. On doubt a day or month is left out: it is not closed yet, an event of it came late, or its item cannot be read. */
+export const closedIn = async <Closed>(
+  tables: Tables,
+  range: ClosedRange,
+  read: (value: unknown) => Closed,
+): Promise<ReadonlyMap<string, Closed>> => {
+  const closed = new Map<string, Closed>();
+  for await (const { time, late, body } of closedItems(tables, range)) {
+    const value = late ? undefined : decodeClosed(body, read);
+    if (value === undefined) closed.delete(time);
+    else closed.set(time, value);
+  }
+  return closed;
+};
