@@ -2,7 +2,7 @@ import type * as z from "zod";
 import { applied, autoscaler, autoscalerState, description, edited, explanation, rival } from "../../lib/views/autoscaler.ts";
 import { access, canI, change } from "../../lib/views/change.ts";
 import { cluster, clusterState, connectionReport, fleet, partition, reset } from "../../lib/views/cluster.ts";
-import { event, metric, step } from "../../lib/views/event.ts";
+import { event, eventCount, metric, step } from "../../lib/views/event.ts";
 import { bounds, calendar, frozen, override, pause } from "../../lib/views/holds.ts";
 import { history, shadow } from "../../lib/views/over-time.ts";
 import { row } from "../../lib/views/row.ts";
@@ -22,6 +22,7 @@ export const VIEWS: Readonly<Record<string, z.ZodType>> = {
   Metric: metric,
   Step: step,
   Event: event,
+  EventCount: eventCount,
   Row: row,
   History: history,
   Shadow: shadow,

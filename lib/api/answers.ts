@@ -3,7 +3,7 @@ import type { CommandService, QueryService } from "../service/service.ts";
 import { applied, autoscaler, description, edited, explanation, kindCount } from "../views/autoscaler.ts";
 import { access, accessEdited, canI, change } from "../views/change.ts";
 import { cluster, clusterStored, connectionReport, fleet, fleetAdopted, fleetEdited, partition, reset } from "../views/cluster.ts";
-import { event } from "../views/event.ts";
+import { event, eventCount } from "../views/event.ts";
 import { calendar, calendarEdited, override, overrideEdited } from "../views/holds.ts";
 import { history, shadow } from "../views/over-time.ts";
 import { clusterRows } from "../views/row.ts";
@@ -23,6 +23,7 @@ export const ANSWERS = {
   history,
   shadow,
   events: page(event),
+  eventCounts: page(eventCount),
   changes: page(change),
   series,
   clusters: page(cluster),

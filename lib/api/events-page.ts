@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { EventCursor, EventPart, EventQuery, QueryService } from "../service/service.ts";
+import type { EventCountCursor, EventCountQuery, EventCursor, EventPart, EventQuery, QueryService } from "../service/service.ts";
 import { refuseEmptyRange } from "../service/time-range.ts";
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
 import type { EventView } from "../views/event.ts";
@@ -48,6 +48,37 @@ const clamped = (start: Cursor, { fromMs, untilMs, ...after }: Cursor): Cursor =
   untilMs: Math.min(untilMs, start.untilMs),
   ...after,
 });
+
+const COUNT_CURSOR: z.ZodType<EventCountCursor> = z.strictObject({
+  cluster: z.string(),
+  month: z.string().exactOptional(),
+  namespace: z.string().exactOptional(),
+  name: z.string().exactOptional(),
+});
+
+/** One page of counts: of fifty clusters at most, because those take six requests in a row. */
+export const eventCountsPage = async (
+  service: QueryService,
+  query: EventCountQuery,
+  token: string | undefined,
+  context: RouteContext,
+): Promise<Reply> => {
+  const after = token === undefined ? undefined : cursorIn(COUNT_CURSOR, query, token);
+  const page = new Page<EventCountCursor>(context.limits, context.clock);
+  let stopped: EventCountCursor | undefined;
+  const onPart = (last: EventCountCursor): boolean => {
+    stopped = last;
+    return true;
+  };
+  const left = await page.fill(service.eventCounts({ ...query, onPart }, after), ({ cluster, month, namespace, name }) => ({
+    cluster,
+    month,
+    namespace,
+    name,
+  }));
+  const next = left ?? stopped;
+  return page.reply(next && pageToken(query, next));
+};
 
 const fillPage = async (service: QueryService, query: EventQuery, cursor: Cursor, page: Page<EventCursor>): Promise<Cursor | undefined> => {
   const { fromMs, untilMs, after } = cursor;

@@ -10,6 +10,7 @@ export const QUERY_PATHS = {
   shadow: "/v1/autoscaler/shadow",
   history: "/v1/autoscaler/history",
   events: "/v1/events",
+  eventCounts: "/v1/events/counts",
   changes: "/v1/changes",
   series: "/v1/series",
   clusters: "/v1/clusters",

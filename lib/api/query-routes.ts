@@ -3,7 +3,7 @@ import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
 import type { OverrideCursor } from "../service/overrides/requests.ts";
 import { labelNames } from "../service/series/labels-info.ts";
 import type { AutoscalerCursor, ChangeCursor, EventQuery, QueryService } from "../service/service.ts";
-import { eventsPage } from "./events-page.ts";
+import { eventCountsPage, eventsPage } from "./events-page.ts";
 import {
   AUTOSCALER,
   AUTOSCALER_AT,
@@ -108,6 +108,11 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
   ),
   events: getRoute("lists scale events, oldest first, a page at a time", EVENTS, (service, { page: token, since, until, ...query }, context) =>
     eventsPage(service, { ...query, ...timesOf(since, until) }, token, context),
+  ),
+  eventCounts: getRoute(
+    "counts scale events by autoscaler and month, a page at a time",
+    EVENTS,
+    (service, { page: token, since, until, ...query }, context) => eventCountsPage(service, { ...query, ...timesOf(since, until) }, token, context),
   ),
   changes: getRoute("lists edits, oldest first, a page at a time", CHANGES, (service, { page: token, since, ...query }, context) => {
     const question = { ...query, ...timesOf(since, undefined) };

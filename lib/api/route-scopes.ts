@@ -23,6 +23,7 @@ export const ROUTE_SCOPES: Readonly<Record<keyof QueryService | keyof CommandSer
   shadow: "visible",
   history: "visible",
   events: "visible",
+  eventCounts: "visible",
   changes: "visible",
   series: "visible",
   clusters: "visible",

@@ -128,13 +128,19 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
     .option("--since <time>", `only since this time: ${PAST}`)
     .option("--until <time>", `only until this time: ${PAST}`)
     .option("--for <name>", "the same as the name of an autoscaler: shop/web, hpa/web")
+    .addOption(new Option("--by <time>", "in place of events their number: of each autoscaler in each month (UTC)").choices(["month"]))
     .option("--why", "below each event its metrics, its steps and what limited its size")
     .option("-w, --watch", "then print those that come, until Ctrl-C")
     .option("--no-headers", "print a table without its header")
     .addOption(output(["table", "wide", "jsonl", "json", "yaml", "csv"]))
     .addHelpText(
       "after",
-      example("tidemark events -n shop --since monday --until 09:00", "tidemark events --for hpa/web --why", "tidemark events shop/web -w"),
+      example(
+        "tidemark events -n shop --since monday --until 09:00",
+        "tidemark events --for hpa/web --why",
+        "tidemark events shop/web -w",
+        "tidemark events --all --by month -o csv",
+      ),
     )
     .action(async (names: readonly string[], options: EventsOptions & { readonly for?: string }) => {
       const { events, checkOptions } = await code.events();

@@ -48,6 +48,10 @@ const queryService = (ask: SendRequest): QueryService => {
         step: stepMs === undefined ? undefined : String(Math.round(stepMs / SECOND_MS)),
       }),
     events: (query) => events(look, query),
+    eventCounts: (query, after) => {
+      const { fields, question } = eventFields(query);
+      return pagesOf((page) => look("eventCounts", { ...fields, page }), after && pageToken(question, presentFields({ ...after })));
+    },
     changes: (query) => changes(look, query),
     series: async ({ labels = [], ...filter } = {}) =>
       seriesOf(await look("series", { ...filterOf(filter), labels: labels.length > 0 ? labels.join(",") : undefined })),
@@ -109,12 +113,19 @@ const rows = (look: Look, { name, kinds, selector, known, fields, ...filter }: R
   ) as AsyncIterable<ClusterRows>;
 };
 
-const events = (look: Look, { sinceMs, untilMs, after, name, ...filter }: EventQuery): AsyncIterable<EventView> => {
+/** The parameters of a question about events, and the question as a page token holds it. */
+const eventFields = ({ sinceMs, untilMs, name, ...filter }: Pick<EventQuery, "sinceMs" | "untilMs" | "name" | "cluster" | "namespace">) => {
   const query = { ...presentFields({ name }), ...filterOf(filter) };
-  const fields = { ...query, since: timeText(sinceMs), until: timeText(untilMs) };
-  const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }), ...(untilMs !== undefined && { untilMs }) };
+  return {
+    fields: { ...query, since: timeText(sinceMs), until: timeText(untilMs) },
+    question: { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }), ...(untilMs !== undefined && { untilMs }) },
+  };
+};
+
+const events = (look: Look, { after, ...query }: EventQuery): AsyncIterable<EventView> => {
+  const { fields, question } = eventFields(query);
   // The stack caps the end of the list at its present time.
-  const cursor = after && { untilMs: untilMs ?? LATEST_MS, fromMs: after.atMs, after };
+  const cursor = after && { untilMs: query.untilMs ?? LATEST_MS, fromMs: after.atMs, after };
   return pagesOf((page) => look("events", { ...fields, page }), cursor && pageToken(question, cursor));
 };
 

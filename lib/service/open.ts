@@ -12,6 +12,7 @@ import { fleet, freeze, thaw } from "./clusters/fleet.ts";
 import type { QueryContext, ServiceContext } from "./context.ts";
 import { handBack, pause, remove, resume, takeOver } from "./edits/autoscaler-edits.ts";
 import { removeCluster } from "./edits/removal.ts";
+import { eventCounts } from "./event-counts.ts";
 import { events } from "./events.ts";
 import { describe } from "./explain/describe.ts";
 import { explain } from "./explain/explain.ts";
@@ -45,6 +46,7 @@ export const openQueries = (context: QueryContext): QueryService => ({
   shadow: (query) => shadow(context, query),
   history: (query) => history(context, query),
   events: (query) => events(context, query),
+  eventCounts: (query, after) => eventCounts(context, query, after),
   changes: (query) => changes(context, query),
   series: (query) => series(context, query),
 

@@ -10,7 +10,7 @@ import type { MetricFamily } from "../report/open-metrics.ts";
 import type { Applied, AutoscalerView, Description, EditResult, Explanation } from "../views/autoscaler.ts";
 import type { AccessEdited, AccessView, CanIView, ChangeView } from "../views/change.ts";
 import type { ClusterStored, ClusterView, FleetAdopted, FleetEdited, FleetView, PartitionView, ResetView } from "../views/cluster.ts";
-import type { EventView } from "../views/event.ts";
+import type { EventCount, EventView } from "../views/event.ts";
 import type { HistoryView, ShadowView } from "../views/over-time.ts";
 import type { ClusterRows } from "../views/row.ts";
 import type { StatusView } from "../views/status.ts";
@@ -37,6 +37,8 @@ export interface QueryService extends OverrideQueries, CalendarQueries, SourceQu
   history(query: HistoryQuery): Promise<HistoryView>;
   /** Oldest first. */
   events(query: EventQuery): AsyncIterable<EventView>;
+  /** How many, by autoscaler and month (UTC): in order of cluster, month, namespace and name. */
+  eventCounts(query: EventCountQuery, after?: EventCountCursor): AsyncIterable<EventCount>;
   /** Lists edits, oldest first: those of one autoscaler, or all of them. */
   changes(query: ChangeQuery): AsyncIterable<ChangeView>;
   /** Every series of every autoscaler, as of the newest syncs. */
@@ -155,6 +157,19 @@ export interface EventQuery extends Filter {
   readonly after?: EventCursor;
   /** For a list of many autoscalers that is answered in parts. A stack does it by itself, and a list of one autoscaler is not long. */
   readonly part?: EventPart;
+}
+
+export interface EventCountQuery extends Omit<EventQuery, "after" | "part"> {
+  /** Called after each fifty clusters, with the last of them: the list ends where it returns true. A stack does it by itself. */
+  readonly onPart?: (after: EventCountCursor) => boolean;
+}
+
+/** Where a list of counts goes on; without a month, after all of its cluster. */
+export interface EventCountCursor {
+  readonly cluster: string;
+  readonly month?: string;
+  readonly namespace?: string;
+  readonly name?: string;
 }
 
 /** A part of a list of events ends before more requests of the tables where `stops` says so of how many were sent one after the other, and says where the list goes on. */

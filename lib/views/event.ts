@@ -77,3 +77,16 @@ export const event = z.object({
   steps: z.array(step),
 });
 export type EventView = ViewOf<typeof event>;
+
+/** The scale events of one autoscaler in one month. */
+export const eventCount = z.object({
+  month: text.describe("in UTC: 2026-03"),
+  ...ref,
+  ups: count.describe("scale events that added replicas, whose outcome is `applied` or `unknown`"),
+  added: count.describe("the replicas that they added"),
+  downs: count,
+  removed: count,
+  refused: count.describe("attempts that the API server refused"),
+  outside: count.describe("changes of the count that Tidemark did not make"),
+});
+export type EventCount = ViewOf<typeof eventCount>;

@@ -18,6 +18,7 @@ import type { QueryService } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { insertChange } from "../../lib/store/history/changes.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
+import { closeDays } from "../../lib/store/history/event-days.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { insertScopeChange } from "../../lib/store/history/scope-changes.ts";
 import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
@@ -86,18 +87,18 @@ const timesOf = ({ agoMs, count, spacingMs }: Burst): readonly number[] =>
 
 const EVENT_PLACE = (one: { readonly at: string; readonly cluster: string; readonly id: string }): string => place(one.at, one.cluster, one.id);
 
-const eventStory: fc.Arbitrary<Story> = fc
-  .record({
-    first: fc.array(burst(70), { minLength: 1, maxLength: 6 }),
-    later: fc.array(burst(5), { maxLength: 4 }),
-    name: fc.constantFrom(undefined, undefined, "gone", "eu-1/shop/web"),
-    cluster: optional(clusterIn),
-    namespace: optional(namespaceIn),
-    since: optional(fc.nat({ max: 135 * DAY_MS })),
-    until: optional(fc.nat({ max: 60 * DAY_MS })),
-    stepMs,
-  })
-  .map((input) => eventStoryOf(input));
+const eventInput: fc.Arbitrary<EventInput> = fc.record({
+  first: fc.array(burst(70), { minLength: 1, maxLength: 6 }),
+  later: fc.array(burst(5), { maxLength: 4 }),
+  name: fc.constantFrom(undefined, undefined, "gone", "eu-1/shop/web"),
+  cluster: optional(clusterIn),
+  namespace: optional(namespaceIn),
+  since: optional(fc.nat({ max: 135 * DAY_MS })),
+  until: optional(fc.nat({ max: 60 * DAY_MS })),
+  stepMs,
+  closes: fc.boolean(),
+});
+const eventStory: fc.Arbitrary<Story> = eventInput.map((input) => eventStoryOf(input).story);
 
 interface EventInput {
   readonly first: readonly Burst[];
@@ -108,9 +109,11 @@ interface EventInput {
   readonly since: number | undefined;
   readonly until: number | undefined;
   readonly stepMs: number;
+  /** Whether days and months that ended are counted before the list is read. */
+  readonly closes?: boolean;
 }
 
-const eventStoryOf = ({ first, later, name, since, until, stepMs: step, ...filter }: EventInput): Story => {
+const eventStoryOf = ({ first, later, name, since, until, stepMs: step, closes = false, ...filter }: EventInput) => {
   let count = 0;
   const recordsOf = (one: Burst): readonly ScaleEventRecord[] =>
     timesOf(one).map((atMs) => {
@@ -142,7 +145,8 @@ const eventStoryOf = ({ first, later, name, since, until, stepMs: step, ...filte
     (name === undefined || (path ? `${one.cluster}/${one.namespace}/${one.name}` : one.name) === name);
   const placesOf = (all: readonly ScaleEventRecord[]) => all.filter(matches).map((one) => EVENT_PLACE({ ...one, at: timeText(one.atMs) }));
   const given = present({ ...scope, name });
-  return {
+  const query = { ...given, ...(since !== undefined && { sinceMs }), ...(until !== undefined && { untilMs }) };
+  const story: Story = {
     fields: { ...given, ...range },
     fill: async (context) => {
       const start = { ...context, clock: () => NOON - 131 * DAY_MS };
@@ -150,7 +154,8 @@ const eventStoryOf = ({ first, later, name, since, until, stepMs: step, ...filte
         await cluster(start, one);
         for (const inside of NAMESPACES) await apply(start, one, hpa("web", { namespace: inside }));
       }
-      await insertEvents(context.insert, before);
+      for (const day of Map.groupBy(before, ({ atMs }) => Math.floor(atMs / DAY_MS)).values()) await insertEvents(context.insert, day);
+      for (const one of closes ? CLUSTERS : []) while ((await closeDays(context.tables, context.insert, clusterName(one), NOON)).length > 0);
     },
     between: after.map(
       (records) =>
@@ -160,10 +165,36 @@ const eventStoryOf = ({ first, later, name, since, until, stepMs: step, ...filte
     wanted: placesOf(before),
     possible: placesOf([...before, ...after.flat()]),
     placeOf: (item) => EVENT_PLACE(item as { readonly at: string; readonly cluster: string; readonly id: string }),
-    throughClient: (service) => service.events({ ...given, ...(since !== undefined && { sinceMs }), ...(until !== undefined && { untilMs }) }),
+    throughClient: (service) => service.events(query),
     stepMs: step,
   };
+  return { story, all: { before: before.filter(matches), after: after.flat().filter(matches), query } };
 };
+
+const MONTH_PLACE = ({
+  month,
+  ...one
+}: {
+  readonly month: string;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+}): string => place(one.cluster, month, one.namespace, one.name);
+
+/** The counts of the same events: a line for each autoscaler and month that has some. */
+const countStory: fc.Arbitrary<Story> = eventInput.map((input) => {
+  const { all, story } = eventStoryOf(input);
+  const linesOf = (events: readonly ScaleEventRecord[]) => [
+    ...new Set(events.map(({ atMs, ...one }) => MONTH_PLACE({ ...one, month: timeText(atMs).slice(0, "2026-03".length) }))),
+  ];
+  return {
+    ...story,
+    wanted: linesOf(all.before),
+    possible: linesOf([...all.before, ...all.after]),
+    placeOf: (item) => MONTH_PLACE(item as Parameters<typeof MONTH_PLACE>[0]),
+    throughClient: (service) => service.eventCounts(all.query),
+  };
+});
 
 const apply = (context: ServiceContext, inCluster: string, text: string) =>
   openCommands(context).apply([{ file: "a.yaml", text }], { cluster: inCluster, dryRun: false });
@@ -369,6 +400,7 @@ const STORIES: Readonly<Record<ListName, { readonly story: fc.Arbitrary<Story>; 
   autoscalers: { story: autoscalerStory, runs: 5 },
   rows: { story: rowStory, runs: 5 },
   events: { story: eventStory, runs: 6 },
+  eventCounts: { story: countStory, runs: 6 },
   changes: { story: changeStory, runs: 6 },
   clusters: { story: clusterStory, runs: 5 },
   overrides: { story: overrideStory, runs: 5 },
@@ -476,6 +508,6 @@ describe("a list of the API", () => {
   it("of events goes on after its last event, also where a page spans more days than are searched first", async () => {
     const thin = { agoMs: 20 * DAY_MS, count: 40, spacingMs: 10 * 3_600_000, cluster: "eu-1", inside: "shop", pad: "x".repeat(60_000) };
     const asked = { later: [], name: undefined, cluster: undefined, namespace: undefined, since: 60 * DAY_MS, until: undefined, stepMs: 0 };
-    await check("events", eventStoryOf({ ...asked, first: [thin] }), "client");
+    await check("events", eventStoryOf({ ...asked, first: [thin] }).story, "client");
   });
 });

@@ -50,6 +50,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   explain: (service) => service.explain(WEB),
   shadow: (service) => service.shadow(WEB),
   history: (service) => service.history(WEB),
+  eventCounts: (service) => toArray(service.eventCounts({})),
   events: (service) => toArray(service.events({})),
   changes: (service) => toArray(service.changes({})),
   series: (service) => service.series(),

@@ -12,6 +12,7 @@ import { closeDays } from "../../lib/store/history/event-days.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
+import type { EventCount } from "../../lib/views/event.ts";
 import type { ClusterRows } from "../../lib/views/row.ts";
 import { eventOf } from "../api/world.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
@@ -238,6 +239,11 @@ const ANSWERS: Readonly<Record<string, Asked>> = {
   "`events --all`, 13 months": {
     question: () => ({ path: QUERY_PATHS.events }),
     check: ({ items }, { clusters }) => expect(items).toHaveLength(EVENT_DAYS_AGO.length * clusters),
+  },
+  "`events --by month`, 13 months": {
+    question: () => ({ path: QUERY_PATHS.eventCounts }),
+    check: ({ items }, { clusters }) =>
+      expect((items as readonly EventCount[]).reduce((sum, { ups }) => sum + ups, 0)).toBe(EVENT_DAYS_AGO.length * clusters),
   },
   "`events NAME` of one that was deleted": { question: () => ({ path: QUERY_PATHS.events, query: { name: "nothing" }, status: 404 }) },
   "`changes -A`": { question: (fleet) => ({ path: QUERY_PATHS.changes, query: { since: aDayAgo(fleet) } }) },

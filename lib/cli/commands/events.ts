@@ -1,11 +1,12 @@
-import { joined, lines } from "../../report/printed.ts";
+import { joined, lines, type Printed } from "../../report/printed.ts";
 import type { EventQuery } from "../../service/service.ts";
-import type { EventView } from "../../views/event.ts";
+import type { EventCount, EventView } from "../../views/event.ts";
 import { batches } from "../batches.ts";
 import { clustersMatching } from "../cluster-pattern.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
-import { CSV_HEADER, EVENT_HEADERS, eventCsv, eventRow, WIDE_EVENT_HEADERS, wideEventRow } from "../output/event-rows.ts";
+import { csvLine } from "../output/csv.ts";
+import { COUNT_FIELDS, CSV_HEADER, countCells, EVENT_HEADERS, eventCsv, eventRow, WIDE_EVENT_HEADERS, wideEventRow } from "../output/event-rows.ts";
 import { whyLines } from "../output/explain-sheet.ts";
 import { EMPTY, listWriter, separator, type Writer } from "../output/list-writers.ts";
 import { Table } from "../output/text-table.ts";
@@ -25,6 +26,8 @@ export interface EventsOptions extends ScopeOptions {
   readonly headers?: boolean;
   /** Below each event its metrics and what limited its size. */
   readonly why?: true;
+  /** Counts in place of events. */
+  readonly by?: "month";
   readonly output: "table" | "wide" | "jsonl" | "json" | "yaml" | "csv" | TemplateFormat;
 }
 
@@ -42,6 +45,10 @@ export const checkOptions = (resource: Resource | undefined, options: EventsOpti
   if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
   if ([name, allFlag, namespace, cluster, clusters].every((choice) => choice === undefined))
     throw usage("Cannot list events: give the name of an autoscaler, or --all, -n or --cluster");
+  if (options.by !== undefined && (options.watch || options.why || output === "wide"))
+    throw usage(
+      `Cannot use --by ${options.by} with ${options.watch ? "--watch" : options.why ? "--why" : "--output wide"}: it prints counts and no event`,
+    );
   if (options.watch) checkWatch(until, output);
   if (options.why && output !== "table" && output !== "wide")
     throw usage(`Cannot use --why with --output "${output}": documents have metrics and steps anyway`);
@@ -65,6 +72,7 @@ export const events = async (
     ...rangeMs(options, nowMs, printer.note),
   };
   const chosen = options.clusters === undefined ? undefined : await clustersMatching(service, options.clusters);
+  if (options.by !== undefined) return counts(service.eventCounts(query), { printer, options, chosen });
   const list = (from: EventQuery) => inClusters(service.events(from), chosen);
   const write = writerFor(options, session, printer);
   if (options.watch) return watched(query, { list, write, printer, io, clock: session.clock });
@@ -77,7 +85,35 @@ export const events = async (
   if (isEmpty && options.output === "table") printer.report("No scale events");
 };
 
-async function* inClusters(all: AsyncIterable<EventView>, chosen: ReadonlySet<string> | undefined): AsyncGenerator<EventView> {
+interface Counted {
+  readonly printer: Printer;
+  readonly options: EventsOptions;
+  readonly chosen: ReadonlySet<string> | undefined;
+}
+
+/** Prints how many events each autoscaler had in each month, with one batch in memory. */
+const counts = async (all: AsyncIterable<EventCount>, { printer, options: { output, headers }, chosen }: Counted): Promise<void> => {
+  const write = countWriter(output, headers);
+  let isEmpty = true;
+  for await (const batch of batches(inClusters(all, chosen), BATCH)) {
+    isEmpty = false;
+    if (!(await printer.print(write.batch(batch)))) return;
+  }
+  await printer.print(write.end());
+  if (isEmpty && output === "table") printer.report("No scale events");
+};
+
+const countWriter = (output: EventsOptions["output"], headers?: boolean): Writer<EventCount> => {
+  if (output === "csv") return csvWriter(csvLine(COUNT_FIELDS), (count) => csvLine(countCells(count)), headers);
+  if (output !== "table" && output !== "wide") return listWriter(output);
+  const table = new Table(headers === false ? undefined : COUNT_FIELDS.map((field) => field.toUpperCase()));
+  return { batch: (batch) => lines(table.lines(batch.map(countCells))), end: () => EMPTY };
+};
+
+async function* inClusters<Of extends { readonly cluster: string }>(
+  all: AsyncIterable<Of>,
+  chosen: ReadonlySet<string> | undefined,
+): AsyncGenerator<Of> {
   for await (const event of all) if (chosen === undefined || chosen.has(event.cluster)) yield event;
 }
 
@@ -118,7 +154,7 @@ const unprintedEvents = () => {
 const writerFor = (options: EventsOptions, session: Session, printer: Printer): Writer<EventView> => {
   const { output, headers } = options;
   if (output === "table" || output === "wide") return tableWriter(session, printer, options);
-  return output === "csv" ? csvWriter(headers) : listWriter(output);
+  return output === "csv" ? csvWriter(CSV_HEADER, eventCsv, headers) : listWriter(output);
 };
 
 const tableWriter = ({ clock }: Session, { paint }: Printer, { output, headers, why }: EventsOptions): Writer<EventView> => {
@@ -137,7 +173,7 @@ const tableWriter = ({ clock }: Session, { paint }: Printer, { output, headers, 
   };
 };
 
-const csvWriter = (headers?: boolean): Writer<EventView> => {
-  const header = separator(headers === false ? EMPTY : lines([CSV_HEADER]), EMPTY);
-  return { batch: (batch) => joined([header(), lines(batch.map(eventCsv))], ""), end: header };
+const csvWriter = <Item>(columns: Printed, lineOf: (item: Item) => Printed, headers?: boolean): Writer<Item> => {
+  const header = separator(headers === false ? EMPTY : lines([columns]), EMPTY);
+  return { batch: (batch) => joined([header(), lines(batch.map(lineOf))], ""), end: header };
 };

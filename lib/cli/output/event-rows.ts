@@ -3,6 +3,7 @@ import type { Printed, Word } from "../../report/printed.ts";
 import type { EventView } from "../../views/event.ts";
 import { ageText } from "./age-text.ts";
 import { csvLine } from "./csv.ts";
+import type { EventCount } from "../../views/event.ts";
 import type { Paint, Style } from "./paint.ts";
 
 export const EVENT_HEADERS = ["TIME", "AGE", "CLUSTER", "NAMESPACE", "NAME", "FROM", "TO", "REASON", "OUTCOME", "MESSAGE"] as const;
@@ -26,7 +27,7 @@ export const wideEventRow = (event: EventView, nowMs: number, paint: Paint): rea
 export const ownEventRow = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [
   instantText(Date.parse(event.at)),
   ageText(nowMs - Date.parse(event.at)),
-  ...countCells(event, paint),
+  ...changeCells(event, paint),
   messageOf(event),
 ];
 export const OWN_EVENT_HEADERS = ["Time", "Age", "From", "To", "Reason", "Outcome", "Message"] as const;
@@ -37,10 +38,10 @@ const leadingCells = (event: EventView, nowMs: number, paint: Paint): readonly W
   event.cluster,
   event.namespace,
   event.name,
-  ...countCells(event, paint),
+  ...changeCells(event, paint),
 ];
 
-const countCells = ({ from, to, reason, outcome }: EventView, paint: Paint): readonly Word[] => [
+const changeCells = ({ from, to, reason, outcome }: EventView, paint: Paint): readonly Word[] => [
   String(from),
   String(to),
   reason,
@@ -48,6 +49,21 @@ const countCells = ({ from, to, reason, outcome }: EventView, paint: Paint): rea
 ];
 
 const messageOf = ({ message, detail }: EventView): string => withLocalTimes(detail === undefined ? message : `${message}; ${detail}`);
+
+/** The fields of a line of counts, which are the columns of its table and of its CSV. */
+export const COUNT_FIELDS = [
+  "month",
+  "cluster",
+  "namespace",
+  "name",
+  "ups",
+  "added",
+  "downs",
+  "removed",
+  "refused",
+  "outside",
+] as const satisfies readonly (keyof EventCount)[];
+export const countCells = (count: EventCount): readonly string[] => COUNT_FIELDS.map((field) => String(count[field]));
 
 export const CSV_HEADER = csvLine([
   "id",
