@@ -178,7 +178,7 @@ describe("a range that holds nothing whatever is stored", () => {
   const nameOf = (name: string): string => (["shadow", "history"].includes(name) ? "name=eu-1/shop/web&" : "");
 
   it("can be asked of these routes", () => {
-    expect(withSince).toEqual(["shadow", "history", "events", "changes"]);
+    expect(withSince).toEqual(["shadow", "history", "events", "eventCounts", "changes"]);
   });
 
   it.each(withSince)("is refused by %s where it begins in the future", async (name) => {
