@@ -18,7 +18,7 @@ export async function* eventCounts(
 ): AsyncGenerator<EventCount> {
   const nowMs = context.clock();
   refuseEmptyRange("count the events", { sinceMs, untilMs }, nowMs);
-  const range = { sinceMs: Math.max(sinceMs ?? 0, nowMs - EVENT_DAYS_KEPT * DAY_MS), untilMs: Math.min(untilMs ?? nowMs, nowMs) };
+  const range = rangeOf(nowMs, sinceMs, untilMs);
   if (range.untilMs < range.sinceMs) return;
   const wanted: Partial<AutoscalerQuery> = name === undefined ? filter : splitName({ ...filter, name });
   const isWanted = (one: EventCount): boolean =>
@@ -31,17 +31,20 @@ export async function* eventCounts(
   for (let at = 0; at < clusters.length; at += CLUSTERS_TOGETHER) {
     const together = clusters.slice(at, at + CLUSTERS_TOGETHER);
     const counted = await mapWithLimit(together, CLUSTERS_TOGETHER, (cluster) => monthlyCounts(context.tables, cluster.name, range));
-    for (const [of, cluster] of together.entries()) {
-      const lines = linesOf(cluster.name, counted[of] ?? new Map()).filter(isWanted);
-      isEmpty &&= lines.length === 0;
-      yield* lines;
-    }
+    const lines = together.flatMap((cluster, of) => linesOf(cluster.name, counted[of] ?? new Map()).filter(isWanted));
+    isEmpty &&= lines.length === 0;
+    yield* lines;
     const last = together.at(-1);
     if (last && at + CLUSTERS_TOGETHER < clusters.length && onPart?.({ cluster: last.name })) return;
   }
   // A name that nothing ever had is refused, as everywhere.
   if (isEmpty && name !== undefined) await findAutoscaler(context, { ...filter, name });
 }
+
+const rangeOf = (nowMs: number, sinceMs = 0, untilMs = nowMs) => ({
+  sinceMs: Math.max(sinceMs, nowMs - EVENT_DAYS_KEPT * DAY_MS),
+  untilMs: Math.min(untilMs, nowMs),
+});
 
 type Counted = Awaited<ReturnType<typeof monthlyCounts>>;
 

@@ -113,6 +113,10 @@ interface EventInput {
   readonly closes?: boolean;
 }
 
+const closeAll = async ({ tables, insert }: ServiceContext): Promise<void> => {
+  for (const one of CLUSTERS) while ((await closeDays(tables, insert, clusterName(one), NOON)).length > 0);
+};
+
 const eventStoryOf = ({ first, later, name, since, until, stepMs: step, closes = false, ...filter }: EventInput) => {
   let count = 0;
   const recordsOf = (one: Burst): readonly ScaleEventRecord[] =>
@@ -155,7 +159,7 @@ const eventStoryOf = ({ first, later, name, since, until, stepMs: step, closes =
         for (const inside of NAMESPACES) await apply(start, one, hpa("web", { namespace: inside }));
       }
       for (const day of Map.groupBy(before, ({ atMs }) => Math.floor(atMs / DAY_MS)).values()) await insertEvents(context.insert, day);
-      for (const one of closes ? CLUSTERS : []) while ((await closeDays(context.tables, context.insert, clusterName(one), NOON)).length > 0);
+      if (closes) await closeAll(context);
     },
     between: after.map(
       (records) =>

@@ -1,13 +1,15 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
+import { autoscalerName, type ClusterName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { openQueries } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { closeDays } from "../../lib/store/history/event-days.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
+import type { InsertHistory } from "../../lib/store/history/insert-history.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import type { EventCount } from "../../lib/views/event.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
@@ -59,6 +61,33 @@ const expectedOf = (events: readonly ScaleEventRecord[]): readonly EventCount[] 
   return [...lines].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, line]) => line);
 };
 
+type Step = Parameters<Parameters<(typeof step)["map"]>[0]>[0];
+interface Played {
+  readonly clusters: readonly ClusterName[];
+  readonly tables: Tables;
+  readonly insert: InsertHistory;
+}
+
+/** In the order in which they happen: an event is inserted when it is settled. Returns the events that were stored. */
+const played = async (steps: readonly Step[], { clusters, tables, insert }: Played): Promise<readonly ScaleEventRecord[]> => {
+  const stored: ScaleEventRecord[] = [];
+  const timed = steps.map((one) => ({ ...one, whenMs: NOON - one.agoMs + (one.kind === "event" ? one.settledLaterDays * DAY_MS : 0) }));
+  const inTime = timed.filter(({ whenMs }) => whenMs <= NOON).toSorted((a, b) => a.whenMs - b.whenMs);
+  for (const [at, one] of inTime.entries()) {
+    if (one.kind === "close") {
+      for (const cluster of clusters) await closeDays(tables, insert, cluster, one.whenMs);
+    } else {
+      const settled = event({
+        ...{ cluster: clusters[one.of] ?? clusterName("none"), namespace: namespace("shop"), name: autoscalerName(one.name), id: `uid-web:${at}` },
+        ...{ atMs: NOON - one.agoMs, settledMs: one.whenMs, from: one.from, to: one.to, outcome: one.outcome as ScaleEventRecord["outcome"] },
+      });
+      stored.push(settled);
+      await insertEvents(insert, [settled]);
+    }
+  }
+  return stored;
+};
+
 describe("counts of events by month", () => {
   it("are always those of the events stored, however events and closings follow each other, and of every range", async () => {
     const range = fc.tuple(fc.nat({ max: 100 * DAY_MS }), fc.nat({ max: 60 * DAY_MS }));
@@ -73,23 +102,7 @@ describe("counts of events by month", () => {
           { name, syncPeriodMs: 15_000, partitions: [{ name: partitionName("default") }], settings: DEFAULT_SETTINGS, version: 1 },
           undefined,
         );
-      const stored: ScaleEventRecord[] = [];
-      // In the order in which they happen: an event is inserted when it is settled.
-      const timed = steps.map((one) => ({ ...one, whenMs: NOON - one.agoMs + (one.kind === "event" ? one.settledLaterDays * DAY_MS : 0) }));
-      for (const [at, one] of timed.toSorted((a, b) => a.whenMs - b.whenMs).entries()) {
-        if (one.whenMs > NOON) continue;
-        if (one.kind === "close") {
-          for (const cluster of clusters) await closeDays(tables, insert, cluster, one.whenMs);
-          continue;
-        }
-        const atMs = NOON - one.agoMs;
-        const settled = event({
-          ...{ cluster: clusters[one.of] ?? clusterName("none"), namespace: namespace("shop"), name: autoscalerName(one.name), id: `uid-web:${at}` },
-          ...{ atMs, settledMs: one.whenMs, from: one.from, to: one.to, outcome: one.outcome as ScaleEventRecord["outcome"] },
-        });
-        stored.push(settled);
-        await insertEvents(insert, [settled]);
-      }
+      const stored = await played(steps, { clusters, tables, insert });
       const [sinceMs, untilMs] = whole ? [NOON - 101 * DAY_MS, NOON] : [NOON - Math.max(since, until), NOON - Math.min(since, until)];
       const service = openQueries({ tables, clock: () => NOON });
       const counted = (await toArray(service.eventCounts({ sinceMs, untilMs }))).filter(({ cluster }) => clusters.some((own) => own === cluster));

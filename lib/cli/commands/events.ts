@@ -45,13 +45,15 @@ export const checkOptions = (resource: Resource | undefined, options: EventsOpti
   if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
   if ([name, allFlag, namespace, cluster, clusters].every((choice) => choice === undefined))
     throw usage("Cannot list events: give the name of an autoscaler, or --all, -n or --cluster");
-  if (options.by !== undefined && (options.watch || options.why || output === "wide"))
-    throw usage(
-      `Cannot use --by ${options.by} with ${options.watch ? "--watch" : options.why ? "--why" : "--output wide"}: it prints counts and no event`,
-    );
+  if (options.by !== undefined) checkCounts(options.by, options);
   if (options.watch) checkWatch(until, output);
   if (options.why && output !== "table" && output !== "wide")
     throw usage(`Cannot use --why with --output "${output}": documents have metrics and steps anyway`);
+};
+
+const checkCounts = (by: string, { watch: isWatched, why, output }: EventsOptions): void => {
+  const other = isWatched ? "--watch" : why ? "--why" : output === "wide" ? "--output wide" : undefined;
+  if (other !== undefined) throw usage(`Cannot use --by ${by} with ${other}: it prints counts and no event`);
 };
 
 const checkWatch = (until: string | undefined, output: string): void => {
