@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { lastScaledBy } from "../../../lib/cluster/field-manager.ts";
 import { type Fetched, putHpa, type RunningCluster, runCluster, workload } from "./running-cluster.ts";
 
 const SCALE = "/apis/apps/v1/namespaces/shop/deployments/web/scale";
@@ -286,6 +287,23 @@ describe("single objects", () => {
 
   it("refuses a broken escape with 400", async () => {
     expect((await cluster.fetch("/api/v1/namespaces/%zz/pods")).code).toBe(400);
+  });
+});
+
+describe("a scaled workload", () => {
+  it("names the last writer of its count in managedFields, so that two stacks see each other", async () => {
+    const fieldsOf = async (): Promise<unknown> => {
+      const { json } = await cluster.fetch("/apis/apps/v1/namespaces/bank/deployments/web");
+      return (json as { readonly metadata: { readonly managedFields?: unknown } }).metadata.managedFields;
+    };
+    const scaleTo = (replicas: number, manager: string) =>
+      cluster.fetch(`/apis/apps/v1/namespaces/bank/deployments/web/scale?fieldManager=${manager}`, { method: "PUT", body: { spec: { replicas } } });
+    expect(await fieldsOf()).toBeUndefined();
+    await scaleTo(3, "tidemark-one");
+    expect(await fieldsOf()).toMatchObject([{ manager: "tidemark-one", subresource: "scale", operation: "Update" }]);
+    await scaleTo(4, "tidemark-two");
+    expect(await fieldsOf()).toMatchObject([{ manager: "tidemark-two" }]);
+    expect(lastScaledBy({ managedFields: await fieldsOf() })).toBe("tidemark-two");
   });
 });
 
