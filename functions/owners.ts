@@ -1,6 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { Problem } from "../lib/report/problems.ts";
-import type { countProblems } from "../lib/sync/count-problems.ts";
+import type { countProblems } from "../lib/plan/count-problems.ts";
 
 type Owners = NonNullable<Parameters<typeof countProblems>[0]["owners"]>;
 

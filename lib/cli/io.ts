@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { withLocalTimes } from "../report/instant-text.ts";
 import { block, errorLines, type Printed, text, type Word } from "../report/printed.ts";
 import type { Service } from "../service/service.ts";
-import type { CommandTarget, TargetSettings } from "./command-target.ts";
+import type { CommandTarget, TargetSettings } from "./select/command-target.ts";
 import { type Paint, painter } from "./output/paint.ts";
 
 /** Everything that the command uses of its process, so that tests can run it inside their own. */

@@ -9,7 +9,7 @@ import type { ServiceContext } from "../service/context.ts";
 import { openService } from "../service/open.ts";
 import { insertByStatement } from "../store/history/insert.ts";
 import type { DeadLetters, StatusView } from "../views/status.ts";
-import type { CommandTarget } from "./command-target.ts";
+import type { CommandTarget } from "./select/command-target.ts";
 import type { Session } from "./io.ts";
 import { usage } from "./usage-error.ts";
 

@@ -7,7 +7,7 @@ import { boundedRequests } from "../aws/bounded-requests.ts";
 /** Longest wait for one read. A LIST of 500 objects usually takes well under a second. */
 export const READ_TIMEOUT_MS = 10_000;
 
-/** Most connections to one cluster. Only a burst of writes opens so many, where it finds that they bring more answers (lib/sync/pace.ts). Each call in flight takes a seat of API Priority and Fairness. */
+/** Most connections to one cluster. Only a burst of writes opens so many, where it finds that they bring more answers (lib/sync/scale/pace.ts). Each call in flight takes a seat of API Priority and Fairness. */
 export const MAX_SOCKETS = 64;
 
 /** Connections to one cluster that stay open while idle. A warm function has hundreds of clusters, and a process may open 1,024 files. */

@@ -1,6 +1,6 @@
 import type { Because, Refusal } from "../model/decision.ts";
 import { foreignText } from "../model/foreign-text.ts";
-import type { Evaluation } from "../model/records.ts";
+import type { Evaluation } from "../model/scale-records.ts";
 
 /** Codes of an API server that refuses our credentials or rights. */
 export const FORBIDDEN: ReadonlySet<number> = new Set([401, 403]);

@@ -1,6 +1,6 @@
-import type { Evaluation } from "../model/records.ts";
 import type { Status } from "../model/windows.ts";
 import { failureOf } from "./evaluation-failure.ts";
+import type { Evaluation } from "../model/scale-records.ts";
 
 /** The state of an autoscaler by its newest evaluation. What stops it from outside (a freeze, a pause) and a manifest that cannot be read come before it. */
 export type EvaluatedState = "active" | "failing" | "forbidden" | "held" | "limited" | "shadow" | "waiting";

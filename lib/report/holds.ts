@@ -1,6 +1,6 @@
 import type { Because } from "../model/decision.ts";
 import { foreignText } from "../model/foreign-text.ts";
-import type { Intent } from "../model/records.ts";
+import type { Intent } from "../model/scale-records.ts";
 
 /** Reasons for which a sync holds an autoscaler before its rules count: one constructor per reason, with its sentence. The rules' own reasons are in lib/policy. */
 export const fleetFrozen = (frozen: { readonly by: string; readonly reason: string }): Because => ({

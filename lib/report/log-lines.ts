@@ -1,6 +1,6 @@
-import type { EventRecord } from "../model/records.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import type { CompletedSync, DroppedSync, DropReason, SyncReport } from "./sync-report.ts";
+import type { EventRecord } from "../model/scale-records.ts";
 
 /** One structured log line: a message for people, and fields for machines. */
 export interface LogLine {

@@ -1,8 +1,8 @@
 import type { Because } from "../model/decision.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import { type PartitionTrouble, TROUBLING, type TroublingHold } from "../model/partition-trouble.ts";
-import type { Evaluation } from "../model/records.ts";
 import { FORBIDDEN, failureOf, refusalOf, scaleRefused } from "./evaluation-failure.ts";
+import type { Evaluation } from "../model/scale-records.ts";
 
 /**
  * How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be evaluated, or its scale was refused. `gone`: it has no such workload. `made`: it scaled. `unasked`: a stored item cannot be read, so the cluster

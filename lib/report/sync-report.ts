@@ -1,7 +1,6 @@
 import type { Because } from "../model/decision.ts";
-import type { OutsideEventRecord } from "../model/records.ts";
 import type { PartitionRef } from "../model/ids.ts";
-import type { ScaleEventRecord } from "../model/records.ts";
+import type { OutsideEventRecord, ScaleEventRecord } from "../model/scale-records.ts";
 
 /** The outcome of one message: the input of its log lines and metrics. */
 export type SyncReport = CompletedSync | DroppedSync;

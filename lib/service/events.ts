@@ -1,6 +1,5 @@
 import { isTidemarkError } from "../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../model/ids.ts";
-import type { EventRecord } from "../model/records.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
 import { eventsOfAutoscalers, eventsOfFleet } from "../store/history/fleet-events.ts";
 import type { EventView } from "../views/event.ts";
@@ -10,6 +9,7 @@ import { knownNames } from "./rows/known-names.ts";
 import type { AutoscalerQuery, EventCursor, EventQuery } from "./service.ts";
 import { refuseEmptyRange } from "./time-range.ts";
 import { eventView } from "./views/event-view.ts";
+import type { EventRecord } from "../model/scale-records.ts";
 
 /** The time range of an event list, and the cursor after which it goes on. */
 interface Wanted {

@@ -5,10 +5,10 @@ import type { Head } from "../store/head/head.ts";
 import type { Lease } from "../store/head/head-write.ts";
 import type { InsertHistory } from "../store/history/insert-history.ts";
 import type { Tables } from "../store/table/tables.ts";
-import type { SyncMessage } from "./message.ts";
-import type { PurePart } from "./pure-part.ts";
-import type { Timing } from "./timing.ts";
-import type { WarmCache } from "./warm-cache.ts";
+import type { SyncMessage } from "../plan/message.ts";
+import type { PurePart } from "./decide/pure-part.ts";
+import type { Timing } from "../plan/timing.ts";
+import type { WarmCache } from "./load/warm-cache.ts";
 
 /** Everything that a sync waits for, and the clock. A test can hold, fail or delay each of them. */
 export interface SyncPorts {

@@ -6,25 +6,25 @@ import type { Lease } from "../store/head/head-write.ts";
 import { giveBack } from "../store/head/release.ts";
 import { closeDays } from "../store/history/event-days.ts";
 import type { Tables } from "../store/table/tables.ts";
-import { completedReport } from "./completed-report.ts";
-import { decideAll, type Verdict } from "./decide.ts";
-import { both, type Loaded, load, type Unloaded } from "./load.ts";
-import { isEarly, isStale, type SyncMessage } from "./message.ts";
+import { completedReport } from "./keep/completed-report.ts";
+import { decideAll, type Verdict } from "./decide/decide.ts";
+import { both, type Loaded, load, type Unloaded } from "./load/load.ts";
+import { isEarly, isStale, type SyncMessage } from "../plan/message.ts";
 import { writeBackObjects } from "./objects/write-back-objects.ts";
-import { observe, seenTogether } from "./observe.ts";
-import { storeOutside } from "./outside-changes.ts";
+import { observe, seenTogether } from "./observe/observe.ts";
+import { storeOutside } from "./observe/outside-changes.ts";
 import { phaseTimer } from "./phase-timer.ts";
-import { releasePartition } from "./release.ts";
+import { releasePartition } from "./keep/release.ts";
 import { rollUp } from "./rollup/roll-up.ts";
-import { settleEarlier } from "./settle-earlier.ts";
+import { settleEarlier } from "./scale/settle-earlier.ts";
 import { readObjects } from "./specs/read-objects.ts";
-import { removeOldPages, storePages } from "./store-pages.ts";
+import { removeOldPages, storePages } from "./keep/store-pages.ts";
 import { writeSummary } from "./summary/write-summary.ts";
 import { type LeaseHolder, leaseHolder, type SyncPorts } from "./sync-ports.ts";
-import { troublesAfter } from "./troubles.ts";
-import { makeWaves } from "./waves.ts";
-import { windowsAfter } from "./windows-after.ts";
-import { writeJournal } from "./write-journal.ts";
+import { troublesAfter } from "./keep/troubles.ts";
+import { makeWaves } from "./scale/waves.ts";
+import { windowsAfter } from "./keep/windows-after.ts";
+import { writeJournal } from "./keep/write-journal.ts";
 
 /**
  * Runs one sync: one message, one partition of one cluster, one due time. Returns what happened. Throws when tables or history cannot be written, so that the queue delivers

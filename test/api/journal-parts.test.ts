@@ -4,7 +4,6 @@ import { apiHandler } from "../../functions/api.ts";
 import type { FunctionUrlHandler } from "../../functions/function-url.ts";
 import { QUERY_PATHS } from "../../lib/api/paths.ts";
 import { autoscalerUid, clusterName, partitionName } from "../../lib/model/ids.ts";
-import type { Evaluation } from "../../lib/model/records.ts";
 import { requestSender } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/stack-url.ts";
@@ -26,6 +25,7 @@ import { callerOf, IDENTITIES } from "../remote/world.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { testTables } from "../sync/world.ts";
 import { ask } from "./world.ts";
+import type { Evaluation } from "../../lib/model/scale-records.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;

@@ -8,7 +8,6 @@ import { ensureTables, startTables } from "../../lib/local/tables/embedded-table
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
 import type { ChangeRecord, ScopeChangeRecord } from "../../lib/model/changes.ts";
 import type { Override, OverrideScope } from "../../lib/model/override.ts";
-import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { requestSender } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/stack-url.ts";
@@ -31,6 +30,7 @@ import { hpa } from "../service/world/manifests.ts";
 import { event } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 import { ask } from "./world.ts";
+import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 /** The queries that answer with a list. A new one does not compile without its story below. */
 type ListName = { [Name in keyof QueryService]: ReturnType<QueryService[Name]> extends AsyncIterable<unknown> ? Name : never }[keyof QueryService];

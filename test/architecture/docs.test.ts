@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import type { CommandTarget } from "../../lib/cli/command-target.ts";
+import type { CommandTarget } from "../../lib/cli/select/command-target.ts";
 import { EXIT, main } from "../../lib/cli/main.ts";
 import { type RunOptions, startCommand } from "../../lib/local/run/options.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";

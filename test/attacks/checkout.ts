@@ -5,10 +5,10 @@ import { clientFor } from "../../lib/cluster/connect.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
-import { PURE_PART } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
-import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
-import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 
 /** The code of this checkout. An earlier one beside it has the same parts in the same form. Each checkout stores its own records. */
 export const HERE = {
@@ -22,7 +22,7 @@ const FILES = ["sync/sync", "sync/timing", "sync/warm-cache", "cluster/connect",
 
 export const checkoutOf = async (folder: string): Promise<Checkout> => {
   // Checkouts before 0.2.0 have another name for it.
-  const pure = existsSync(join(folder, "lib/sync/pure-part.ts")) ? "sync/pure-part" : "sync/rules";
+  const pure = existsSync(join(folder, "lib/sync/decide/pure-part.ts")) ? "sync/pure-part" : "sync/rules";
   const files = [...FILES, "store/records/autoscalers", pure];
   const parts: readonly object[] = await Promise.all(files.map((file) => import(pathToFileURL(join(folder, `lib/${file}.ts`)).href)));
   const { PURE_PART: rules, RULES, DEFAULT_TIMING: timing, ...code } = Object.assign({}, ...parts);

@@ -8,9 +8,9 @@ import { powertoolsReporter } from "../../lib/report/reporter.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
-import { PURE_PART } from "../../lib/sync/pure-part.ts";
-import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
-import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 
 /**
  * The function `sync` in a process of its own, bundled as it is deployed, with one difference: it is given an API server on this machine, which the deployed one refuses. Its parent sends the

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
-import type { SyncMessage } from "../../lib/sync/message.ts";
-import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
+import type { SyncMessage } from "../../lib/plan/message.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
 
 /** Worker processes, what is under way in each, and what was done to them. */
 export interface Workers {

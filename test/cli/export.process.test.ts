@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { viewHandler } from "../../functions/view.ts";
 import { main } from "../../lib/cli/main.ts";
 import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
-import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { requestSender } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/stack-url.ts";
@@ -23,6 +22,7 @@ import { startFunctionUrl } from "../remote/stand-in/function-url.ts";
 import { callerOf, IDENTITIES } from "../remote/world.ts";
 import { event } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
+import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 const EVENTS = 20_000;
 const CLUSTERS = ["eu-1", "us-1"].map(clusterName);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { CommandTarget } from "../../lib/cli/command-target.ts";
+import type { CommandTarget } from "../../lib/cli/select/command-target.ts";
 import type { Io } from "../../lib/cli/io.ts";
 import { openTarget } from "../../lib/cli/session.ts";
 import { openNamedStack } from "../../lib/cli/stack-session.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readSources } from "../../lib/cli/read-sources.ts";
+import { readSources } from "../../lib/cli/select/read-sources.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type Folder, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";

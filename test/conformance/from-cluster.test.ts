@@ -3,7 +3,7 @@ import { specObject } from "../../lib/cluster/specs/list-specs.ts";
 import { admit } from "../../lib/manifest/admit.ts";
 import { isObject } from "../../lib/model/is-object.ts";
 import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
-import { PURE_PART } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { recordedFile, recordedPaths } from "./recorded.ts";
 import { firstFailure } from "./registry.ts";
 import type { VectorCase } from "./vector-file.ts";

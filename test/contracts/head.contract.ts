@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import type { UncountedScale } from "../../lib/model/records.ts";
 import { claim } from "../../lib/store/head/claim.ts";
 import { type Head, readHead } from "../../lib/store/head/head.ts";
 import type { Lease } from "../../lib/store/head/head-write.ts";
@@ -15,6 +14,7 @@ import { bodiesOf, intent } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { once, type Planted, withFaults } from "./faults.ts";
+import type { UncountedScale } from "../../lib/model/scale-records.ts";
 
 const LEASE_MS = 34_000;
 let partitions = 0;

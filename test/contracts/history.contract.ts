@@ -2,7 +2,6 @@ import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ChangeRecord } from "../../lib/model/changes.ts";
 import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
-import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { changeBaseOf, changesOf, changesOfCluster, insertChange, isBaseOfChange } from "../../lib/store/history/changes.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, insertEvents } from "../../lib/store/history/events.ts";
 import { eventsOfCluster, eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
@@ -17,6 +16,7 @@ import { event, PARTITION, REF } from "../store/records.ts";
 import { collected, testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { once, type TableFault, withFaults } from "./faults.ts";
+import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 let clusters = 0;
 

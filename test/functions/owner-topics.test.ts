@@ -5,7 +5,7 @@ import { tellOwner } from "../../functions/owner-topics.ts";
 import { topicsOf } from "../../functions/owners.ts";
 import { closeServer, listenOnLoopback } from "../../lib/local/run/loopback.ts";
 import type { Problem } from "../../lib/report/problems.ts";
-import { ownerNews, reportedToOwners } from "../../lib/sync/count-problems.ts";
+import { ownerNews, reportedToOwners } from "../../lib/plan/count-problems.ts";
 import { NOON } from "../noon.ts";
 
 const TOPIC = "arn:aws:sns:eu-west-3:123456789012:payments";

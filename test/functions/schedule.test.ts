@@ -3,7 +3,7 @@ import type { Context } from "aws-lambda";
 import { describe, expect, it } from "vitest";
 import { scheduleHandler } from "../../functions/schedule.ts";
 import type { PlanReport } from "../../lib/report/function-lines.ts";
-import { messageOf } from "../../lib/sync/message.ts";
+import { messageOf } from "../../lib/plan/message.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { newWorld } from "../sync/world.ts";
 

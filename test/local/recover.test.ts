@@ -15,13 +15,14 @@ import { demonstrationWorkloads } from "../../lib/local/run/world.ts";
 import { type Tables as Embedded, ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import type { ClusterRecord, Intent } from "../../lib/model/records.ts";
+import type { ClusterRecord } from "../../lib/model/records.ts";
 import { claim } from "../../lib/store/head/claim.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { storeIntents } from "../../lib/store/head/store-intents.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
 import { bodiesOf } from "../store/records.ts";
+import type { Intent } from "../../lib/model/scale-records.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 5, 8);
 const SHOP = namespace("shop");

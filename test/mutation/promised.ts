@@ -21,7 +21,7 @@ interface PromisedMutant {
 const MUTANTS: readonly PromisedMutant[] = [
   {
     breaks: "an uncounted scale stays in the head while its page cannot be read",
-    file: "lib/sync/settle-earlier.ts",
+    file: "lib/sync/scale/settle-earlier.ts",
     from: 'pageOfUid(loaded, uid)?.kind !== "unreadable"',
     to: "true || uid",
     test: "test/sync/waves.played.test.ts",
@@ -29,7 +29,7 @@ const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "two versions of one API are one workload",
-    file: "lib/sync/open-intents.ts",
+    file: "lib/sync/load/open-intents.ts",
     from: "groupOf(apiVersion) ?? apiVersion",
     to: "apiVersion",
     test: "test/sync/open-work.test.ts",
@@ -37,7 +37,7 @@ const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "clock and deadline are checked before every PUT",
-    file: "lib/sync/act.ts",
+    file: "lib/sync/scale/act.ts",
     from: "const late = notSent(ports, untilMs);",
     to: "const late = attempt === 1 ? notSent(ports, untilMs) : undefined;",
     test: "test/sync/open-work.test.ts",
@@ -45,7 +45,7 @@ const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "an autoscaler with a new target waits for the scale of the old one",
-    file: "lib/sync/workload-holds.ts",
+    file: "lib/sync/decide/workload-holds.ts",
     from: "intentOfWorkload.get(key) ?? intentOfUid.get(record.uid)",
     to: "intentOfWorkload.get(key)",
     test: "test/sync/open-work.test.ts",
@@ -53,7 +53,7 @@ const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a sync is not before the time of an uncounted scale",
-    file: "lib/sync/load.ts",
+    file: "lib/sync/load/load.ts",
     from: "for (const { settledMs } of head.uncounted) latest = Math.max(latest, settledMs);",
     to: "",
     test: "test/sync/waves.played.test.ts",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { scaleObjectEvent } from "../../lib/report/objects/object-events.ts";
+import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 const noteOf = (change: Partial<ScaleEventRecord>): string =>
   scaleObjectEvent({ id: "uid-web:1", outcome: "applied", from: 2, to: 4, message: "cpu above target", settledMs: 0, ...change } as ScaleEventRecord)

@@ -9,7 +9,7 @@ import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
 import { autoscalersPk, FLEET_PK } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import { PERIOD_MS, workloadOf } from "../sync/world.ts";
 import { newDamaged, RATE_MS } from "./world/damaged.ts";

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, type ClusterName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
-import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { openQueries } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
@@ -16,6 +15,7 @@ import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
+import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

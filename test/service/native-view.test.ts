@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import type { Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { NO_WINDOWS, windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
 import { whatIf } from "../../lib/service/explain/what-if.ts";
-import { unmeasured } from "../../lib/sync/metric-readings.ts";
+import { unmeasured } from "../../lib/sync/observe/metric-readings.ts";
 import { NOON } from "../noon.ts";
 import { native, scaledBefore, sync } from "../policy/native/world.ts";
+import type { Evaluation } from "../../lib/model/scale-records.ts";
 
 const METRICS = [
   { name: "load", external: { metric: "load" }, measure: "Average", target: 10, tolerance: { up: "0.2", down: "0.3" } },

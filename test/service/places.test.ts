@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
-import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { EventCursor, EventQuery, Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
@@ -10,6 +9,7 @@ import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { fillShop } from "./world/shop.ts";
+import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 let world: ServiceWorld;
 let service: Service;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Evaluation } from "../../lib/model/records.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
@@ -11,6 +10,7 @@ import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 import { CPU, fillShop, recordOf } from "./world/shop.ts";
 import { storeEvents, storeSync } from "./world/synced.ts";
+import type { Evaluation } from "../../lib/model/scale-records.ts";
 
 const ago = (seconds: number): number => NOON - seconds * 1000;
 const at = (seconds: number): string => new Date(NOON + seconds * 1000).toISOString();

@@ -9,7 +9,7 @@ import { type RowQuery, rowOfView } from "../../lib/service/views/row-view.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { PURE_PART, type PurePart } from "../../lib/sync/pure-part.ts";
+import { PURE_PART, type PurePart } from "../../lib/sync/decide/pure-part.ts";
 import type { AutoscalerRow, ClusterRows } from "../../lib/views/row.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName, partitionName } from "../../lib/model/ids.ts";
-import type { Evaluation } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { compareShadow } from "../../lib/service/shadow/compare.ts";
@@ -11,6 +10,7 @@ import { journalPageOf } from "../../lib/store/pages/plan.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
+import type { Evaluation } from "../../lib/model/scale-records.ts";
 
 const MINUTE_MS = 60_000;
 const CLUSTER = "moved";

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { shadowSheet } from "../../lib/cli/output/shadow-sheet.ts";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import type { Evaluation } from "../../lib/model/records.ts";
 import { compareShadow } from "../../lib/service/shadow/compare.ts";
 import { verdictOf } from "../../lib/service/shadow/verdict.ts";
 import { type ShadowSample, sampleOf } from "../../lib/service/shadow/shadow-sample.ts";
 import { NOON } from "../noon.ts";
+import type { Evaluation } from "../../lib/model/scale-records.ts";
 
 const PERIOD_MS = 15_000;
 const MINUTE_MS = 60_000;

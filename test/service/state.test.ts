@@ -7,7 +7,7 @@ import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
 import { metricText } from "../../lib/local/view/words.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
-import type { ClusterRecord, Evaluation } from "../../lib/model/records.ts";
+import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS, type Status } from "../../lib/model/windows.ts";
 import { heldBy } from "../../lib/report/evaluation-state.ts";
@@ -18,6 +18,7 @@ import { autoscalerView } from "../../lib/service/views/autoscaler-view.ts";
 import { tableRowOf } from "../../lib/service/views/row-view.ts";
 import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
 import { NOON } from "../noon.ts";
+import type { Evaluation } from "../../lib/model/scale-records.ts";
 
 const HOLDS = join(import.meta.dirname, "../../lib/report/holds.ts");
 const plain = painter(false);

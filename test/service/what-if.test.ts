@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MetricOutcome, StepOutcome } from "../../lib/model/decision.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import type { Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NO_WINDOWS } from "../../lib/service/explain/autoscaler-windows.ts";
@@ -11,6 +10,7 @@ import type { WindowsView } from "../../lib/views/windows.ts";
 import { hpa } from "../policy/multi-threshold/world.ts";
 import { specOf } from "../policy/spec-of.ts";
 import { wpa } from "../policy/watermark/world.ts";
+import type { Evaluation } from "../../lib/model/scale-records.ts";
 
 const measured = (proposal: number, more: { readonly name?: string; readonly value?: string; readonly target?: string } = {}): MetricOutcome => ({
   kind: "measured",

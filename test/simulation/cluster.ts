@@ -3,7 +3,7 @@ import { isOfTidemark } from "../../lib/cluster/field-manager.ts";
 import { namespace as namespaceOf } from "../../lib/model/ids.ts";
 import type { ScaleReading } from "../../lib/model/observation.ts";
 import type { TargetRef } from "../../lib/model/spec-common.ts";
-import { workloadKey } from "../../lib/sync/open-intents.ts";
+import { workloadKey } from "../../lib/sync/load/open-intents.ts";
 import { during } from "./during.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
 import type { RivalKind } from "./takeovers.ts";

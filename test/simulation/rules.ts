@@ -1,6 +1,6 @@
 import { uidOfIntent } from "../../lib/model/ids.ts";
-import type { PurePart, SpecReading } from "../../lib/sync/pure-part.ts";
-import { PURE_PART } from "../../lib/sync/pure-part.ts";
+import type { PurePart, SpecReading } from "../../lib/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Invocation } from "./invocation.ts";
 import { noteBreach } from "./watch/breaches.ts";

@@ -4,7 +4,7 @@ import type { ApiAnswer, KubeconfigApi } from "../../lib/cluster/kubeconfig-api.
 import type { Json } from "../../lib/fields/json.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import type { ApiFailure } from "../../lib/model/observation.ts";
-import { workloadKey } from "../../lib/sync/open-intents.ts";
+import { workloadKey } from "../../lib/sync/load/open-intents.ts";
 import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
 import { BROKEN, BUSY } from "./cluster-client.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";

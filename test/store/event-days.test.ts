@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, type ClusterName, clusterName, namespace } from "../../lib/model/ids.ts";
-import type { ScaleEventRecord } from "../../lib/model/records.ts";
 import { decodeClosed, type EventCounts, encodeClosed, readCounts, storedCounts } from "../../lib/store/history/event-counts.ts";
 import { closeDays, closedDays } from "../../lib/store/history/event-days.ts";
 import { closedMonths } from "../../lib/store/history/event-months.ts";
@@ -16,6 +15,7 @@ import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { collected, testTables } from "../sync/world.ts";
 import { event } from "./records.ts";
+import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

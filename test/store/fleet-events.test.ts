@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { EventRecord } from "../../lib/model/records.ts";
 import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
 import { closeDays } from "../../lib/store/history/event-days.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
@@ -11,6 +10,7 @@ import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";
 import { event } from "./records.ts";
+import type { EventRecord } from "../../lib/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { MAX_STABILIZATION_SECONDS } from "../../lib/manifest/hpa/validate-behavior.ts";
-import type { StoredWindows } from "../../lib/model/records.ts";
 import type { Condition, Windows } from "../../lib/model/windows.ts";
 import { METRICS_CHARS_MAX, SELECTOR_CHARS_MAX } from "../../lib/store/pages/codec.ts";
 import { NOON } from "../noon.ts";
+import type { StoredWindows } from "../../lib/model/scale-records.ts";
 
 /** The shortest sync period; a partition has one sync in it, and an autoscaler one recommendation and one scale. */
 const PERIOD_SECONDS = 5;

@@ -1,7 +1,7 @@
 import type { PartitionRef } from "../../lib/model/ids.ts";
-import type { JournalPage } from "../../lib/model/records.ts";
 import { journalOfPage } from "../../lib/store/history/journal.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
+import type { JournalPage } from "../../lib/model/scale-records.ts";
 
 /** The newest journal page of one windows page; absent before the first sync and after all have expired. */
 export const newestJournalPage = async (tables: Tables, ref: PartitionRef, page: number, untilMs: number): Promise<JournalPage | undefined> => {

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import type { StoredWindows } from "../../lib/model/records.ts";
 import type { KnownRival, KnownRivals } from "../../lib/model/rival-state.ts";
 import type { Windows } from "../../lib/model/windows.ts";
 import { decodePage, encodePage, PAGE_VERSION } from "../../lib/store/pages/codec.ts";
 import { PAGE_BYTES_MAX, PAGE_ENTRIES, pageOf, wantedPages } from "../../lib/store/pages/plan.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
+import type { StoredWindows } from "../../lib/model/scale-records.ts";
 
 const ms = fc.integer({ min: 1_600_000_000_000, max: 1_900_000_000_000 });
 const count = fc.integer({ min: 0, max: 2_147_483_647 });

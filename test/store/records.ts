@@ -1,7 +1,7 @@
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import type { Intent, ScaleEventRecord } from "../../lib/model/records.ts";
 import { type IntentBodies, intentBodies } from "../../lib/store/head/intent-entries.ts";
 import { NOON } from "../noon.ts";
+import type { Intent, ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 export const PARTITION = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER };
 export const REF = { cluster: clusterName("eu-1"), namespace: namespace("shop"), name: autoscalerName("web") };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import type { UncountedScale } from "../../lib/model/records.ts";
 import { decodeUncounted, encodeUncounted } from "../../lib/store/head/uncounted-codec.ts";
+import type { UncountedScale } from "../../lib/model/scale-records.ts";
 
 const SCALE: UncountedScale = { id: "u1:7", uid: autoscalerUid("u1"), from: 3, to: 10, outcome: "applied", decidedMs: 1_000, settledMs: 1_250 };
 

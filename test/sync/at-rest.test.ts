@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { decide } from "../../lib/policy/decide.ts";
 import { asksOf } from "../../lib/policy/dialects.ts";
-import { isOpenAt, needsNoWrite } from "../../lib/sync/stored-windows.ts";
+import { isOpenAt, needsNoWrite } from "../../lib/sync/load/stored-windows.ts";
 import { NOON } from "../noon.ts";
 import { simulatedCluster } from "../simulation/cluster.ts";
 import { newManifest } from "../simulation/manifests/shapes.ts";

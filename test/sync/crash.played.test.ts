@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ScaleEventRecord, ScaleTotals } from "../../lib/model/records.ts";
 import { decodePage } from "../../lib/store/pages/codec.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
@@ -8,6 +7,7 @@ import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import type { PutFault } from "./memory-cluster.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+import type { ScaleEventRecord, ScaleTotals } from "../../lib/model/scale-records.ts";
 
 /** Per-period limit of the rules: one scale of a workload in it. Longer than an intent may stay open, so that what was settled late must count. */
 const RATE_WINDOW_MS = 6 * PERIOD_MS;

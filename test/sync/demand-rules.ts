@@ -3,8 +3,8 @@ import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 import type { RecommendationRun, Windows } from "../../lib/model/windows.ts";
 import type { DecideInput } from "../../lib/policy/decide.ts";
-import type { PurePart } from "../../lib/sync/pure-part.ts";
-import { withChange } from "../../lib/sync/windows-after.ts";
+import type { PurePart } from "../../lib/sync/decide/pure-part.ts";
+import { withChange } from "../../lib/sync/keep/windows-after.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 
 /**

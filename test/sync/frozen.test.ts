@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import type { Evaluation } from "../../lib/model/records.ts";
 import type { Windows } from "../../lib/model/windows.ts";
 import { decodePage } from "../../lib/store/pages/codec.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
@@ -11,6 +10,7 @@ import { NOON } from "../noon.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { STABLE_MS } from "./demand-rules.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+import type { Evaluation } from "../../lib/model/scale-records.ts";
 
 /** The kill switch is one for all worlds of an engine: each test has its own. */
 let engine: Engine;

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import type { Evaluation } from "../../lib/model/records.ts";
 import { storeIntents } from "../../lib/store/head/store-intents.ts";
 import { deletePage, readPage } from "../../lib/store/pages/pages.ts";
 import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
@@ -13,6 +12,7 @@ import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { bodiesOf, intent } from "../store/records.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+import type { Evaluation } from "../../lib/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

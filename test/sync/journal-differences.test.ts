@@ -1,11 +1,11 @@
 import { QueryCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { JournalPage } from "../../lib/model/records.ts";
 import { BASE_MS_MAX, journalItem, journalOfPage } from "../../lib/store/history/journal.ts";
 import { baseOf } from "../../lib/store/history/journal-codec.ts";
 import { journalPk } from "../../lib/store/table/keys.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World } from "./world.ts";
+import type { JournalPage } from "../../lib/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

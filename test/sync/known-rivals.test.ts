@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { namespace } from "../../lib/model/ids.ts";
-import type { Evaluation } from "../../lib/model/records.ts";
 import type { Rival, RivalLook } from "../../lib/model/rival-state.ts";
 import type { SpecKindName } from "../../lib/model/spec-kinds.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
@@ -8,6 +7,7 @@ import { getCluster, putCluster } from "../../lib/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+import type { Evaluation } from "../../lib/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Intent } from "../../lib/model/records.ts";
 import { NEW_WINDOWS, type RecommendationRun } from "../../lib/model/windows.ts";
 import { recorded } from "../../lib/policy/shared/recommendations.ts";
-import { withChange, withRecommendation } from "../../lib/sync/windows-after.ts";
+import { withChange, withRecommendation } from "../../lib/sync/keep/windows-after.ts";
 import { intent } from "../store/records.ts";
+import type { Intent } from "../../lib/model/scale-records.ts";
 
 const AT_MS = 1_000_000;
 

@@ -4,7 +4,7 @@ import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { Windows } from "../../lib/model/windows.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { PAGE_BYTES_MAX } from "../../lib/store/pages/plan.ts";
-import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World } from "./world.ts";
 

@@ -3,7 +3,7 @@ import type { Override } from "../../lib/model/override.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
 import { statedIn } from "../../lib/store/summary/head-summary.ts";
-import { PURE_PART } from "../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { override } from "../policy/bounds/schedules.ts";

@@ -4,8 +4,8 @@ import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { kindSentence, type Problem, problemMetrics } from "../../lib/report/problems.ts";
 import { NO_TROUBLES, type Trouble, type Troubles } from "../../lib/store/head/troubles.ts";
-import { risenProblems, type KindsReported } from "../../lib/sync/count-problems.ts";
-import { problemsOf } from "../../lib/sync/count-problems.ts";
+import { risenProblems, type KindsReported } from "../../lib/plan/count-problems.ts";
+import { problemsOf } from "../../lib/plan/count-problems.ts";
 import { NOON } from "../noon.ts";
 
 const MINUTE_MS = 60_000;

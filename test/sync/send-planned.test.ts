@@ -1,8 +1,8 @@
 import type { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, it } from "vitest";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { messageOf, type SyncMessage } from "../../lib/sync/message.ts";
-import { sendPlanned } from "../../lib/sync/send-planned.ts";
+import { messageOf, type SyncMessage } from "../../lib/plan/message.ts";
+import { sendPlanned } from "../../lib/plan/send-planned.ts";
 import { NOON } from "../noon.ts";
 
 const due = (seconds: number): SyncMessage => ({

@@ -7,7 +7,7 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { messageBody, type SyncMessage } from "../../lib/sync/message.ts";
+import { messageBody, type SyncMessage } from "../../lib/plan/message.ts";
 import { kubernetes, pod, podMetrics, workload } from "../cluster/stand-in/kubernetes.ts";
 import { type Answer, type StandIn, status } from "../cluster/stand-in/server.ts";
 

@@ -9,7 +9,7 @@ import { decodeSummary, summaryKeyOf } from "../../lib/store/summary/summary-cod
 import { derivedItemOf, readSummary } from "../../lib/store/summary/summary-items.ts";
 import { batchGet } from "../../lib/store/table/batch-get.ts";
 import { indexKey } from "../../lib/store/table/keys.ts";
-import type { LoadedSpec, LoadedSpecs } from "../../lib/sync/load-specs.ts";
+import type { LoadedSpec, LoadedSpecs } from "../../lib/sync/load/load-specs.ts";
 import { hasSameIndex } from "../../lib/sync/summary/index-rows.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";

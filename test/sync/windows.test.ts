@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import type { StoredWindows } from "../../lib/model/records.ts";
 import { decodePage } from "../../lib/store/pages/codec.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
@@ -9,6 +8,7 @@ import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+import type { StoredWindows } from "../../lib/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,6 +1,5 @@
-import type { EventRecord } from "../../lib/model/records.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import type { AutoscalerRecord, ClusterRecord, ScaleEventRecord } from "../../lib/model/records.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { type Head, readHead } from "../../lib/store/head/head.ts";
@@ -11,12 +10,13 @@ import { putCluster } from "../../lib/store/records/clusters.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";
-import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { DEFAULT_TIMING, type Timing } from "../../lib/plan/timing.ts";
+import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import type { TableClient } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { demandRules } from "./demand-rules.ts";
 import { type MemoryCluster, memoryCluster, type Workload } from "./memory-cluster.ts";
+import type { EventRecord, ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 export const PERIOD_MS = 15_000;
 const NAMESPACE = namespace("shop");

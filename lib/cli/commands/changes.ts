@@ -4,15 +4,15 @@ import { lines } from "../../report/printed.ts";
 import type { ChangeQuery } from "../../service/service.ts";
 import type { ChangeView, FieldChange } from "../../views/change.ts";
 import { batches } from "../batches.ts";
-import { clustersMatching } from "../cluster-pattern.ts";
+import { clustersMatching } from "../select/cluster-pattern.ts";
 import type { Printer, Session } from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
 import { ageText } from "../output/age-text.ts";
 import { setText } from "../output/bounds-lines.ts";
 import { EMPTY, listWriter, type Writer } from "../output/list-writers.ts";
-import { filterOf, type ScopeOptions } from "../scope-options.ts";
-import { queryForPast, type Resource } from "../selected-names.ts";
-import { rangeMs } from "../time-options.ts";
+import { filterOf, type ScopeOptions } from "../options/scope-options.ts";
+import { queryForPast, type Resource } from "../select/selected-names.ts";
+import { rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 
 export interface ChangesOptions extends ScopeOptions {

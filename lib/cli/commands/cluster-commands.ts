@@ -12,7 +12,7 @@ import { listOf } from "../output/kubernetes-object.ts";
 import type { Paint, Style } from "../output/paint.ts";
 import { sheet } from "../output/sheet.ts";
 import { Table } from "../output/text-table.ts";
-import { futureMs } from "../time-options.ts";
+import { futureMs } from "../options/time-options.ts";
 
 export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "STATE", "SYNCED"] as const;
 

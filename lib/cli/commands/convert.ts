@@ -14,8 +14,8 @@ import { joined, type Printed, text } from "../../report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { listOf } from "../output/kubernetes-object.ts";
-import { type FileOptions, readSources } from "../read-sources.ts";
-import { triggerSources } from "../trigger-sources.ts";
+import { type FileOptions, readSources } from "../select/read-sources.ts";
+import { triggerSources } from "../select/trigger-sources.ts";
 
 export interface ConvertOptions extends FileOptions {
   readonly output: DocumentFormat;

@@ -2,10 +2,10 @@ import { type Bill, billOf, type Fleet, PARTS } from "../../cost/bill.ts";
 import { PRICES } from "../../cost/prices.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
-import { listedRows } from "../listed-autoscalers.ts";
+import { listedRows } from "../select/listed-autoscalers.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { aligned } from "../output/text-table.ts";
-import { lengthMs } from "../time-options.ts";
+import { lengthMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 
 export interface CostOptions {

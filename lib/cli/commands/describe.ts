@@ -1,16 +1,16 @@
 import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, text } from "../../report/printed.ts";
 import type { Description } from "../../views/autoscaler.ts";
-import { type Choice, chosenForQuery } from "../chosen-autoscalers.ts";
+import { type Choice, chosenForQuery } from "../select/chosen-autoscalers.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
-import { nothingListed } from "../listed-autoscalers.ts";
-import { forEachResource } from "../named-autoscalers.ts";
+import { nothingListed } from "../select/listed-autoscalers.ts";
+import { forEachResource } from "../select/named-autoscalers.ts";
 import { describeSheet } from "../output/describe-sheet.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { explainSheet } from "../output/explain-sheet.ts";
 import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
-import { mustHaveKind, queryFor, type Resource } from "../selected-names.ts";
-import { pastEndMs } from "../time-options.ts";
+import { mustHaveKind, queryFor, type Resource } from "../select/selected-names.ts";
+import { pastEndMs } from "../options/time-options.ts";
 import { recentLines } from "./timeline.ts";
 
 export interface SheetOptions {

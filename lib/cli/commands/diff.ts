@@ -10,8 +10,8 @@ import type { NewSource } from "../../service/sources/requests.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 import type { Printer, Session } from "../io.ts";
 import { yamlText } from "../output/document-text.ts";
-import type { FileOptions } from "../read-sources.ts";
-import { documentOf, sourcesIn, withoutSources } from "../source-documents.ts";
+import type { FileOptions } from "../select/read-sources.ts";
+import { documentOf, sourcesIn, withoutSources } from "../select/source-documents.ts";
 import { outcomesOf } from "./source.ts";
 
 export interface DiffOptions extends FileOptions {

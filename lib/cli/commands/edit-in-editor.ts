@@ -11,7 +11,7 @@ import type { Applied, AutoscalerView } from "../../views/autoscaler.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { yamlText } from "../output/document-text.ts";
 import { kindOf } from "../output/kubernetes-object.ts";
-import { mustHaveKind, type Resource } from "../selected-names.ts";
+import { mustHaveKind, type Resource } from "../select/selected-names.ts";
 
 const INTRODUCTION = [
   "# Edit the autoscaler below. Lines that begin with # are left out, and an empty file cancels the edit.",

@@ -5,13 +5,13 @@ import { instantText } from "../../report/instant-text.ts";
 import { type Printed, text } from "../../report/printed.ts";
 import type { ApplyOptions, AutoscalerEdit, ManifestSource, Service } from "../../service/service.ts";
 import type { Applied, EditResult } from "../../views/autoscaler.ts";
-import type { Chosen } from "../chosen-autoscalers.ts";
+import type { Chosen } from "../select/chosen-autoscalers.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
-import { forEachResource } from "../named-autoscalers.ts";
-import type { FileOptions } from "../read-sources.ts";
-import { mustHaveKind, queryFor } from "../selected-names.ts";
-import { withoutSources } from "../source-documents.ts";
-import { futureMs } from "../time-options.ts";
+import { forEachResource } from "../select/named-autoscalers.ts";
+import type { FileOptions } from "../select/read-sources.ts";
+import { mustHaveKind, queryFor } from "../select/selected-names.ts";
+import { withoutSources } from "../select/source-documents.ts";
+import { futureMs } from "../options/time-options.ts";
 import type { PruneOptions } from "./prune.ts";
 
 export interface ApplyCommandOptions extends FileOptions, PruneOptions {

@@ -2,7 +2,7 @@ import { joined, lines, type Printed } from "../../report/printed.ts";
 import type { EventQuery } from "../../service/service.ts";
 import type { EventCount, EventView } from "../../views/event.ts";
 import { batches } from "../batches.ts";
-import { clustersMatching } from "../cluster-pattern.ts";
+import { clustersMatching } from "../select/cluster-pattern.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
 import { csvLine } from "../output/csv.ts";
@@ -10,9 +10,9 @@ import { COUNT_FIELDS, CSV_HEADER, countCells, EVENT_HEADERS, eventCsv, eventRow
 import { whyLines } from "../output/explain-sheet.ts";
 import { EMPTY, listWriter, separator, type Writer } from "../output/list-writers.ts";
 import { Table } from "../output/text-table.ts";
-import { filterOf, type ScopeOptions } from "../scope-options.ts";
-import { queryForPast, type Resource } from "../selected-names.ts";
-import { rangeMs } from "../time-options.ts";
+import { filterOf, type ScopeOptions } from "../options/scope-options.ts";
+import { queryForPast, type Resource } from "../select/selected-names.ts";
+import { rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 import { watch } from "../watch.ts";
 

@@ -7,12 +7,12 @@ import { wholeHistory } from "../../service/history/history.ts";
 import type { Filter } from "../../service/service.ts";
 import { batches } from "../batches.ts";
 import type { Printer, Session } from "../io.ts";
-import { listedRows } from "../listed-autoscalers.ts";
+import { listedRows } from "../select/listed-autoscalers.ts";
 import { csvLine } from "../output/csv.ts";
 import { jsonText } from "../output/document-text.ts";
 import { CSV_HEADER, eventCsv } from "../output/event-rows.ts";
-import type { ScopeOptions } from "../scope-options.ts";
-import { lengthMs, rangeMs } from "../time-options.ts";
+import type { ScopeOptions } from "../options/scope-options.ts";
+import { lengthMs, rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 
 export const EXPORTED = ["events", "changes", "history"] as const;

@@ -6,7 +6,7 @@ import { isDocument, rowPrinter, type RowOptions } from "../output/autoscaler-pr
 import { listWriter } from "../output/list-writers.ts";
 import { Table } from "../output/text-table.ts";
 import { usage } from "../usage-error.ts";
-import type { ScopeOptions } from "../scope-options.ts";
+import type { ScopeOptions } from "../options/scope-options.ts";
 
 export interface GetOptions extends ScopeOptions, RowOptions {
   readonly allNamespaces?: true;

@@ -2,10 +2,10 @@ import { type TableRow, tableRowOf, tableRows } from "../../service/views/row-vi
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { ClusterRows, PartitionRows } from "../../views/row.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
-import { listedAutoscalers, listedClusters } from "../listed-autoscalers.ts";
-import { namedAutoscalers, namedIfThere } from "../named-autoscalers.ts";
+import { listedAutoscalers, listedClusters } from "../select/listed-autoscalers.ts";
+import { namedAutoscalers, namedIfThere } from "../select/named-autoscalers.ts";
 import { autoscalerPrinter, isDocument, rowPrinter, type Shown } from "../output/autoscaler-printer.ts";
-import type { Selection } from "../selected-names.ts";
+import type { Selection } from "../select/selected-names.ts";
 import { watch } from "../watch.ts";
 import type { GetOptions } from "./get-fields.ts";
 

@@ -11,7 +11,7 @@ import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import type { ManifestSource } from "../../service/service.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
-import { triggerSources } from "../trigger-sources.ts";
+import { triggerSources } from "../select/trigger-sources.ts";
 import { usage } from "../usage-error.ts";
 
 export interface ImportOptions {

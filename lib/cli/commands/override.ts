@@ -3,17 +3,17 @@ import { lines, text, type Word } from "../../report/printed.ts";
 import type { NewOverride, OverrideQuery } from "../../service/overrides/requests.ts";
 import { toArray } from "../../service/to-array.ts";
 import type { BoundsView, OverrideEdited, OverrideMeeting, OverrideSetView, OverrideView } from "../../views/holds.ts";
-import { type Choice, type ChoiceOptions, choiceOfEdit, chosenForEdit } from "../chosen-autoscalers.ts";
+import { type Choice, type ChoiceOptions, choiceOfEdit, chosenForEdit } from "../select/chosen-autoscalers.ts";
 import type { Printer, Session } from "../io.ts";
-import { forEachResource } from "../named-autoscalers.ts";
+import { forEachResource } from "../select/named-autoscalers.ts";
 import { untilText } from "../output/age-text.ts";
 import { boundByText, placeText, setText } from "../output/bounds-lines.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import type { Paint } from "../output/paint.ts";
 import { Table } from "../output/text-table.ts";
-import type { ScopeOptions } from "../scope-options.ts";
-import { queryFor } from "../selected-names.ts";
-import { futureMs } from "../time-options.ts";
+import type { ScopeOptions } from "../options/scope-options.ts";
+import { queryFor } from "../select/selected-names.ts";
+import { futureMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 
 export interface SetOptions extends ChoiceOptions {
@@ -104,7 +104,7 @@ export const set = async (session: Session, printer: Printer, { places, wanted, 
   };
   if (places.kind === "place") return printSet(await service.setOverride({ ...override, ...places.place }), printer, options, session.nowMs);
   const chosen = await chosenForEdit(service, places.choice);
-  if (chosen.length === 0) printer.report((await import("../listed-autoscalers.ts")).nothingListed(options));
+  if (chosen.length === 0) printer.report((await import("../select/listed-autoscalers.ts")).nothingListed(options));
   await forEachResource(chosen, async ({ version: _version, ...resource }) =>
     printSet(await service.setOverride({ ...override, ...(await queryFor(service, resource)) }), printer, options, session.nowMs),
   );

@@ -6,7 +6,7 @@ import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import type { ManifestSource, Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../views/autoscaler.ts";
 import type { Printer } from "../io.ts";
-import { forEachResource } from "../named-autoscalers.ts";
+import { forEachResource } from "../select/named-autoscalers.ts";
 import { labelsOf } from "../output/kubernetes-object.ts";
 import { usage } from "../usage-error.ts";
 

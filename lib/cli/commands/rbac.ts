@@ -3,7 +3,7 @@ import { type RbacOptions, rbacText, sourceRbacText } from "../../cluster/rights
 import { readScalableKind } from "../../cluster/rights/scalable-kind.ts";
 import { eksFault } from "../../model/eks.ts";
 import { block } from "../../report/printed.ts";
-import { chooseTarget, type TargetOptions } from "../command-target.ts";
+import { chooseTarget, type TargetOptions } from "../select/command-target.ts";
 import type { Printer, Session } from "../io.ts";
 import { usage } from "../usage-error.ts";
 import { sourceNamed } from "./source.ts";

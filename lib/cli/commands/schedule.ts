@@ -14,8 +14,8 @@ import { rfc3339 } from "../../service/views/rfc3339.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { aligned } from "../output/text-table.ts";
-import { queryFor, type Resource } from "../selected-names.ts";
-import { futureMs } from "../time-options.ts";
+import { queryFor, type Resource } from "../select/selected-names.ts";
+import { futureMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 
 export interface ScheduleOptions {

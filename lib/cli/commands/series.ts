@@ -2,7 +2,7 @@ import { openMetricsText } from "../../report/open-metrics.ts";
 import { block } from "../../report/printed.ts";
 import { labelNames } from "../../service/series/labels-info.ts";
 import type { Printer, Session } from "../io.ts";
-import { filterOf, type ScopeOptions } from "../scope-options.ts";
+import { filterOf, type ScopeOptions } from "../options/scope-options.ts";
 
 export interface SeriesOptions extends ScopeOptions {
   /** Label names, separated by blanks or commas. */

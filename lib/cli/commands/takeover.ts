@@ -9,11 +9,11 @@ import type { CommandIo, Printer, Session } from "../io.ts";
 import { documentText } from "../output/document-text.ts";
 import { labelsOf, listOf } from "../output/kubernetes-object.ts";
 import { aligned } from "../output/text-table.ts";
-import { queryFor, type Resource } from "../selected-names.ts";
+import { queryFor, type Resource } from "../select/selected-names.ts";
 import { handBackOne } from "../takeover/hand-back-one.ts";
 import { type ManySwitches, type SwitchResult, switchMany } from "../takeover/switch-many.ts";
 import { isTakenOver, pathOf, type TakeoverPorts, takeOverOne, waitsFor } from "../takeover/take-over-one.ts";
-import { lengthMs } from "../time-options.ts";
+import { lengthMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 
 export interface TakeoverOptions {

@@ -14,8 +14,8 @@ import type { CommandIo, Printer, Session } from "../io.ts";
 import { csvLine } from "../output/csv.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { aligned } from "../output/text-table.ts";
-import { queryFor, type Resource } from "../selected-names.ts";
-import { lengthMs, pastMs, rangeMs } from "../time-options.ts";
+import { queryFor, type Resource } from "../select/selected-names.ts";
+import { lengthMs, pastMs, rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 
 export interface TimelineOptions {

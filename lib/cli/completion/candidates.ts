@@ -1,5 +1,5 @@
 import type { Command, Option } from "commander";
-import { commandIn } from "../word-order.ts";
+import { commandIn } from "../options/word-order.ts";
 import { type Named, namesFor } from "./named-words.ts";
 
 export interface Candidate {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { chooseTarget, TARGET_OPTIONS, type TargetOptions } from "../command-target.ts";
+import { chooseTarget, TARGET_OPTIONS, type TargetOptions } from "../select/command-target.ts";
 import type { Io, Session } from "../io.ts";
-import { listedRows } from "../listed-autoscalers.ts";
+import { listedRows } from "../select/listed-autoscalers.ts";
 import type { Named } from "./named-words.ts";
 
 /** A person waits at the keyboard. */

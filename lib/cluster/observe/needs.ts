@@ -80,7 +80,7 @@ const needsOfNamespace = (
   for (const { autoscaler, asks } of asking) {
     const keys: QuestionKey[] = [];
     for (const query of new Set(asks.metrics)) {
-      // The sync asks the registered sources, beside this observation (lib/sync/ask-sources.ts).
+      // The sync asks the registered sources, beside this observation (lib/sync/observe/ask-sources.ts).
       if (isRegistered(query)) continue;
       const key = keyOf(query);
       if (isListed(query)) listed.set(key, query);

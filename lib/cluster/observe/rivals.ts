@@ -222,7 +222,7 @@ const lookInScope = async (observing: Observing, rival: RivalKind, { kind, marks
   const { failure } = listed;
   // On doubt, hold: after a temporary failure the last LIST still counts, and a target that no LIST ever covered holds.
   if (!isRefusal(failure)) return { ...before, ...of, problem: problemOf(rival, failure) };
-  // A sync holds where the LIST was answered before (lib/sync/known-rivals.ts). Elsewhere it does not: without the right to list, or without the API, rivals are not searched, and a notice says so. A hold
+  // A sync holds where the LIST was answered before (lib/sync/load/known-rivals.ts). Elsewhere it does not: without the right to list, or without the API, rivals are not searched, and a notice says so. A hold
   // would stop every cluster that grants no such right.
   if (!last) memory.refuseList(path, failure.message);
   if (failure.code === FORBIDDEN)

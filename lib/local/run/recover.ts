@@ -1,6 +1,6 @@
 import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import type { PartitionRef } from "../../model/ids.ts";
-import type { ClusterRecord, Intent } from "../../model/records.ts";
+import type { ClusterRecord } from "../../model/records.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import type { Lease } from "../../store/head/head-write.ts";
 import { intentBodies } from "../../store/head/intent-entries.ts";
@@ -8,7 +8,8 @@ import { giveBack } from "../../store/head/release.ts";
 import { storeIntents } from "../../store/head/store-intents.ts";
 import { withdrawIntents } from "../../store/head/withdraw.ts";
 import type { Tables } from "../../store/table/tables.ts";
-import { isUntouched } from "../../sync/open-intents.ts";
+import { isUntouched } from "../../sync/load/open-intents.ts";
+import type { Intent } from "../../model/scale-records.ts";
 
 export interface Dead {
   readonly tables: Tables;

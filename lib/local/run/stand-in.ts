@@ -7,7 +7,7 @@ import { isObject } from "../../model/is-object.ts";
 import type { ClusterRecord, ConnectionRecord } from "../../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { asksOf } from "../../policy/dialects.ts";
-import { PURE_PART } from "../../sync/pure-part.ts";
+import { PURE_PART } from "../../sync/decide/pure-part.ts";
 import type { KubeApi } from "../cluster/api.ts";
 import { isoTime } from "../cluster/kube-objects.ts";
 import { KEPT_KINDS, type KeptKind } from "../cluster/objects/custom-objects.ts";

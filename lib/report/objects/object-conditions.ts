@@ -1,6 +1,6 @@
-import type { Evaluation } from "../../model/records.ts";
 import type { Condition } from "../../model/windows.ts";
 import { refusalOf, scaleRefused } from "../evaluation-failure.ts";
+import type { Evaluation } from "../../model/scale-records.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 

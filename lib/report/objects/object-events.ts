@@ -1,5 +1,5 @@
-import type { EventRecord } from "../../model/records.ts";
 import { type Json, listedConditions, METRICS_TIME, READY, wholeSecondText } from "./object-conditions.ts";
+import type { EventRecord } from "../../model/scale-records.ts";
 
 /** One Event of Kubernetes about an object. Equal ids are one Event, however often they are reported. */
 export interface ObjectEvent {

@@ -1,8 +1,8 @@
 import type { MetricOutcome } from "../../model/decision.ts";
-import type { Evaluation } from "../../model/records.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { Status } from "../../model/windows.ts";
 import { conditionsOf, type Json, METRICS_TIME, READY, type StatusContext, wholeSecondText } from "./object-conditions.ts";
+import type { Evaluation } from "../../model/scale-records.ts";
 
 /** The status of the object of an autoscaler: the same evaluation that the journal stores and `tidemark describe` shows. */
 export const objectStatus = (kind: SpecKindName, evaluation: Evaluation, context: StatusContext): Json => {

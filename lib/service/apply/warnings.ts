@@ -8,7 +8,7 @@ import { unknownCalendars } from "../../policy/bounds/effective-bounds.ts";
 import { type Finding, outlookOf } from "../../policy/bounds/outlook.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
-import { workloadKey } from "../../sync/open-intents.ts";
+import { workloadKey } from "../../sync/load/open-intents.ts";
 import { type ManifestInput, storedSpec } from "./manifest-inputs.ts";
 
 export const namesCalendar = ({ schedule = [] }: Pick<AutoscalerSpec, "schedule">): boolean =>

@@ -1,4 +1,3 @@
-import type { EventRecord } from "../../model/records.ts";
 import type { AutoscalerRef } from "../../model/ids.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { askDialect } from "../../policy/dialects.ts";
@@ -13,6 +12,7 @@ import type { AutoscalerSnapshot } from "../snapshot.ts";
 import { autoscalerView } from "../views/autoscaler-view.ts";
 import { eventView } from "../views/event-view.ts";
 import { NO_WINDOWS, windowsView } from "./autoscaler-windows.ts";
+import type { EventRecord } from "../../model/scale-records.ts";
 
 /** Number of newest scale events in a description. */
 const SHOWN_EVENTS = 10;

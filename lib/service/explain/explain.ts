@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import type { AutoscalerRecord, Evaluation } from "../../model/records.ts";
+import type { AutoscalerRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { changesOf } from "../../store/history/changes.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
@@ -19,6 +19,7 @@ import { windowsOf } from "./describe.ts";
 import { evaluationThen } from "./evaluation-then.ts";
 import { whatIf } from "./what-if.ts";
 import { windowsThen } from "./windows-then.ts";
+import type { Evaluation } from "../../model/scale-records.ts";
 
 /**
  * Explains the count of an autoscaler at an instant from the newest evaluation in the journal at or before it; where the journal has none any more, from the newest scale event. Throws

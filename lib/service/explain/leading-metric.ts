@@ -1,10 +1,10 @@
 import type { MetricOutcome } from "../../model/decision.ts";
 import { floatOf, parseQuantity } from "../../model/quantity.ts";
-import type { Evaluation } from "../../model/records.ts";
 import type { ControllerSettings } from "../../model/settings.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { MetricBand } from "../../policy/explanations.ts";
+import type { Evaluation } from "../../model/scale-records.ts";
 
 type Measured = Extract<MetricOutcome, { readonly kind: "measured" }>;
 type Watermarks = Extract<MetricBand, { readonly kind: "watermarks" }>;

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import type { EventRecord } from "../../model/records.ts";
-import type { ClusterRecord, Evaluation, JournalPage } from "../../model/records.ts";
+import type { ClusterRecord } from "../../model/records.ts";
 import type { RecommendationRun } from "../../model/windows.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
 import { scopeChangesOf } from "../../store/history/scope-changes.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
+import type { Evaluation, EventRecord, JournalPage } from "../../model/scale-records.ts";
 
 const DAY_MS = 86_400_000;
 /** The journal has every autoscaler once a minute, so the recommendation at the start of a window was stored at most so long before. */
@@ -81,7 +81,7 @@ const seedOf = (samples: readonly Recommended[]): readonly RecommendationRun[] =
   return first?.from === undefined ? [] : [{ replicas: first.from, firstMs: first.atMs, lastMs: first.atMs }];
 };
 
-/** A sync that died before it wrote its journal has left its recommendation with the intent (lib/sync/windows-after.ts). */
+/** A sync that died before it wrote its journal has left its recommendation with the intent (lib/sync/keep/windows-after.ts). */
 const lateRuns = (samples: readonly Recommended[], events: readonly EventRecord[]): readonly RecommendationRun[] =>
   events.flatMap((event) => {
     const replicas = recommendedBy(event);

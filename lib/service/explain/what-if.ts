@@ -1,6 +1,5 @@
 import type { StepOutcome } from "../../model/decision.ts";
 import { decimalText } from "../../model/quantity.ts";
-import type { Evaluation, WithoutHold } from "../../model/records.ts";
 import type { ControllerSettings } from "../../model/settings.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { askDialect } from "../../policy/dialects.ts";
@@ -10,6 +9,7 @@ import { isHeld } from "../../report/evaluation-state.ts";
 import type { Direction, WindowsView } from "../../views/windows.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
 import { leadingMetric } from "./leading-metric.ts";
+import type { Evaluation, WithoutHold } from "../../model/scale-records.ts";
 
 export interface WhatIfInput {
   readonly evaluation: Evaluation;

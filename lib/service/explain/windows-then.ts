@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import type { EventRecord } from "../../model/records.ts";
-import type { AutoscalerRecord, Evaluation } from "../../model/records.ts";
+import type { AutoscalerRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type Memory, NEW_WINDOWS, type ScaleChange } from "../../model/windows.ts";
 import { withOutsideChange, withScale } from "../../policy/dialects.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { scopeChangesOf } from "../../store/history/scope-changes.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
-import { CHANGED_BESIDE } from "../../sync/scale-event.ts";
-import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
+import { CHANGED_BESIDE } from "../../sync/scale/scale-event.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../plan/timing.ts";
 import type { WindowsView } from "../../views/windows.ts";
 import type { QueryContext } from "../context.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
@@ -17,6 +16,7 @@ import { toArray } from "../to-array.ts";
 import { rfc3339 } from "../views/rfc3339.ts";
 import { NO_WINDOWS, windowsView } from "./autoscaler-windows.ts";
 import { recommendationsThen } from "./recommendations-then.ts";
+import type { Evaluation, EventRecord } from "../../model/scale-records.ts";
 
 /** The longest period of a rate, of any dialect. */
 const PERIOD_MS_MAX = 86_400_000;

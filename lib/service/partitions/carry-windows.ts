@@ -1,6 +1,6 @@
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerUid, Namespace, PartitionName } from "../../model/ids.ts";
-import type { ClusterRecord, StoredWindows } from "../../model/records.ts";
+import type { ClusterRecord } from "../../model/records.ts";
 import { adoptPages, markMoving } from "../../store/head/moving.ts";
 import { decodePage } from "../../store/pages/codec.ts";
 import { dividedPages } from "../../store/pages/division.ts";
@@ -9,10 +9,11 @@ import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getCluster } from "../../store/records/clusters.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
-import { windowsNow } from "../../sync/stored-windows.ts";
+import { windowsNow } from "../../sync/load/stored-windows.ts";
 import type { ServiceContext } from "../context.ts";
 import { emptyPages } from "./empty-pages.ts";
 import { giveAllBack, type LeasedPartition, type Leases, leaseAll } from "./leases.ts";
+import type { StoredWindows } from "../../model/scale-records.ts";
 
 /** Autoscalers that move to another partition, by uid. */
 type MovingAutoscalers = ReadonlyMap<AutoscalerUid, { readonly from: PartitionName; readonly to: PartitionName }>;

@@ -1,4 +1,4 @@
-import type { ClusterRecord, StoredWindows } from "../../model/records.ts";
+import type { ClusterRecord } from "../../model/records.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { raiseEpoch } from "../../store/head/raise-epoch.ts";
 import { autoscalersOf } from "../../store/records/partitions.ts";
@@ -8,6 +8,7 @@ import type { LeasedPartition } from "./leases.ts";
 import { type FoundPartition, pageOfHead, uidOfItem } from "./partition-query.ts";
 import { notBeforeMs, underLease, withUnknownHistory } from "./reset-lease.ts";
 import { type ReadablePage, writePages } from "./reset-time.ts";
+import type { StoredWindows } from "../../model/scale-records.ts";
 
 /*
  *  claim ── pages@epoch: every autoscaler as if it had just been scaled as far as its rules allow ── epoch raised, lease given back

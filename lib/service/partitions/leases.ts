@@ -5,7 +5,7 @@ import { type Head, readHead } from "../../store/head/head.ts";
 import type { Lease } from "../../store/head/head-write.ts";
 import { giveBack } from "../../store/head/release.ts";
 import { clockWords } from "../../store/table/server-clock.ts";
-import { DEFAULT_TIMING } from "../../sync/timing.ts";
+import { DEFAULT_TIMING } from "../../plan/timing.ts";
 import type { ServiceContext } from "../context.ts";
 
 /** A leased partition. */

@@ -1,13 +1,14 @@
 import type { PartitionRef } from "../../model/ids.ts";
-import type { AutoscalerRecord, Evaluation, JournalPage } from "../../model/records.ts";
+import type { AutoscalerRecord } from "../../model/records.ts";
 import type { Windows } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { type DecodedPage, decodePage } from "../../store/pages/codec.ts";
 import { readPage } from "../../store/pages/pages.ts";
 import { journalPageOf, journalPages, pageOf } from "../../store/pages/plan.ts";
-import { windowsNow } from "../../sync/stored-windows.ts";
+import { windowsNow } from "../../sync/load/stored-windows.ts";
 import type { QueryContext } from "../context.ts";
+import type { Evaluation, JournalPage } from "../../model/scale-records.ts";
 
 /** What a partition has stored about an autoscaler. */
 export interface PartitionData {

@@ -1,4 +1,4 @@
-import type { AutoscalerRecord, Evaluation, JournalPage } from "../../model/records.ts";
+import type { AutoscalerRecord } from "../../model/records.ts";
 import { readHead } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
@@ -7,6 +7,7 @@ import { eachInGroups, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 import { earlierStreams, isUsed, type JournalStream, newestIn, type Stretch, silenceMsOf } from "./earlier-journals.ts";
+import type { Evaluation, JournalPage } from "../../model/scale-records.ts";
 
 /** Earlier journals that are looked into together. Most of them are empty. */
 const STREAMS_AT_ONCE = 32;

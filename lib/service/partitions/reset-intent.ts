@@ -1,6 +1,6 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerUid, uidOfIntent } from "../../model/ids.ts";
-import type { AutoscalerRecord, ScaleEventRecord, StoredWindows } from "../../model/records.ts";
+import type { AutoscalerRecord } from "../../model/records.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import type { UnreadableIntent } from "../../store/head/intent-entries.ts";
@@ -12,9 +12,9 @@ import { encodePage } from "../../store/pages/codec.ts";
 import { writePage } from "../../store/pages/pages.ts";
 import { pageOf } from "../../store/pages/plan.ts";
 import { autoscalersOf } from "../../store/records/partitions.ts";
-import { type ScaleAttempt, scaleEvent } from "../../sync/scale-event.ts";
-import { withCounted } from "../../sync/stored-windows.ts";
-import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
+import { type ScaleAttempt, scaleEvent } from "../../sync/scale/scale-event.ts";
+import { withCounted } from "../../sync/load/stored-windows.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../plan/timing.ts";
 import type { ResetView } from "../../views/cluster.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
 import type { ServiceContext } from "../context.ts";
@@ -23,6 +23,7 @@ import type { LeasedPartition } from "./leases.ts";
 import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem } from "./partition-query.ts";
 import { recordChange } from "./record-change.ts";
 import { notBeforeMs, underLease, withUnknownHistory } from "./reset-lease.ts";
+import type { ScaleEventRecord, StoredWindows } from "../../model/scale-records.ts";
 
 /*
  *  seen in the head ── wait 39 s ── claim ── bytes, change, event "unknown" to history ── page@epoch ── intent removed from the head ── give back

@@ -1,6 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
 import type { PartitionRef } from "../../model/ids.ts";
-import type { Intent, StoredWindows, UncountedScale } from "../../model/records.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import { lowerTimes } from "../../store/head/lower-times.ts";
@@ -11,8 +10,8 @@ import { encodePage } from "../../store/pages/codec.ts";
 import { writePage } from "../../store/pages/pages.ts";
 import { pageOf } from "../../store/pages/plan.ts";
 import { autoscalersOf } from "../../store/records/partitions.ts";
-import { scaleEvent } from "../../sync/scale-event.ts";
-import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
+import { scaleEvent } from "../../sync/scale/scale-event.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../plan/timing.ts";
 import type { ResetView } from "../../views/cluster.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
@@ -22,6 +21,7 @@ import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem } fro
 import { recordChange } from "./record-change.ts";
 import { underLease, withUnknownHistory } from "./reset-lease.ts";
 import { headAheadMs, latestMs, newestTimeOf, scaledUntil } from "./times-ahead.ts";
+import type { Intent, StoredWindows, UncountedScale } from "../../model/scale-records.ts";
 
 /*
  *  head, pages, intents ahead ── wait 39 s if an intent is ── claim ── change, events "unknown" ── pages@epoch ── intents out ── times of the head lowered ── give back

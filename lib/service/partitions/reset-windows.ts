@@ -1,5 +1,4 @@
 import { TidemarkError } from "../../model/errors.ts";
-import type { StoredWindows } from "../../model/records.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import { insertKeptBytes } from "../../store/history/kept-bytes.ts";
@@ -13,6 +12,7 @@ import type { LeasedPartition } from "./leases.ts";
 import { type FoundPartition, findPartition, itemsOfPage, pageOfHead } from "./partition-query.ts";
 import { recordChange } from "./record-change.ts";
 import { notBeforeMs, underLease, withUnknownHistory } from "./reset-lease.ts";
+import type { StoredWindows } from "../../model/scale-records.ts";
 
 /*
  *  claim ── page@3 unreadable ── bytes to history ── change to history ── page@epoch written under "it is still @3" ── give back, uncleanly

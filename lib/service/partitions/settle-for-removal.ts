@@ -1,13 +1,13 @@
 import { TidemarkError } from "../../model/errors.ts";
 import type { PartitionRef } from "../../model/ids.ts";
-import type { Intent } from "../../model/records.ts";
 import { readHead } from "../../store/head/head.ts";
 import { withdrawIntents } from "../../store/head/withdraw.ts";
 import { insertEvents } from "../../store/history/events.ts";
-import { scaleEvent } from "../../sync/scale-event.ts";
+import { scaleEvent } from "../../sync/scale/scale-event.ts";
 import type { ServiceContext } from "../context.ts";
 import type { LeasedPartition, Leases } from "./leases.ts";
 import { notBeforeMs } from "./reset-lease.ts";
+import type { Intent } from "../../model/scale-records.ts";
 
 /*
  *  mark ── open intents: wait for their deadlines, and 20 s more ── lease every partition ── list: none ── what is still open: event "unknown", out of the head ── (the rest) ── give back

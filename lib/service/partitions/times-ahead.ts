@@ -1,6 +1,6 @@
 import type { Windows } from "../../model/windows.ts";
 import type { Head } from "../../store/head/head.ts";
-import { DEFAULT_TIMING } from "../../sync/timing.ts";
+import { DEFAULT_TIMING } from "../../plan/timing.ts";
 
 /** The latest time that a right clock may have written, as this clock tells: the two may differ by so much. */
 export const latestMs = (clockMs: number): number => clockMs + DEFAULT_TIMING.clockDifferenceMs;

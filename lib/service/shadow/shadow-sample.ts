@@ -1,6 +1,6 @@
 import type { Because } from "../../model/decision.ts";
-import type { Evaluation } from "../../model/records.ts";
 import type { Rival } from "../../model/rival-state.ts";
+import type { Evaluation } from "../../model/scale-records.ts";
 
 /** One sync beside another controller. */
 export interface ShadowSample {

@@ -2,7 +2,7 @@ import type { TroublingHold } from "../../model/partition-trouble.ts";
 import type { ClusterRecord, FleetRecord, TableIds } from "../../model/records.ts";
 import { countOf, LASTING_MS, lasting } from "../../store/head/troubles.ts";
 import { areRestored } from "../../store/table/table-ids.ts";
-import { MINUTE_MS } from "../../sync/plan.ts";
+import { MINUTE_MS } from "../../plan/plan.ts";
 import type { DeadLetters, StatusProblem } from "../../views/status.ts";
 import { headAheadMs } from "../partitions/times-ahead.ts";
 import type { ClusterReading } from "../views/cluster-of.ts";

@@ -5,7 +5,7 @@ import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
-import { dueTimes, MINUTE_MS } from "../../sync/plan.ts";
+import { dueTimes, MINUTE_MS } from "../../plan/plan.ts";
 import type { ClusterView } from "../../views/cluster.ts";
 import type { DeadLetters, StatusProblem, StatusView } from "../../views/status.ts";
 import { type QueryContext, sees, touches } from "../context.ts";

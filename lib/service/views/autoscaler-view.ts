@@ -1,11 +1,11 @@
 import { foreignText } from "../../model/foreign-text.ts";
 import { originIn } from "../../model/origin.ts";
-import type { AutoscalerRecord, FleetRecord, WithoutHold } from "../../model/records.ts";
+import type { AutoscalerRecord, FleetRecord } from "../../model/records.ts";
 import type { Rival } from "../../model/rival-state.ts";
 import type { Status } from "../../model/windows.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
 import { countsOf, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
-import { metricReadings } from "../../sync/metric-readings.ts";
+import { metricReadings } from "../../sync/observe/metric-readings.ts";
 import type { AutoscalerState, AutoscalerView, DecisionView, RivalView } from "../../views/autoscaler.ts";
 import type { FrozenView } from "../../views/holds.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
@@ -14,6 +14,7 @@ import { overridesView } from "./bounds-of.ts";
 import { readable } from "./event-view.ts";
 import { pauseView } from "./pause-view.ts";
 import { rfc3339 } from "./rfc3339.ts";
+import type { WithoutHold } from "../../model/scale-records.ts";
 
 export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
   const { record, spec, evaluated, syncedMs, nowMs } = known;

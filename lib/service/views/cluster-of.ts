@@ -1,19 +1,20 @@
 import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import { kindsReadFrom } from "../../model/origin.ts";
 import type { PartitionTrouble } from "../../model/partition-trouble.ts";
-import type { ClusterRecord, Connection, Evaluation, FleetRecord } from "../../model/records.ts";
+import type { ClusterRecord, Connection, FleetRecord } from "../../model/records.ts";
 import { troubleOf } from "../../report/partition-trouble.ts";
 import { type Head, readHeads } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPages } from "../../store/pages/plan.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
-import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
+import { JOURNAL_EVERY_MS } from "../../sync/keep/write-journal.ts";
 import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { secondsBetween } from "./autoscaler-view.ts";
 import { pauseView } from "./pause-view.ts";
 import { rfc3339 } from "./rfc3339.ts";
+import type { Evaluation } from "../../model/scale-records.ts";
 
 const PARTITIONS_AT_ONCE = 4;
 

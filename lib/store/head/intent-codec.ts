@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
-import type { Intent } from "../../model/records.ts";
 import { compress, decompress } from "../table/compressed.ts";
+import type { Intent } from "../../model/scale-records.ts";
 
 const VERSION = 1;
 

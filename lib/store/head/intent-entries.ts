@@ -1,7 +1,7 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import type { Intent, UncountedScale } from "../../model/records.ts";
 import { decodeIntent, encodeOpenIntent, type IntentWorkload } from "./intent-codec.ts";
 import { decodeUncounted, encodeUncounted, UNCOUNTED_VERSION } from "./uncounted-codec.ts";
+import type { Intent, UncountedScale } from "../../model/scale-records.ts";
 
 /** The bodies in a head's map of intents, by id. Each is an open intent, an uncounted scale, or unreadable. */
 export type IntentBodies = ReadonlyMap<string, Uint8Array>;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { uidOfIntent } from "../../model/ids.ts";
-import type { UncountedScale } from "../../model/records.ts";
+import type { UncountedScale } from "../../model/scale-records.ts";
 
 /** Version byte of an uncounted scale; an intent has 1. Code that does not know this version cannot read the body, and holds the autoscaler of its id. */
 export const UNCOUNTED_VERSION = 2;

@@ -1,9 +1,9 @@
 import { TidemarkError } from "../../model/errors.ts";
-import type { EventRecord } from "../../model/records.ts";
 import { autoscalerName, clusterName, namespace, uidOfIntent } from "../../model/ids.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { EVENT_SK_PREFIX, type Key } from "../table/keys.ts";
 import type { HistoryItem } from "./insert-history.ts";
+import type { EventRecord } from "../../model/scale-records.ts";
 
 /** The version of the bytes of an event. An event without it is JSON text, which earlier releases wrote. */
 export const EVENT_VERSION = 1;

@@ -1,12 +1,12 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
-import type { EventRecord } from "../../model/records.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { closedTimeOf } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
 import type { HistoryItem } from "./insert-history.ts";
 import { historyItemOf } from "./item.ts";
+import type { EventRecord } from "../../model/scale-records.ts";
 
 /** The scale events of an autoscaler in some time. */
 export interface EventCounts {

@@ -1,7 +1,5 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import type { EventRecord } from "../../model/records.ts";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
-import type { ScaleEventRecord } from "../../model/records.ts";
 import {
   autoscalerHistoryPk,
   dayEventKey,
@@ -20,6 +18,7 @@ import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { eventBody, eventOf } from "./event-codec.ts";
 import type { HistoryItem, InsertHistory } from "./insert-history.ts";
 import { historyItemOf, readHistory } from "./item.ts";
+import type { EventRecord, ScaleEventRecord } from "../../model/scale-records.ts";
 
 const SECOND_MS = 1_000;
 export const DAY_MS = 86_400_000;

@@ -1,4 +1,3 @@
-import type { EventRecord } from "../../model/records.ts";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
 import { dayOf } from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
@@ -7,6 +6,7 @@ import { type EventCalendar, eventCalendar, openSinceMs, type Range } from "./ev
 import { eventsIn } from "./event-counts.ts";
 import { autoscalerEventsParams, dayEventsParams, isEmptyStretch, type Stretch } from "./events.ts";
 import { EVENTS_IN_MEMORY, type EventRead, inOrder, mergedEvents, type Pause, Rounds } from "./merged-events.ts";
+import type { EventRecord } from "../../model/scale-records.ts";
 
 /** What a day is taken for that nobody counted. */
 const UNCOUNTED = 20;

@@ -1,7 +1,7 @@
 import type { AutoscalerUid } from "../../model/ids.ts";
-import type { Evaluation, JournalPage } from "../../model/records.ts";
 import { compress, inflatedText, versionOf } from "../table/compressed.ts";
 import { packed, unpacked } from "./zstd-dictionary.ts";
+import type { Evaluation, JournalPage } from "../../model/scale-records.ts";
 
 /** A page that is read by itself. */
 const WHOLE = 1;

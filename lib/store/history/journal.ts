@@ -1,6 +1,5 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
-import type { Evaluation, JournalPage } from "../../model/records.ts";
 import { journalKey, journalPagePrefix, journalPk, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
@@ -9,6 +8,7 @@ import type { HistoryItem, InsertHistory } from "./insert-history.ts";
 import { historyItemOf, readHistory } from "./item.ts";
 import { type BaseKey, baseOf, baseText, differenceBody, type JournalBase, pageOfBody, wholeBody } from "./journal-codec.ts";
 import { hasDictionaries } from "./zstd-dictionary.ts";
+import type { Evaluation, JournalPage } from "../../model/scale-records.ts";
 
 export const JOURNAL_DAYS_KEPT = 14;
 /** A page is stored as its difference from a page that is at most this old. The older page is kept for as much longer. */

@@ -1,10 +1,10 @@
 import { QueryCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import type { EventRecord } from "../../model/records.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
 import { eventOf } from "./event-codec.ts";
 import { historyItemOf } from "./item.ts";
+import type { EventRecord } from "../../model/scale-records.ts";
 
 /** Events that are planned to be in memory at once. Of days that nobody counted there may be more, page by page. */
 export const EVENTS_IN_MEMORY = 2_000;

@@ -1,8 +1,8 @@
 import { type AutoscalerUid, autoscalerUid } from "../../model/ids.ts";
-import type { ScaleTotals, StoredWindows } from "../../model/records.ts";
 import type { KnownRivals } from "../../model/rival-state.ts";
 import type { Condition, KeptAnswer, MetricStatus, RecommendationRun, ScaleChange, SeenCount, Status } from "../../model/windows.ts";
 import { compress, decompress } from "../table/compressed.ts";
+import type { ScaleTotals, StoredWindows } from "../../model/scale-records.ts";
 
 /**
  * The version of the bytes of a windows page. Version 2 writes tuples. Version 1 wrote the objects themselves, and is still read, so that a fleet can be updated (and

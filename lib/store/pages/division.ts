@@ -1,6 +1,6 @@
-import type { StoredWindows } from "../../model/records.ts";
 import { encodePage } from "./codec.ts";
 import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE, pageOf, wantedPages } from "./plan.ts";
+import type { StoredWindows } from "../../model/scale-records.ts";
 
 /** Bodies of the pages of a new generation, by index. Their number follows from the number of autoscalers, and doubles until each page is small enough. */
 export const dividedPages = (entries: readonly StoredWindows[]): readonly Uint8Array[] =>

@@ -1,4 +1,4 @@
-import type { SyncMessage } from "../message.ts";
+import type { SyncMessage } from "../../plan/message.ts";
 
 /** Where only values move, they are written once in this time. They move at nearly every sync, and each write makes the API server store a version of the object. */
 const VALUES_EVERY_MS = 60_000;

@@ -3,10 +3,10 @@ import type { Sample } from "../../model/sample.ts";
 import { JOURNAL_DAYS_KEPT, journalOfPage } from "../../store/history/journal.ts";
 import { BIN_MS, insertRollups, ROLLUP_MS, type RollupSource, rollupItem, rollupMarks } from "../../store/history/rollups.ts";
 import { journalPages } from "../../store/pages/plan.ts";
-import type { Loaded } from "../load.ts";
+import type { Loaded } from "../load/load.ts";
 import type { SyncPorts } from "../sync-ports.ts";
-import type { WarmCache } from "../warm-cache.ts";
-import { JOURNAL_EVERY_MS } from "../write-journal.ts";
+import type { WarmCache } from "../load/warm-cache.ts";
+import { JOURNAL_EVERY_MS } from "../keep/write-journal.ts";
 import { joined, sampleOf } from "./sample.ts";
 
 /** By then every sync of the time has written its journal, or has died: none lives longer than a minute. */

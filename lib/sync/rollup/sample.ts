@@ -1,9 +1,9 @@
 import type { MetricOutcome } from "../../model/decision.ts";
 import { floatOf, parseQuantity } from "../../model/quantity.ts";
-import type { Evaluation } from "../../model/records.ts";
 import type { Lane, Sample, SampleMetric } from "../../model/sample.ts";
 import { shortMetricName } from "../../policy/shared/metrics/readable-name.ts";
 import { LANES, laneOfReason } from "../../report/reasons/lanes.ts";
+import type { Evaluation } from "../../model/scale-records.ts";
 
 export const sampleOf = (atMs: number, evaluation: Evaluation): Sample => {
   const { from, because, metrics, bounds, ready, generation } = evaluation;

@@ -4,7 +4,7 @@ import { originIn } from "../../model/origin.ts";
 import type { ClusterOrigin, ClusterRecord } from "../../model/records.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
 import { manyGone, nameShared, objectDeleting, objectGone, objectUnread } from "../../report/object-holds.ts";
-import type { KnownSpec, LoadedSpec } from "../load-specs.ts";
+import type { KnownSpec, LoadedSpec } from "../load/load-specs.ts";
 import { type ComparedWith, type Finding, findingOf, kindOfManifest, type ListedObject, type Listings, tooLarge, waitsUntilMs } from "./finding.ts";
 
 export interface Compared {

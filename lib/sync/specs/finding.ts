@@ -3,7 +3,7 @@ import type { Because } from "../../model/decision.ts";
 import type { AutoscalerRecord, ClusterOrigin, ClusterRecord } from "../../model/records.ts";
 import type { SpecKind } from "../../model/spec-kinds.ts";
 import { editWaits, madeAnewSoon, objectOlder, objectTooLarge } from "../../report/object-holds.ts";
-import type { KnownSpec } from "../load-specs.ts";
+import type { KnownSpec } from "../load/load-specs.ts";
 
 /** An object of one LIST. */
 export interface ListedObject {

@@ -3,7 +3,7 @@ import type { AutoscalerUid } from "../../model/ids.ts";
 import { originIn } from "../../model/origin.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import { statusWritten } from "../../report/object-holds.ts";
-import type { KnownSpec, LoadedSpec } from "../load-specs.ts";
+import type { KnownSpec, LoadedSpec } from "../load/load-specs.ts";
 import { nameKey } from "./compare.ts";
 import type { Finding } from "./finding.ts";
 

@@ -1,9 +1,9 @@
 import type { Because } from "../../model/decision.ts";
 import { raiseSpecVersion } from "../../store/records/autoscalers.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
-import type { Loaded } from "../load.ts";
-import type { LoadedSpec, LoadedSpecs } from "../load-specs.ts";
-import type { SyncMessage } from "../message.ts";
+import type { Loaded } from "../load/load.ts";
+import type { LoadedSpec, LoadedSpecs } from "../load/load-specs.ts";
+import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import { nameKey } from "./compare.ts";
 import type { Finding } from "./finding.ts";

@@ -4,7 +4,7 @@ import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import { markGone } from "../../store/records/gone-mark.ts";
 import { type Edit, type EditContext, type Stored, storeOnly } from "../../store/records/store-change.ts";
-import { converted, type KnownSpec } from "../load-specs.ts";
+import { converted, type KnownSpec } from "../load/load-specs.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import { type Finding, originOf } from "./finding.ts";
 

@@ -10,7 +10,7 @@ import {
   usedBytes,
 } from "../../store/records/stored-bytes.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
-import type { SyncMessage } from "../message.ts";
+import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { Finding } from "./finding.ts";
 import { inFairTurns, namespaceOf, writtenBytes } from "./store-turns.ts";

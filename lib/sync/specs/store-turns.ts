@@ -1,5 +1,5 @@
 import { hasDictionaries, packed } from "../../store/history/zstd-dictionary.ts";
-import type { SyncMessage } from "../message.ts";
+import type { SyncMessage } from "../../plan/message.ts";
 import { placeOf, roundOf } from "../objects/turns.ts";
 import { bytesOf, type Finding } from "./finding.ts";
 

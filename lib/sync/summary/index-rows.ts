@@ -1,8 +1,8 @@
 import { isObject } from "../../model/is-object.ts";
 import type { IndexRow } from "../../model/partition-index.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
-import { converted, type LoadedSpec, type LoadedSpecs } from "../load-specs.ts";
-import type { PurePart } from "../pure-part.ts";
+import { converted, type LoadedSpec, type LoadedSpecs } from "../load/load-specs.ts";
+import type { PurePart } from "../decide/pure-part.ts";
 
 /** The row of an autoscaler as a sync or a reader has loaded it. */
 export const indexRowOf = (spec: LoadedSpec): IndexRow => {

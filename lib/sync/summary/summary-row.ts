@@ -1,14 +1,14 @@
 import type { AutoscalerUid } from "../../model/ids.ts";
-import type { Evaluation, ScaleTotals, UncountedScale } from "../../model/records.ts";
 import type { ProblemTimes, SummaryRow, SummaryTotals } from "../../model/summary.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import { countsOf, type EvaluatedCounts, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
-import { isAtMax } from "../evaluation.ts";
-import type { LoadedSpec } from "../load-specs.ts";
-import { metricReadings } from "../metric-readings.ts";
-import type { RuleFailures } from "../pure-part.ts";
+import { isAtMax } from "../decide/evaluation.ts";
+import type { LoadedSpec } from "../load/load-specs.ts";
+import { metricReadings } from "../observe/metric-readings.ts";
+import type { RuleFailures } from "../decide/pure-part.ts";
+import type { Evaluation, ScaleTotals, UncountedScale } from "../../model/scale-records.ts";
 
 /** How a scale of the autoscaler ended in this sync. */
 type Ended = Pick<UncountedScale, "from" | "to" | "outcome">;

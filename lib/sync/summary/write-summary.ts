@@ -8,14 +8,14 @@ import { decodeHeadSummary, encodeHeadSummary, type HeadSummary } from "../../st
 import { encodeIndex } from "../../store/summary/index-codec.ts";
 import { DERIVED_BYTES_MAX, decodeSummary, encodeSummary, summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import { putIndex, putSummary, readSummary } from "../../store/summary/summary-items.ts";
-import type { Verdict } from "../decide.ts";
-import { briefEvaluation } from "../evaluation.ts";
-import type { Loaded } from "../load.ts";
-import type { RuleFailures } from "../pure-part.ts";
-import type { Settled } from "../settle-earlier.ts";
-import type { StoredPages } from "../store-pages.ts";
+import type { Verdict } from "../decide/decide.ts";
+import { briefEvaluation } from "../decide/evaluation.ts";
+import type { Loaded } from "../load/load.ts";
+import type { RuleFailures } from "../decide/pure-part.ts";
+import type { Settled } from "../scale/settle-earlier.ts";
+import type { StoredPages } from "../keep/store-pages.ts";
 import type { SyncPorts } from "../sync-ports.ts";
-import type { After } from "../windows-after.ts";
+import type { After } from "../keep/windows-after.ts";
 import { hasSameIndex, indexRowOf } from "./index-rows.ts";
 import { type BareRow, bareRowOf, endedScales, isSameRow, type RowSource, shownIn, withTargets } from "./summary-row.ts";
 

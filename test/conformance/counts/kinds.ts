@@ -6,7 +6,7 @@ import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { decide } from "../../../lib/policy/decide.ts";
 import { afterWrite } from "../../../lib/policy/dialects.ts";
-import { PURE_PART } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
 import type { Difference } from "../differences.ts";
 import { throughStore } from "../hpa/through-store.ts";
 import type { CaseRunner } from "../registry.ts";

@@ -1,4 +1,4 @@
-import { lengthMs } from "../../../lib/cli/time-options.ts";
+import { lengthMs } from "../../../lib/cli/options/time-options.ts";
 import { type ControllerSettings, DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 
 export interface CaseSettings extends ControllerSettings {

@@ -1,5 +1,5 @@
 import { type Namespace, namespace, type PartitionName, partitionName, WHOLE_CLUSTER } from "../../../lib/model/ids.ts";
-import type { ClusterRecord, StoredWindows } from "../../../lib/model/records.ts";
+import type { ClusterRecord } from "../../../lib/model/records.ts";
 import type { SyncReport } from "../../../lib/report/sync-report.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
 import { type Head, readHead } from "../../../lib/store/head/head.ts";
@@ -14,6 +14,7 @@ import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 import { startMemory } from "../../contracts/engines.ts";
 import type { TableClient } from "../../contracts/faults.ts";
 import { newWorld, PERIOD_MS, type World } from "../../sync/world.ts";
+import type { StoredWindows } from "../../../lib/model/scale-records.ts";
 
 export const [SHOP, CART, INFRA] = [namespace("shop"), namespace("cart"), namespace("infra")];
 export const [REST, SHOPS] = [WHOLE_CLUSTER, partitionName("shops")];

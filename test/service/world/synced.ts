@@ -1,5 +1,5 @@
 import { type ClusterName, partitionName } from "../../../lib/model/ids.ts";
-import type { AutoscalerRecord, Evaluation, ScaleEventRecord, StoredWindows } from "../../../lib/model/records.ts";
+import type { AutoscalerRecord } from "../../../lib/model/records.ts";
 import type { Windows } from "../../../lib/model/windows.ts";
 import { claim } from "../../../lib/store/head/claim.ts";
 import { readHead } from "../../../lib/store/head/head.ts";
@@ -11,6 +11,7 @@ import { insertJournal } from "../../../lib/store/history/journal.ts";
 import { encodePage } from "../../../lib/store/pages/codec.ts";
 import { readPage, writePage } from "../../../lib/store/pages/pages.ts";
 import type { Tables } from "../../../lib/store/table/tables.ts";
+import type { Evaluation, ScaleEventRecord, StoredWindows } from "../../../lib/model/scale-records.ts";
 
 export interface Outcome {
   readonly record: AutoscalerRecord;

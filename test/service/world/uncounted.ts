@@ -1,10 +1,10 @@
 import type { PartitionRef } from "../../../lib/model/ids.ts";
-import type { UncountedScale } from "../../../lib/model/records.ts";
 import { claim } from "../../../lib/store/head/claim.ts";
 import { intentBodies } from "../../../lib/store/head/intent-entries.ts";
 import { giveBack } from "../../../lib/store/head/release.ts";
 import { storeIntents } from "../../../lib/store/head/store-intents.ts";
 import type { Tables } from "../../../lib/store/table/tables.ts";
+import type { UncountedScale } from "../../../lib/model/scale-records.ts";
 
 /** Leaves a scale in a head as a sync does that died after its event and before its page: it is settled, and in no windows yet. */
 export const leaveUncounted = async (tables: Tables, partition: PartitionRef, scale: UncountedScale): Promise<void> => {

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { insertByStatement } from "../../../lib/store/history/insert.ts";
-import { PURE_PART } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../../lib/sync/sync.ts";
-import { warmCache } from "../../../lib/sync/warm-cache.ts";
+import { warmCache } from "../../../lib/sync/load/warm-cache.ts";
 
 /** What of a build a seed plays: the sync with its store, its rules and its memory. */
 export interface Build {

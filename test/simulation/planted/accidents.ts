@@ -2,7 +2,7 @@ import { type AttributeValue, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import type { ScaleRead, ScaleReading } from "../../../lib/model/observation.ts";
 import type { ScaleChange } from "../../../lib/model/windows.ts";
 import { fleetKey } from "../../../lib/store/table/keys.ts";
-import { workloadKey } from "../../../lib/sync/open-intents.ts";
+import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
 import type { Process } from "../process.ts";
 import { BREACH, EVENT, FORBIDDEN, HELD, INTENT, LIMITS, LOST, ONE_EVENT, type PlantedBug, SET_BY_OTHERS, STACKS } from "./planted.ts";
 import { withClient } from "./ports.ts";

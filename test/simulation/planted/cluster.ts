@@ -3,7 +3,7 @@ import type { ScaleReading } from "../../../lib/model/observation.ts";
 import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
 import { eventBody, eventOf } from "../../../lib/store/history/event-codec.ts";
 import type { HistoryItem } from "../../../lib/store/history/insert-history.ts";
-import { workloadKey } from "../../../lib/sync/open-intents.ts";
+import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
 import type { Invocation } from "../invocation.ts";
 import { EVENT, isEventItem, ONE_EVENT, type PlantedBug } from "./planted.ts";
 import { lookedAtOnce, withClient, withTables } from "./ports.ts";

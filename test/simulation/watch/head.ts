@@ -1,10 +1,9 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { uidOfIntent } from "../../../lib/model/ids.ts";
-import type { Intent } from "../../../lib/model/records.ts";
 import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
 import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
-import { workloadKey } from "../../../lib/sync/open-intents.ts";
-import { PURE_PART } from "../../../lib/sync/pure-part.ts";
+import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
+import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import { keepLooks } from "../rivals.ts";
 import { watchAhead } from "./clocks.ts";
@@ -13,6 +12,7 @@ import { type Ledger, listed } from "./ledger.ts";
 import { keepOutside, noteIntentCleared, noteIntentStored, watchOutsideCounted } from "./outside.ts";
 import { recordOfIntent, watchClearedIntent, watchNamedPages, watchPagesThere } from "./pages.ts";
 import { watchLateReset } from "./resets.ts";
+import type { Intent } from "../../../lib/model/scale-records.ts";
 
 export type Item = Readonly<Record<string, AttributeValue>>;
 export type ReadItem = (pk: string, sk: string) => Item | undefined;

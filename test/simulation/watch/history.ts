@@ -1,4 +1,3 @@
-import type { ScaleEventRecord } from "../../../lib/model/records.ts";
 import { eventOf } from "../../../lib/store/history/event-codec.ts";
 import { historyItemOf } from "../../../lib/store/history/item.ts";
 import { CHANGE_SK_PREFIX } from "../../../lib/store/table/keys.ts";
@@ -7,6 +6,7 @@ import type { Item, ReadItem } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
 import { watchEventStep } from "./model-steps.ts";
 import { watchOutside } from "./outside.ts";
+import type { ScaleEventRecord } from "../../../lib/model/scale-records.ts";
 
 const ONE = "every intent ends in exactly one event";
 

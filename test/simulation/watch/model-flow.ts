@@ -2,7 +2,7 @@ import { BatchExecuteStatementCommand, type DynamoDBClient, GetItemCommand, PutI
 import type { ClusterClient } from "../../../lib/cluster/cluster-client.ts";
 import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
 import { FLEET_PK } from "../../../lib/store/table/keys.ts";
-import { workloadKey } from "../../../lib/sync/open-intents.ts";
+import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
 import { type Label, mayFollow } from "../../protocol/twin/flow.ts";
 import { epochOf, uidOf } from "../../protocol/twin/steps.ts";
 import type { Invocation } from "../invocation.ts";

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { autoscalerUid, clusterName, type PartitionRef, partitionName } from "../../../lib/model/ids.ts";
-import type { Intent, ScaleTotals } from "../../../lib/model/records.ts";
 import { type DecodedPage, decodePage } from "../../../lib/store/pages/codec.ts";
 import { pageOf } from "../../../lib/store/pages/plan.ts";
 import { autoscalerKey, pageKey } from "../../../lib/store/table/keys.ts";
@@ -8,6 +7,7 @@ import type { Item, ReadItem } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
 import { isOfOutside } from "./outside.ts";
 import { isOfReset } from "./resets.ts";
+import type { Intent, ScaleTotals } from "../../../lib/model/scale-records.ts";
 
 const COUNTS = "no PUT takes effect without an intent that every later holder counts";
 

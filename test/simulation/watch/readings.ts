@@ -3,7 +3,7 @@ import type { SpecListing } from "../../../lib/cluster/specs/spec-listing.ts";
 import type { ScaleReading } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import { questions } from "../../../lib/policy/dialects.ts";
-import { workloadKey } from "../../../lib/sync/open-intents.ts";
+import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
 import { askedOf, partsOf } from "../../answers.ts";
 import type { PastWorkload, SimulatedCluster } from "../cluster.ts";
 import type { Invocation } from "../invocation.ts";

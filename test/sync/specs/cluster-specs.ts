@@ -2,7 +2,7 @@ import type { AutoscalerRecord } from "../../../lib/model/records.ts";
 import type { SpecKindName } from "../../../lib/model/spec-kinds.ts";
 import { listAutoscalers } from "../../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../../lib/store/records/clusters.ts";
-import { PURE_PART } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 import type { Engine } from "../../contracts/engines.ts";
 import { demandRules } from "../demand-rules.ts";

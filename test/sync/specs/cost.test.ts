@@ -4,8 +4,8 @@ import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } 
 import type { ClusterRecord } from "../../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 import { SPEC_KINDS } from "../../../lib/model/spec-kinds.ts";
-import { converted } from "../../../lib/sync/load-specs.ts";
-import { PURE_PART } from "../../../lib/sync/pure-part.ts";
+import { converted } from "../../../lib/sync/load/load-specs.ts";
+import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
 import { compared, knownVersions } from "../../../lib/sync/specs/compare.ts";
 import { NOON } from "../../noon.ts";
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
-import type { Evaluation } from "../../../lib/model/records.ts";
 import { changesOf } from "../../../lib/store/history/changes.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../../lib/store/records/autoscalers.ts";
 import { getFleet, putFleet } from "../../../lib/store/records/clusters.ts";
-import { PURE_PART } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { newestJournalPage } from "../../store/newest-journal-page.ts";
 import { collected } from "../world.ts";
 import { type SpecsWorld, specsWorld } from "./cluster-specs.ts";
+import type { Evaluation } from "../../../lib/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

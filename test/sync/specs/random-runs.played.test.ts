@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClusterClient } from "../../../lib/cluster/cluster-client.ts";
 import type { SpecListing } from "../../../lib/cluster/specs/spec-listing.ts";
 import type { AutoscalerRecord } from "../../../lib/model/records.ts";
-import { PURE_PART, type PurePart } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART, type PurePart } from "../../../lib/sync/decide/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";

@@ -1,12 +1,11 @@
 import { createCipheriv } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
-import type { Evaluation } from "../../../lib/model/records.ts";
 import { changesOf } from "../../../lib/store/history/changes.ts";
 import { insertByStatement } from "../../../lib/store/history/insert.ts";
 import { journalOfPage } from "../../../lib/store/history/journal.ts";
 import { NAMESPACE_BYTES_MAX } from "../../../lib/store/records/stored-bytes.ts";
-import { PURE_PART } from "../../../lib/sync/pure-part.ts";
+import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import { SYNC_BYTES_MAX } from "../../../lib/sync/specs/store-room.ts";
 import { type Engine, startDynalite, startMemory } from "../../contracts/engines.ts";
@@ -15,6 +14,7 @@ import { type Consumed, metered, nothingConsumed } from "../../contracts/metered
 import { demandRules } from "../demand-rules.ts";
 import { collected, PERIOD_MS } from "../world.ts";
 import { type SpecsWorld, specsWorld } from "./cluster-specs.ts";
+import type { Evaluation } from "../../../lib/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

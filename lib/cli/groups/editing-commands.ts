@@ -1,0 +1,145 @@
+import type { Command } from "commander";
+import { validateOption } from "../../local/run/options.ts";
+import { passedOverText } from "../../manifest/passed-over.ts";
+import type { ChoiceOptions, Chosen } from "../select/chosen-autoscalers.ts";
+import { example } from "../command-examples.ts";
+import { dryRun, withFiles, withOptionalFiles } from "../options/command-options.ts";
+import type { ApplyCommandOptions, DeleteOptions } from "../commands/edit.ts";
+import type { CommandIo, Printer, Session } from "../io.ts";
+import type { Run } from "../options/run-command.ts";
+import { filterOf, NAMES, type ScopeOptions, withEditScopes, withScope, withSelector } from "../options/scope-options.ts";
+import { usage } from "../usage-error.ts";
+
+/** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
+const code = {
+  choice: () => import("../select/chosen-autoscalers.ts"),
+  edit: () => import("../commands/edit.ts"),
+  documents: () => import("../select/source-documents.ts"),
+  source: () => import("../commands/source.ts"),
+  prune: () => import("../commands/prune.ts"),
+  sources: () => import("../select/read-sources.ts"),
+};
+
+/** Commands that edit autoscalers. */
+export const editingCommands = (root: Command, run: Run, io: CommandIo): void => {
+  withFiles(withScope(root.command("apply")))
+    .description("create or update autoscalers; nothing is stored unless all documents are valid, and objects of other kinds are passed over")
+    .addHelpText("after", example("tidemark apply -R -f manifests/ --cluster eu-1", "kustomize build | tidemark apply -f - --cluster eu-1"))
+    .addOption(dryRun())
+    .addOption(validateOption())
+    .option("--prune", "then delete what has the labels of -l and is in no document, in the namespaces of the documents")
+    .option("-l, --selector <selector>", "with --prune: the labels of what these documents own, which each of them must have")
+    .action(async (options: ApplyCommandOptions & ScopeOptions) => {
+      const { readSources } = await code.sources();
+      const sources = await readSources(options, io.stdin);
+      const { sources: registered, others } = (await code.documents()).sourcesIn(sources);
+      const plan = options.prune || options.selector !== undefined ? (await code.prune()).prunePlan(options, sources) : undefined;
+      await run(options, "edit", async (session, printer) => {
+        const isDry = options.dryRun === true;
+        // A refused autoscaler must leave no source registered, so that all of them are checked before.
+        if (others && registered.length > 0 && !isDry) await (await code.edit()).check(session, sources, options);
+        await (await code.source()).applySources(session, printer, registered, isDry);
+        if (!others) return;
+        const applied = await (await code.edit()).apply(session, { printer, io }, sources, options);
+        if (plan) await (await code.prune()).prune(session.service, printer, applied, { ...plan, dryRun: isDry });
+      });
+    });
+  for (const [verb, about] of STRICT)
+    withFiles(withScope(root.command(verb)))
+      .description(about)
+      .addHelpText("after", example(`tidemark ${verb} -f web.yaml --cluster eu-1`))
+      .addOption(dryRun())
+      .addOption(validateOption())
+      .action(async (options: ApplyCommandOptions & ScopeOptions) => {
+        const sources = await (await code.sources()).readSources(options, io.stdin);
+        await run(
+          options,
+          "edit",
+          async (session, printer) => void (await (await code.edit()).apply(session, { printer, io }, sources, { ...options, only: verb })),
+        );
+      });
+  withOptionalFiles(withLabels(root.command("delete")))
+    .description("delete autoscalers by name, by labels, or those that manifests name; a workload keeps its count, and the history stays")
+    .argument("[names...]", NAMES)
+    .addOption(dryRun())
+    .option("--ignore-not-found", "what does not exist is no error")
+    .addHelpText(
+      "after",
+      example("tidemark delete shop/web", "tidemark delete -l app=old -n shop --dry-run", "tidemark delete -f manifests/ --ignore-not-found"),
+    )
+    .action((names: readonly string[], options: ChoiceOptions & DeleteOptions) => deleteCommand(names, options, { run, io }));
+  withLabels(root.command("pause"))
+    .description("pause autoscalers; their workloads keep their counts")
+    .argument("[names...]", NAMES)
+    .option("--until <time>", "end of the pause: RFC 3339, or a duration from now")
+    .action((names: readonly string[], options: ChoiceOptions & { readonly until?: string }) =>
+      onChosen({ run, io }, { command: "pause", names, options }, async (session, printer, chosen) =>
+        (await code.edit()).pause(session, printer, chosen, options.until),
+      ),
+    );
+  withLabels(root.command("resume"))
+    .description("resume paused autoscalers")
+    .argument("[names...]", NAMES)
+    .action((names: readonly string[], options: ChoiceOptions) =>
+      onChosen({ run, io }, { command: "resume", names, options }, async (session, printer, chosen) =>
+        (await code.edit()).resume(session, printer, chosen),
+      ),
+    );
+};
+
+/** As kubectl has them beside `apply`, for scripts that must not meet an autoscaler, or none. */
+const STRICT = [
+  ["create", "create autoscalers; nothing is stored where one of them exists"],
+  ["replace", "replace autoscalers; nothing is stored where one of them does not exist"],
+] as const;
+
+const withLabels = (command: Command): Command =>
+  withSelector(withEditScopes(command)).option("--all", "all autoscalers of the namespace, or with -A of every namespace");
+
+interface Place {
+  readonly run: Run;
+  readonly io: CommandIo;
+}
+
+interface Call {
+  readonly command: string;
+  readonly names: readonly string[];
+  readonly options: ChoiceOptions;
+}
+
+/** The names and options are read before anything is opened. */
+const onChosen = async (
+  { run }: Place,
+  { command, names, options }: Call,
+  work: (session: Session, printer: Printer, chosen: readonly Chosen[]) => Promise<void>,
+): Promise<void> => {
+  const { choiceOfEdit, chosenForEdit } = await code.choice();
+  const choice = choiceOfEdit(command, names, options);
+  return run(options, "edit", async (session, printer) => {
+    const chosen = await chosenForEdit(session.service, choice);
+    if (chosen.length === 0) printer.report((await import("../select/listed-autoscalers.ts")).nothingListed(options));
+    await work(session, printer, chosen);
+  });
+};
+
+/** The names are read before anything is opened, and all manifests before anything is deleted. */
+const deleteCommand = async (names: readonly string[], options: ChoiceOptions & DeleteOptions, { run, io }: Place): Promise<void> => {
+  if (options.filename === undefined)
+    return onChosen({ run, io }, { command: "delete", names, options }, async (session, printer, chosen) =>
+      (await code.edit()).remove(session, printer, chosen, options),
+    );
+  const filter = filterOf(options);
+  const other = names[0] ?? (["selector", "all", "clusters"] as const).find((name) => options[name] !== undefined);
+  if (other !== undefined)
+    throw usage(`Cannot delete ${names[0] === undefined ? `by --${other}` : `"${other}"`} and the manifests of -f together: give one of them`);
+  const [{ readSources }, { resourcesIn }] = await Promise.all([code.sources(), import("../select/manifest-names.ts")]);
+  const files = await readSources({ ...options, filename: options.filename }, io.stdin);
+  const { sources, others } = (await code.documents()).sourcesIn(files);
+  const { resources, passedOver } = others ? resourcesIn(files, filter) : { resources: [], passedOver: [] };
+  return run(options, "edit", async (session, printer) => {
+    await (await code.source()).removeSources(session, printer, sources, options);
+    const unread = passedOver.filter(({ kind }) => kind !== "MetricSource");
+    if (unread.length > 0) printer.report(passedOverText(unread));
+    await (await code.edit()).remove(session, printer, resources, options);
+  });
+};

@@ -1,0 +1,142 @@
+import { type Command, Option } from "commander";
+import { example } from "../command-examples.ts";
+import type { ImportOptions } from "../commands/import.ts";
+import type { ShadowOptions } from "../commands/shadow.ts";
+import type { TakeoverOptions } from "../commands/takeover.ts";
+import type { WritersOptions } from "../commands/writers.ts";
+import { type CommandIo, type Printer, showsOf } from "../io.ts";
+import { output } from "../options/output-option.ts";
+import type { Run } from "../options/run-command.ts";
+import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope } from "../options/scope-options.ts";
+import { TRIGGER_SOURCE } from "../select/trigger-sources.ts";
+import { namedResources, oneResource } from "../select/selected-names.ts";
+import { usage } from "../usage-error.ts";
+
+/** Commands that move autoscalers from the controllers of a cluster to Tidemark. */
+export const migrationCommands = (root: Command, run: Run, io: CommandIo, printer: Printer): void => {
+  const place: Place = { run, io, printer };
+  withScope(root.command("import"))
+    .description("print the HPAs, WatermarkPodAutoscalers and ScaledObjects of a cluster as manifests, with your own rights; or store them")
+    .option("--kubeconfig <file>", "your kubeconfig for the cluster (default: that of --cluster, where it is connected by one)")
+    .option("--context <context>", "context of the kubeconfig")
+    .option("-A, --all-namespaces", "of every namespace, which is the default")
+    .option("-l, --selector <selector>", "only those with these labels: app=web,tier!=db")
+    .addOption(
+      new Option("--as <form>", "the kind of each object, or PodAutoscalers that decide the same").choices(["same", "native"]).default("same"),
+    )
+    .option(...TRIGGER_SOURCE)
+    .option("--apply", "store them for --cluster, as apply does")
+    .addOption(output(["yaml", "json"]))
+    .addHelpText(
+      "after",
+      example("tidemark import --kubeconfig ~/.kube/config -n shop", "tidemark import --kubeconfig ~/.kube/config --cluster eu-1 --apply"),
+    )
+    .action((options: ImportOptions & ScopeOptions) => importCommand(options, place));
+  withScope(root.command("shadow"))
+    .description("compare what autoscalers decide beside another controller with what that one does")
+    .argument("[name...]", `${ONE_NAME} (default: a line for each in the state shadow)`)
+    .option("-A, --all-namespaces", "in every namespace, which is the default")
+    .option("--since <time>", "from this time on: RFC 3339, or a duration ago", "24h")
+    .option("--until <time>", "up to this time (default: now)")
+    .addOption(output(["text", "json", "csv"]))
+    .addHelpText("after", example("tidemark shadow", "tidemark shadow shop/web --since 2h", "tidemark shadow shop/web -o csv > web.csv"))
+    .action((names: readonly string[], options: ShadowOptions & ScopeOptions & { readonly allNamespaces?: true }) => {
+      const filter = filterOf(options);
+      if (options.allNamespaces && (names.length > 0 || options.namespace !== undefined))
+        throw usage(`Cannot use -A together with ${names.length > 0 ? `"${names.join(" ")}"` : `-n "${options.namespace}"`}: give one of them`);
+      const of = names.length === 0 ? filter : oneResource("compare", names, filter);
+      const shows = showsOf(names.length === 0 && options.output === "text" ? "table" : options.output);
+      return run(options, shows, async (session, out) => (await import("../commands/shadow.ts")).shadow(session, out, of, options));
+    });
+  withScope(root.command("writers"))
+    .description("say from audit logs of an API server who wrote each count, and whether a workload ever had two writers; exit code 1 when one had")
+    .requiredOption(
+      "--audit-log <file>",
+      "an audit log, one event a line (repeatable, the oldest first)",
+      (file: string, before: readonly string[]) => [...before, file],
+      [],
+    )
+    .addOption(output(["table", "json", "yaml"]))
+    .addHelpText(
+      "after",
+      example("tidemark writers --audit-log audit.log --cluster eu-1", "tidemark writers --audit-log audit.log -n shop -o json > evidence.json"),
+    )
+    .action((options: WritersOptions & ScopeOptions) =>
+      run(options, showsOf(options.output), async (session, out) => (await import("../commands/writers.ts")).writers(session, out, options)),
+    );
+  takeoverCommand(root, place, {
+    name: "takeover",
+    words:
+      "bring the other controller of autoscalers in the state shadow to rest, with your own rights; it goes on again where the first syncs cannot read or scale",
+    calls: [
+      "tidemark takeover shop/web --kubeconfig ~/.kube/config",
+      "tidemark takeover -A -l team=shop --wait 30m --pause-between 1m --kubeconfig ~/.kube/config",
+    ],
+  });
+  takeoverCommand(root, place, {
+    name: "handback",
+    words: "undo a takeover: pause the autoscaler, let the other controller go on, and stay in its shadow",
+    calls: ["tidemark handback shop/web --kubeconfig ~/.kube/config", "tidemark handback -A -l team=shop --kubeconfig ~/.kube/config"],
+  });
+};
+
+interface Switching {
+  readonly name: "takeover" | "handback";
+  readonly words: string;
+  readonly calls: readonly string[];
+}
+
+const takeoverCommand = (root: Command, { run, io }: Place, { name, words, calls }: Switching): void => {
+  const command = withScope(root.command(name))
+    .description(words)
+    .argument("[names...]", NAMES)
+    .requiredOption("--kubeconfig <file>", "your kubeconfig for the cluster")
+    .option("--context <context>", "context of the kubeconfig")
+    .option("--batch <n>", "how many at once; the first one by itself, then twice as many each time", "10")
+    .option("--pause-between <duration>", "wait between two batches")
+    .option("--max-failures <n>", "begin no other after more failed switches than this", "0");
+  command
+    .option("-A, --all-namespaces", name === "takeover" ? "all that are in the state shadow" : "all that were taken over")
+    .option("-l, --selector <selector>", "those of them with these labels: app=web,tier!=db");
+  if (name === "takeover")
+    command
+      .option("--wait <duration>", "how long each may wait until both want the count that there is, and all its metrics are read", "10m")
+      .option("--force", "also where a metric is missing, the count would move at the switch, or KEDA has scaled to zero");
+  command.addOption(output(["text", "json"]));
+  command.addHelpText("after", example(...calls)).action(async (names: readonly string[], options: TakeoverOptions & ScopeOptions) => {
+    const code = await import("../commands/takeover.ts");
+    code.batchesOf(names, options);
+    const filter = filterOf(options);
+    const chosen = { filter, resources: names.length === 0 ? [] : namedResources(names, filter) };
+    return run(options, options.output === "text" ? "edit" : "document", (session, printer) => code[name](session, { printer, io }, chosen, options));
+  });
+};
+
+interface Place {
+  readonly run: Run;
+  readonly io: CommandIo;
+  readonly printer: Printer;
+}
+
+const importCommand = async (options: ImportOptions & ScopeOptions, { run, io, printer: own }: Place): Promise<void> => {
+  const { checkImport, kubeconfigOf, printImport, readImport, refuseIncomplete, sourceOf, tellFindings } = await import("../commands/import.ts");
+  checkImport(options);
+  // Without a cluster nothing of Tidemark is read, so that no data folder and no stack is needed.
+  if (options.kubeconfig !== undefined && !options.apply) {
+    const result = await readImport(await kubeconfigOf(options, undefined), options);
+    await printImport(own, result, options.output);
+    return refuseIncomplete(result);
+  }
+  return run(options, options.apply ? "edit" : "document", async (session, printer) => {
+    const result = await readImport(await kubeconfigOf(options, session), options);
+    if (!options.apply) await printImport(printer, result, options.output);
+    else {
+      tellFindings(printer, result);
+      const { apply } = await import("../commands/edit.ts");
+      const { cluster = "" } = options;
+      if (result.manifests.length > 0) await apply(session, { printer, io }, [sourceOf(result)], { filename: [], cluster, validate: "strict" });
+      else printer.report("No autoscalers to store");
+    }
+    refuseIncomplete(result);
+  });
+};

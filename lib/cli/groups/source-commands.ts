@@ -1,0 +1,194 @@
+import { type Command, Option } from "commander";
+import {
+  AUTH_KINDS,
+  SERVICE_SCHEMES,
+  SIGNED_SERVICE_NAMES,
+  SOURCE_KINDS,
+  type SignedService,
+  type SourceAuth,
+  type SourceService,
+} from "../../model/metric-source.ts";
+import { present } from "../../fields/json.ts";
+import type { SourceQuestion } from "../../source-client/check-source.ts";
+import type { NewSource } from "../../service/sources/requests.ts";
+import { repeatable, withTarget } from "../options/command-options.ts";
+import { showsOf } from "../io.ts";
+import type { DocumentFormat } from "../output/document-text.ts";
+import { output } from "../options/output-option.ts";
+import type { Run } from "../options/run-command.ts";
+import type { ScopeOptions } from "../options/scope-options.ts";
+import { usage } from "../usage-error.ts";
+
+/** Loads the code when a command runs, so that help, the version and usage errors start fast. */
+const code = () => import("../commands/source.ts");
+
+interface PutOptions extends ScopeOptions {
+  readonly kind: NewSource["kind"];
+  readonly url?: string;
+  readonly service?: string;
+  readonly scheme: SourceService["scheme"];
+  readonly awsRegion?: string;
+  readonly role?: string;
+  readonly externalId?: string;
+  readonly workspace?: string;
+  readonly maxSamples?: string;
+  readonly queue?: readonly string[];
+  readonly metricNamespace?: readonly string[];
+  readonly account?: readonly string[];
+  readonly search?: true;
+  readonly auth?: SourceAuth["kind"];
+  readonly secret?: string;
+  readonly authHeader?: string;
+  readonly authService?: SignedService;
+  readonly header?: readonly string[];
+  readonly parameter?: readonly string[];
+  readonly forCluster: readonly string[];
+  readonly forNamespace: readonly string[];
+  readonly timeoutSeconds?: string;
+  readonly maxMetrics?: string;
+  readonly private?: true;
+}
+
+type CheckSourceOptions = ScopeOptions & SourceQuestion & { readonly cluster?: string; readonly output: "table" | DocumentFormat };
+
+/** `tidemark source …`: where metrics come from that no cluster serves. */
+export const sourceCommands = (parent: Command, run: Run): void => {
+  withTarget(parent.command("put"))
+    .description("register a metric source, or replace the one of this name")
+    .argument("<name>")
+    .addOption(new Option("--kind <kind>", "what it is").choices(SOURCE_KINDS).default("prometheus"))
+    .option("--service <namespace/name:port[/path]>", "a service of each cluster, asked through the API server of the cluster")
+    .addOption(new Option("--scheme <scheme>", "how the API server calls the service").choices(SERVICE_SCHEMES).default("http"))
+    .option("--url <url>", "its address, where it is no service of the clusters")
+    .option("--aws-region <region>", "the Region of AWS, for sqs, amp, cloudwatch and --auth sigv4")
+    .option("--role <arn>", "the role that is assumed, named STACK-source-NAME, for sqs, amp, cloudwatch and --auth sigv4")
+    .option("--external-id <id>", "the ExternalId that the trust of the role asks for")
+    .option("--workspace <id>", "the workspace of amp: ws-1a2b3c")
+    .option("--max-samples <count>", "samples that one question to amp may process (default: 1000000)")
+    .option("--queue <pattern>", "queues that may be counted: orders, 'orders-*' or ACCOUNT/PATTERN; repeatable", repeatable)
+    .option("--metric-namespace <pattern>", "namespaces of CloudWatch that may be asked: AWS/SQS or 'AWS/*'; repeatable", repeatable)
+    .option("--account <id>", "accounts whose metrics of CloudWatch may be asked beside those of the account of the role; repeatable", repeatable)
+    .option("--search", "expressions of CloudWatch may find their own series (SEARCH, SELECT), in any namespace and at any cost")
+    .requiredOption("--for-cluster <pattern>", "clusters that may ask it: eu-1, 'prod-*' or '*'; repeatable", repeatable)
+    .requiredOption("--for-namespace <pattern>", "namespaces whose autoscalers may name it; repeatable", repeatable)
+    .addOption(new Option("--auth <kind>", "how it is asked: with a secret, or signed by the role (sigv4)").choices(AUTH_KINDS))
+    .option("--secret <id>", "the secret in Secrets Manager, named FOLDER/source.NAME")
+    .option("--auth-header <name>", "the header of --auth header")
+    .addOption(new Option("--auth-service <service>", "the service of AWS that guards the address, for --auth sigv4").choices(SIGNED_SERVICE_NAMES))
+    .option("--header <name=value>", "a fixed header, such as a tenant; repeatable", repeatable)
+    .option("--parameter <name=value>", "a fixed parameter; repeatable", repeatable)
+    .option("--timeout-seconds <seconds>", "time limit of one question, 1 to 10 (default: 3)")
+    .option("--max-metrics <count>", "different questions of one sync at most (default: 1000)")
+    .option("--private", "its address may be in a private network, and be asked without TLS")
+    .action((name: string, options: PutOptions) =>
+      run(options, "edit", async (session, printer) => (await code()).put(session, printer, newSource(name, options))),
+    );
+  withTarget(parent.command("list"))
+    .description("list the registered sources")
+    .addOption(output(["table", "json", "yaml"]))
+    .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
+      run(options, showsOf(options.output), async (session, printer) => (await code()).list(session, printer, options.output)),
+    );
+  withTarget(parent.command("status"))
+    .description("show what the newest syncs got from each source, its last error, and what asking it costs")
+    .addOption(output(["table", "json", "yaml"]))
+    .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
+      run(options, showsOf(options.output), async (session, printer) =>
+        (await import("../commands/source-use.ts")).sourceStatus(session, printer, options.output),
+      ),
+    );
+  withTarget(parent.command("describe"))
+    .description("show a source with all of its fields")
+    .argument("<name>")
+    .addOption(output(["yaml", "json"]))
+    .action((name: string, options: ScopeOptions & { readonly output: DocumentFormat }) =>
+      run(options, showsOf(options.output), async (session, printer) => (await code()).describe(session, printer, name, options.output)),
+    );
+  withTarget(parent.command("check"))
+    .description("ask a source from where the syncs ask it, and say what to do where it does not answer")
+    .argument("<name>")
+    .option("--cluster <cluster>", "ask it for this cluster; a service of the clusters is otherwise asked in each")
+    .option("--query <promql>", "of a Prometheus: what to ask (default: vector(1))")
+    .option("--path <path>", "of http: the path of the document")
+    .option("--pointer <pointer>", "of http: the JSON Pointer to a number in it")
+    .option("--queue <name>", "of sqs: a queue that it allows")
+    .addOption(output(["table", "json", "yaml"]))
+    .action((name: string, { cluster, query, path, pointer, queue, ...options }: CheckSourceOptions) =>
+      run({ ...options, ...(cluster !== undefined && { cluster }) }, showsOf(options.output), async (session, printer) =>
+        (await code()).check(session, printer, { name, ...present({ cluster, query, path, pointer, queue }) }, options.output),
+      ),
+    );
+  withTarget(parent.command("delete"))
+    .description("forget a source; metrics that name it are then missing, and their workloads keep their count")
+    .argument("<name>")
+    .action((name: string, options: ScopeOptions) => run(options, "edit", async (session, printer) => (await code()).remove(session, printer, name)));
+};
+
+/** Reads the options of `source put`. Throws usage errors that name the option. */
+const newSource = (name: string, options: PutOptions): NewSource => ({
+  name,
+  kind: options.kind,
+  ...(options.url !== undefined && { url: options.url }),
+  ...(options.service !== undefined && { service: serviceIn(options.service, options.scheme) }),
+  ...awsOf(options),
+  ...authOf(options),
+  ...(options.header && { headers: pairsIn("--header", options.header) }),
+  ...(options.parameter && { parameters: pairsIn("--parameter", options.parameter) }),
+  clusters: options.forCluster,
+  namespaces: options.forNamespace,
+  ...(options.timeoutSeconds !== undefined && { timeoutSeconds: Number(options.timeoutSeconds) }),
+  ...(options.maxMetrics !== undefined && { maxMetrics: Number(options.maxMetrics) }),
+  ...(options.private && { private: true }),
+});
+
+const SERVICE = /^([^/:]+)\/([^/:]+):([^/:]+)(\/.*)?$/;
+
+const serviceIn = (text: string, scheme: SourceService["scheme"]): SourceService => {
+  const [, namespace, name, port, path = ""] = SERVICE.exec(text) ?? [];
+  if (namespace === undefined || name === undefined || port === undefined)
+    throw usage(`Cannot read --service "${text}": give NAMESPACE/NAME:PORT, such as monitoring/prometheus:9090`);
+  return { namespace, name, port, scheme, path };
+};
+
+const awsOf = (options: PutOptions): Pick<NewSource, "aws"> => {
+  const { awsRegion: region, role, externalId, workspace, maxSamples, queue, metricNamespace, account, search } = options;
+  if (![region, role, externalId, workspace, maxSamples, queue, metricNamespace, account, search].some((given) => given !== undefined)) return {};
+  if (region === undefined || role === undefined || externalId === undefined)
+    throw usage("Cannot reach AWS: --aws-region, --role and --external-id need each other");
+  return {
+    aws: {
+      region,
+      roleArn: role,
+      externalId,
+      ...(workspace !== undefined && { workspace }),
+      ...(maxSamples !== undefined && { maxSamples: Number(maxSamples) }),
+      ...(queue && { queues: queue }),
+      ...(metricNamespace && { metricNamespaces: metricNamespace }),
+      ...(account && { accounts: account }),
+      ...(search && { search }),
+    },
+  };
+};
+
+const authOf = (options: PutOptions): { readonly auth?: SourceAuth } => {
+  const { auth, secret, authHeader, authService } = options;
+  if (auth === "sigv4" || authService !== undefined) return { auth: signedAuthOf(options) };
+  if (auth === undefined && secret === undefined && authHeader === undefined) return {};
+  if (auth === undefined || secret === undefined) throw usage("Cannot authenticate: --auth and --secret need each other");
+  return { auth: { kind: auth, secretId: secret, ...(authHeader !== undefined && { header: authHeader }) } };
+};
+
+const signedAuthOf = ({ auth, secret, authHeader, authService }: PutOptions): SourceAuth => {
+  if (auth !== "sigv4" || authService === undefined) throw usage("Cannot sign requests: --auth sigv4 and --auth-service need each other");
+  if (secret === undefined && authHeader === undefined) return { kind: auth, service: authService };
+  throw usage("Cannot sign requests with a secret: --auth sigv4 takes neither --secret nor --auth-header, because the role signs");
+};
+
+const pairsIn = (option: string, texts: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    texts.map((text) => {
+      const at = text.indexOf("=");
+      if (at < 1) throw usage(`Cannot read ${option} "${text}": give NAME=VALUE`);
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );

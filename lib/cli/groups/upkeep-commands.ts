@@ -1,0 +1,98 @@
+import type { Command } from "commander";
+import { withTarget } from "../options/command-options.ts";
+import type { SheetOptions } from "../commands/describe.ts";
+import type { FreezeOptions } from "../commands/fleet.ts";
+import type { ResetOptions } from "../commands/partition-commands.ts";
+import { showsOf } from "../io.ts";
+import type { DocumentFormat } from "../output/document-text.ts";
+import { output } from "../options/output-option.ts";
+import type { Run } from "../options/run-command.ts";
+import type { ScopeOptions } from "../options/scope-options.ts";
+
+/** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
+const code = {
+  cluster: () => import("../commands/cluster-commands.ts"),
+  fleet: () => import("../commands/fleet.ts"),
+  partition: () => import("../commands/partition-commands.ts"),
+};
+
+export const clusterCommands = (parent: Command, run: Run): void => {
+  withTarget(parent.command("list"))
+    .description("list clusters")
+    .addOption(output(["table", "json", "yaml"]))
+    .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
+      run(options, showsOf(options.output), async (session, printer) => (await code.cluster()).list(session, printer, options.output)),
+    );
+  withTarget(parent.command("describe"))
+    .description("describe one cluster")
+    .argument("<name>")
+    .addOption(output(["text", "json", "yaml"]))
+    .action((name: string, options: ScopeOptions & SheetOptions) =>
+      run(options, showsOf(options.output), async (session, printer) => (await code.cluster()).describe(session, printer, name, options.output)),
+    );
+  withTarget(parent.command("pause"))
+    .description("pause a cluster; its workloads keep their counts")
+    .argument("<name>")
+    .option("--until <time>", "end of the pause: RFC 3339, or a duration from now")
+    .action((name: string, options: ScopeOptions & { readonly until?: string }) =>
+      run(options, "edit", async (session, printer) => (await code.cluster()).pause(session, printer, name, options.until)),
+    );
+  withTarget(parent.command("resume"))
+    .description("resume a paused cluster")
+    .argument("<name>")
+    .action((name: string, options: ScopeOptions) =>
+      run(options, "edit", async (session, printer) => (await code.cluster()).resume(session, printer, name)),
+    );
+  withTarget(parent.command("remove"))
+    .description("remove a cluster that has no autoscalers")
+    .argument("<name>")
+    .action((name: string, options: ScopeOptions) =>
+      run(options, "edit", async (session, printer) => (await code.cluster()).remove(session, printer, name)),
+    );
+};
+
+export const partitionCommands = (parent: Command, run: Run): void => {
+  withTarget(parent.command("describe"))
+    .description("describe windows pages and open intents, and the autoscalers that hold because one cannot be read")
+    .argument("<cluster/partition>")
+    .addOption(output(["text", "json", "yaml"]))
+    .action((path: string, options: ScopeOptions & SheetOptions) =>
+      run(options, showsOf(options.output), async (session, printer) => (await code.partition()).describe(session, printer, path, options.output)),
+    );
+  withTarget(parent.command("reset"))
+    .description("show what of a partition cannot be read or is ahead of the clock; with --yes repair it, and its autoscalers go on at their limits")
+    .argument("<cluster/partition>")
+    .option("--yes", "confirm that what cannot be read is lost")
+    .action((path: string, options: ScopeOptions & ResetOptions) =>
+      run(options, options.yes ? "edit" : "document", async (session, printer) => (await code.partition()).reset(session, printer, path, options)),
+    );
+};
+
+export const fleetCommands = (parent: Command, run: Run): void => {
+  withTarget(parent.command("freeze"))
+    .description("freeze the fleet; every workload keeps its count")
+    .requiredOption("--reason <text>", "reason that describe and the log show")
+    .option("--replace", "replace the reason of a fleet that is already frozen")
+    .action(async (options: ScopeOptions & FreezeOptions) => {
+      const fleet = await code.fleet();
+      const reason = fleet.reasonOf(options);
+      return run(options, "edit", async (session, printer) => fleet.freeze(session, printer, reason, options.replace === true));
+    });
+  withTarget(parent.command("thaw"))
+    .description("thaw the fleet")
+    .action((options: ScopeOptions) => run(options, "edit", async (session, printer) => (await code.fleet()).thaw(session, printer)));
+  withTarget(parent.command("adopt"))
+    .description("for tables that were restored or copied: go on with them, every past scale unknown and the fleet frozen")
+    .option("--yes", "confirm that no other stack goes on with the former tables")
+    .action(async (options: ScopeOptions & ResetOptions) => {
+      const fleet = await code.fleet();
+      fleet.confirmed(options);
+      return run(options, "edit", async (session, printer) => fleet.adopt(session, printer));
+    });
+  withTarget(parent.command("describe"))
+    .description("show whether the fleet is frozen, since when, by which user and why")
+    .addOption(output(["text", "json", "yaml"]))
+    .action((options: ScopeOptions & SheetOptions) =>
+      run(options, showsOf(options.output), async (session, printer) => (await code.fleet()).describe(session, printer, options)),
+    );
+};

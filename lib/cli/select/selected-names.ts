@@ -1,0 +1,108 @@
+import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import type { AutoscalerQuery, Filter, Service } from "../../service/service.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import { kindOf } from "../output/kubernetes-object.ts";
+import { usage } from "../usage-error.ts";
+
+/** One autoscaler that a command names. With `kind` it is meant only if it has that kind. */
+export interface Resource extends Filter {
+  readonly name: string;
+  readonly kind?: string;
+}
+
+/** What the words after a command select. Without resources every autoscaler is meant, or every one of the kinds. */
+export interface Selection {
+  readonly kinds?: readonly string[];
+  readonly resources: readonly Resource[];
+}
+
+/** The words of kubectl for each kind; the group can follow, as in "podautoscalers.tidemark.dev". */
+const KINDS = [
+  { kind: "PodAutoscaler", words: /^(pas?|podautoscalers?)(\.(v\w+\.)?tidemark\.dev)?$/i },
+  { kind: "HorizontalPodAutoscaler", words: /^(hpas?|horizontalpodautoscalers?)(\.(v\w+\.)?autoscaling)?$/i },
+  { kind: "WatermarkPodAutoscaler", words: /^(wpas?|watermarkpodautoscalers?)(\.(v\w+\.)?datadoghq\.com)?$/i },
+] as const;
+
+const kindNamed = (word: string): string | undefined => KINDS.find(({ words }) => words.test(word))?.kind;
+
+/** "pa.spec.maxReplicas" names a field of a PodAutoscaler, as `kubectl explain` reads it; undefined for the name of an autoscaler. Throws a usage error for a field of another kind. */
+export const schemaField = (word: string): string | undefined => {
+  const [kind = "", part = ""] = word.split(".");
+  if (kindNamed(kind) === undefined || !["spec", "status", "metadata"].includes(part)) return undefined;
+  if (kindNamed(kind) === "PodAutoscaler") return word.slice(kind.length + 1);
+  throw usage(`Cannot explain the field "${word}": its API documents it; call kubectl explain ${word}`);
+};
+
+/** The kinds of "hpa" and of "hpa,wpa"; undefined for every other word. */
+const kindsNamed = (word: string): readonly string[] | undefined => {
+  const kinds = word.split(",").flatMap((part) => kindNamed(part) ?? []);
+  return kinds.length === word.split(",").length ? kinds : undefined;
+};
+
+/** Reads "web api", "hpa web api", "hpa/web wpa/api", "hpa" and "hpa,wpa". A path with three parts has no type. */
+export const selectionOf = (words: readonly string[], filter: Filter): Selection => {
+  const [first = "", ...rest] = words;
+  const kinds = kindsNamed(first);
+  if (kinds === undefined) return { resources: words.map((word) => ({ ...filter, ...resourceOf(word) })) };
+  const [kind = first, ...more] = kinds;
+  if (more.length > 0 && rest.length > 0) throw usage(`Cannot read "${words.join(" ")}": give one type before names`);
+  const typed = rest.find((word) => resourceOf(word).kind !== undefined);
+  if (typed !== undefined) throw usage(`Cannot read "${first} ${typed}": write ${first} once, or ${first}/NAME for each name`);
+  return { kinds, resources: rest.map((name) => ({ ...filter, name, kind })) };
+};
+
+/** Like `selectionOf`, for a command that needs a name. */
+export const namedResources = (words: readonly string[], filter: Filter): readonly Resource[] => {
+  const { resources } = selectionOf(words, filter);
+  if (resources.length === 0) throw usage(`Cannot choose an autoscaler: give its name, such as ${words[0] ?? "web"}${words[0] ? "/web" : ""}`);
+  return resources;
+};
+
+/** The one autoscaler that a command takes: "web", "hpa/web" or "hpa web". */
+export const oneResource = (command: string, words: readonly string[], filter: Filter): Resource => {
+  const [resource, ...more] = namedResources(words, filter);
+  if (!resource || more.length > 0) throw usage(`Cannot ${command} ${more.length + 1} autoscalers at once: give one name`);
+  return resource;
+};
+
+const resourceOf = (word: string): Resource => {
+  const [type = "", name, ...more] = word.split("/");
+  const kind = name === undefined || more.length > 0 ? undefined : kindNamed(type);
+  return name !== undefined && kind !== undefined ? { name, kind } : { name: word };
+};
+
+/** What names one autoscaler to the service. An edit of another kind than the one that was meant is refused before it is made. */
+export const queryFor = async (service: Pick<Service, "get">, resource: Resource): Promise<AutoscalerQuery> => {
+  const { kind, ...query } = resource;
+  if (kind === undefined) return query;
+  const { cluster, namespace, name } = mustHaveKind(await service.get(query), kind);
+  return { cluster, namespace, name };
+};
+
+/** The same for events and edits of the past, which a deleted autoscaler has too: its kind is not known any more. */
+export const queryForPast = async (service: Pick<Service, "get">, resource: Resource): Promise<AutoscalerQuery> => {
+  try {
+    return await queryFor(service, resource);
+  } catch (error) {
+    if (!isTidemarkError(error, "service.unknown")) throw error;
+    const { kind: _kind, ...query } = resource;
+    return query;
+  }
+};
+
+/** Throws `cli.other-kind` if the autoscaler has another kind than the one that was meant. */
+export const mustHaveKind = <View extends AutoscalerView>(view: View, kind: string | undefined): View => {
+  const own = kindOf(view);
+  if (kind === undefined || own === kind) return view;
+  const { cluster, namespace, name } = view;
+  throw new TidemarkError(
+    "cli.other-kind",
+    `Cannot find ${kind} "${name}": "${name}" in namespace "${namespace}" of cluster "${cluster}" is a ${own}`,
+    {
+      cluster,
+      namespace,
+      name,
+      kind: own,
+    },
+  );
+};
