@@ -33,7 +33,7 @@ export const signedPost = async (
   return { secure: protocol === "https:", options: { method: "POST", hostname, path, headers, ...(port !== "" && { port }) }, body };
 };
 
-/** The environment variables are those of the AWS SDK. */
+/** The environment variables have the names of the AWS SDK's. */
 const serviceUrl = (service: SignedRequest["service"], region: string): URL =>
   new URL(
     process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ||

@@ -21,7 +21,7 @@ type RowsInput = RowQuery & { readonly page?: string };
  * One page of rows, cluster by cluster. Its entity tag is weak, and stands for all that the rows show but their ages: with If-None-Match, an answer that shows the same is a 304 without a body.
  */
 export const rowsPage = async (service: QueryService, { page: token, fields, known, ...query }: RowsInput, context: RouteContext): Promise<Reply> => {
-  // The marks are no part of the question: those of a later page may be others.
+  // The marks are no part of the question: a later page may have others.
   const question = { ...query, ...(fields && { fields }) };
   const after = token === undefined ? undefined : cursorIn(CURSOR, question, token).cluster;
   const limits = { ...context.limits, bytes: PAGE_FACTOR * context.limits.bytes };

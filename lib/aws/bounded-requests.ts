@@ -22,7 +22,7 @@ export interface RequestLimits {
 export const boundedRequests = (limits: RequestLimits, onDate: OnDate = () => {}, surroundings: Surroundings = {}): NodeHttpHandler =>
   new BoundedHandler(limits, onDate, surroundings);
 
-/** Connections and time, where they are not those of the machine. */
+/** Connections and time, where they are not the machine's. */
 export interface Surroundings {
   readonly httpAgent?: Agent;
   /** A signal that aborts after a time. */

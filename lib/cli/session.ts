@@ -90,7 +90,7 @@ const checkHere: NonNullable<ServiceContext["checkConnection"]> = async (target)
     import("../cluster/check/check-connection.ts"),
     import("../cluster/access/on-this-machine.ts"),
   ]);
-  // The real clock also where that of the folder is virtual: tokens and certificates age in real time.
+  // The real clock also where the folder's is virtual: tokens and certificates age in real time.
   return checkConnection(target, { clock: Date.now, trusted: ON_THIS_MACHINE });
 };
 

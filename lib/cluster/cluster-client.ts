@@ -43,7 +43,7 @@ export interface ServiceRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** `bytes` are the unpacked body. Any status is an answer: it may be that of the API server or that of the service. */
+/** `bytes` are the unpacked body. Any status is an answer: it may come from the API server or from the service. */
 export type ServiceAnswer =
   | { readonly kind: "answered"; readonly status: number; readonly bytes: Buffer }
   | { readonly kind: "failed"; readonly failure: ApiFailure };

@@ -24,7 +24,7 @@ export interface ConnectOptions {
   readonly clock: () => number;
   /** Milliseconds of a monotonic clock, for budgets. */
   readonly elapsed?: () => number;
-  /** Time and connections of the calls, where they are not those of the machine: the simulation has its own. */
+  /** Time and connections of the calls, where they are not the machine's: the simulation has its own. */
   readonly surroundings?: Surroundings;
   /** What a record or manifest may use on this machine. In functions it may use nothing; the embedded run trusts its own machine (access/on-this-machine.ts). */
   readonly trusted?: Trusted;

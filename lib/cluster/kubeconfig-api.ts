@@ -17,7 +17,7 @@ import { decodeDocument } from "./wire/decode-json.ts";
 
 export type ApiAnswer<Value> = { readonly kind: "done"; readonly value: Value } | { readonly kind: "failed"; readonly failure: ApiFailure };
 
-/** The objects of a cluster with the rights of a kubeconfig: those of a person, never those of the syncs. A failed call is a value. No edit is repeated. */
+/** The objects of a cluster with the rights of a kubeconfig, which are a person's and never the syncs'. A failed call is a value. No edit is repeated. */
 export interface KubeconfigApi {
   /** Every object of the kind, of one namespace or of all. */
   readonly list: (kind: KindPath, namespace?: string) => Promise<ApiAnswer<readonly JsonObject[]>>;

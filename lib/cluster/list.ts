@@ -143,7 +143,7 @@ interface PageAt {
 /** True for the failure of an answer with more than may be read. Fewer objects may be readable. */
 export const isTooLarge = ({ code, reason }: ApiFailure): boolean => code === 0 && reason === ANSWER_TOO_LARGE;
 
-/** As many objects as a full page, unless those of this page say that so many would have too many bytes. */
+/** As many objects as a full page, unless the objects of this page say that so many would have too many bytes. */
 const nextLimit = ({ limit, shrunk }: Omit<PageAt, "token">, { objects, bytes }: Page<unknown>): number => {
   const fitting = bytes === 0 ? PAGE_LIMIT : Math.floor((PAGE_BYTES * objects) / bytes);
   return Math.max(1, Math.min(PAGE_LIMIT, fitting, shrunk ? limit * SHRINK_BY : PAGE_LIMIT));

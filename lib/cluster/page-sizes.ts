@@ -1,7 +1,7 @@
 import { MAX_ANSWER_BYTES, PAGE_LIMIT } from "./request-limits.ts";
 import type { Transport } from "./transport/transport.ts";
 
-/** Bytes that a page is to have at most. Half of what is allowed: its objects may be larger than those of the page before. */
+/** Bytes that a page is to have at most. Half of what is allowed: its objects may be larger than the objects of the page before. */
 export const PAGE_BYTES = MAX_ANSWER_BYTES / 2;
 
 /** A page that was read: its objects, and the bytes of its answer. */

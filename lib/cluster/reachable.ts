@@ -24,7 +24,7 @@ OWN.addSubnet("ff00::", 8, "ipv6");
 // Metadata (::254), credentials of pods (::23), time and name service of AWS.
 OWN.addSubnet("fd00:ec2::", 32, "ipv6");
 
-/** Networks that are not of the internet: those of organisations, of carriers (100.64/10), and addresses that are reserved for tests and protocols. */
+/** Networks that are not of the internet: networks of organisations, of carriers (100.64/10), and addresses that are reserved for tests and protocols. */
 const PRIVATE = new BlockList();
 PRIVATE.addSubnet("10.0.0.0", 8, "ipv4");
 PRIVATE.addSubnet("100.64.0.0", 10, "ipv4");
@@ -108,7 +108,7 @@ export const isPrivateHost = (hostname: string): boolean => {
   return isIP(host) !== 0 && isPrivateAddress(host);
 };
 
-/** The code of the error for a name that resolves to this machine. It differs from that of a name that does not resolve. */
+/** The code of the error for a name that resolves to this machine. A name that does not resolve has another code. */
 export const OWN_ADDRESS = "cluster.own-address";
 const ownAddress = (address: string): Error =>
   new TidemarkError(

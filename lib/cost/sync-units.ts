@@ -93,7 +93,7 @@ const journalUnits = ({ autoscalers, changing, periodSeconds, environments }: Sy
   const changedPages = (1 - opening) * changed;
   const { item, difference: differs, whole: inWhole } = UNITS.JOURNAL_BYTES;
   return {
-    // A page of changes takes one unit, or as much as a page of all where all change. Its bytes say which autoscalers it holds, too: some five times those of one more.
+    // A page of changes takes one unit, or as much as a page of all where all change. Its bytes say which autoscalers it holds, too: some five times the bytes of one more.
     journalWriteUnits: wholePages * whole + openingPages * difference + changedPages * (1 + changing * (difference - 1)),
     journalBytes:
       wholePages * (item + inWhole * inPage) + openingPages * (item + differs * inPage) + changedPages * (item + differs * (changing * inPage + 5)),

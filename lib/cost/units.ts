@@ -78,7 +78,7 @@ export const CLUSTER_METRICS = { none: 0, few: 1, all: 17 } as const;
 /** Metrics that the alarms of infra/alarms.yml look at. */
 export const ALARM_METRICS = 19;
 
-/** A scale event is two items. The bytes are those of one, with its keys and the 100 that DynamoDB adds to an item that is stored. */
+/** A scale event is two items. The bytes are of one item, with its keys and the 100 that DynamoDB adds to an item that is stored. */
 export const EVENT_ITEMS = 2;
 export const EVENT_BYTES = 350;
 export const EVENT_WRITE_UNITS = 1;

@@ -97,7 +97,7 @@ export interface Limit {
   readonly untilMs?: number;
 }
 
-/** One sample of a series, with its labels beside those of the autoscaler. The value `null` removes the series. A name that ends in `_total` is a counter, and the value is added. */
+/** One sample of a series, with its labels beside the labels of the autoscaler. The value `null` removes the series. A name that ends in `_total` is a counter, and the value is added. */
 export interface GaugeWrite {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;

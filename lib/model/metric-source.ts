@@ -42,7 +42,7 @@ export interface AwsPlace {
   readonly queues?: readonly string[];
   /** `cloudwatch`: patterns of the namespaces of CloudWatch whose metrics may be asked: "AWS/*". */
   readonly metricNamespaces?: readonly string[];
-  /** `cloudwatch`: accounts whose metrics may be asked beside those of the account of the role, which monitors them. */
+  /** `cloudwatch`: accounts whose metrics may be asked beside the account of the role, which monitors them. */
   readonly accounts?: readonly string[];
   /** `cloudwatch`: true where expressions may find their own series (SEARCH, SELECT), in any namespace and at any cost. */
   readonly search?: boolean;

@@ -28,7 +28,7 @@ const nextRow = ({ from, to, row }: { readonly from: string; readonly to: string
 /** Wrong letters of a name that is still near: a third of them, or one. */
 const mostEdits = ({ length }: string): number => Math.max(1, Math.floor(length / 3));
 
-/** Letters of a name that may be the beginning of a longer one: "stabilizationWindow" is that of "stabilizationWindowSeconds". */
+/** Letters of a name that may be the beginning of a longer one: "stabilizationWindow" begins "stabilizationWindowSeconds". */
 const FEWEST_LETTERS = 6;
 
 /** The one known name that begins as the written name does. */

@@ -74,7 +74,7 @@ export interface ClusterRecord {
   readonly restoredAs?: string;
   /** Present while the cluster is being removed. No autoscaler may be added then (lib/service/edits/removal.ts). */
   readonly removing?: { readonly by: string; readonly atMs: number };
-  /** Overrides of the cluster, and those of its namespaces, which name theirs; expired ones too. Absent: none. */
+  /** Overrides of the cluster and of its namespaces (an override of a namespace names it); expired ones too. Absent: none. */
   readonly overrides?: readonly Override[];
   /** Raised by every edit. An edit is a conditional write on it. */
   readonly version: number;
@@ -103,7 +103,7 @@ export interface AutoscalerRecord {
   readonly wholeChange?: { readonly generation: number; readonly atMs: number };
 }
 
-/** The object of a cluster that an autoscaler was read from. Its namespace and name are those of the record. */
+/** The object of a cluster that an autoscaler was read from. Its namespace and name are the record's. */
 export interface ClusterOrigin {
   readonly apiVersion: string;
   readonly kind: SpecKindName;

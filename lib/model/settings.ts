@@ -1,5 +1,5 @@
 /**
- * The four settings of the HPA controller, per cluster (hpa.md 2.1). The names are those of the kube-controller-manager flags.
+ * The four settings of the HPA controller, per cluster (hpa.md 2.1). The names follow the flags of the kube-controller-manager.
  */
 export interface ControllerSettings {
   /** Half-width of the band in which nothing changes, as a share; a double, default 0.1. */

@@ -85,7 +85,7 @@ export interface MetricTarget {
 
 export type HpaMetric = HpaSource & { readonly target: MetricTarget; readonly marks?: Marks };
 
-/** The source of a metric. The selector of a Resource selects other pods than those of the target; it is only valid with watermarks. */
+/** The source of a metric. The selector of a Resource selects pods beside the pods of the target; it is only valid with watermarks. */
 export type HpaSource =
   | { readonly type: "Resource"; readonly name: string; readonly selector?: LabelSelector }
   | { readonly type: "ContainerResource"; readonly name: string; readonly container: string }

@@ -41,7 +41,7 @@ export interface NativeSources extends Readonly<Record<never, never>> {}
 
 export type NativeSource = { [Type in keyof NativeSources]: { readonly type: Type } & NativeSources[Type] }[keyof NativeSources];
 
-/** Levels are thousandths; thousandths of a percent where the metric is measured in percent. An absent tolerance means that of the cluster. */
+/** Levels are thousandths; thousandths of a percent where the metric is measured in percent. Without a tolerance the cluster's holds. */
 export type Band =
   | { readonly kind: "target"; readonly milli: bigint; readonly toleranceUp?: number; readonly toleranceDown?: number }
   | { readonly kind: "watermarks"; readonly lowMilli: bigint; readonly highMilli: bigint };

@@ -25,7 +25,7 @@ export interface PlannedTime {
 
 /**
  * The begins of the minutes that a call of the scheduler plans. The last one is its own: it begins two minutes after the *scheduled* time, cut to the minute. The own clock is not used, so that a late or
- * repeated call has the same. The two before it are those of the calls before; they are planned too where no mark says that a call has planned them.
+ * repeated call has the same. The two minutes before it belong to the calls before; they are planned too where no mark says that a call has planned them.
  */
 export const minutesOfCall = ({ scheduledMs }: Tick): readonly [number, number, number] => {
   const minuteMs = Math.floor(scheduledMs / MINUTE_MS) * MINUTE_MS;

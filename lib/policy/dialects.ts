@@ -81,7 +81,7 @@ export const windowStates = (spec: AutoscalerSpec, windows: Windows, moment: Mom
 
 /**
  * The queries of one autoscaler. A metric with an unreadable selector has no query, and fails when it is decided. Without a readable selector of the target there
- * is no query about its pods. `namespace` is that of the autoscaler.
+ * is no query about its pods. `namespace` is the autoscaler's.
  */
 export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleReading): Questions =>
   askDialect(spec, (dialect, own) => dialect.questions(own, namespace, scale));

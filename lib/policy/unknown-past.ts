@@ -58,7 +58,7 @@ interface Turns {
   readonly downs: readonly ScaleChange[];
 }
 
-/** Changes of no pods, each the other way than the next, that spend a flap budget with those of `nowMs`. */
+/** Changes of no pods, each the other way than the next, that spend a flap budget together with the changes of `nowMs`. */
 const turnsBefore = (spec: AutoscalerSpec | undefined, nowMs: number, eventId: string): Turns => {
   const reversals = spec ? askDialect(spec, (dialect, own) => dialect.reversals?.(own) ?? 0) : 0;
   const all = Array.from({ length: Math.max(0, reversals - 1) }, (_, at) => ({

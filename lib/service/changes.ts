@@ -13,7 +13,7 @@ import { refuseEmptyRange } from "./time-range.ts";
 import { toArray } from "./to-array.ts";
 import { changeView, madeOf, scopeChangeView } from "./views/change-view.ts";
 
-/** Lists edits in order of time: those of one autoscaler, each with whether it was made, or all of them, including those of deleted objects. */
+/** Lists edits in order of time: of one autoscaler, each with whether it was made, or all of them, including edits of deleted objects. */
 export async function* changes(context: QueryContext, { name, sinceMs = 0, after, ...filter }: ChangeQuery): AsyncGenerator<ChangeView> {
   refuseEmptyRange("list the changes", { sinceMs }, context.clock());
   const fromMs = after ? Math.max(sinceMs, after.atMs) : sinceMs;
@@ -56,7 +56,7 @@ async function* ofAll(context: QueryContext, filter: Pick<ChangeQuery, "cluster"
   fleet.catch(() => undefined);
   const clusters = await clustersOf(context, filter.cluster);
   const autoscalers = clusters.map(({ name }) => ofAutoscalers(context, name, { sinceMs, inside: filter.namespace }));
-  // A change of a cluster tells its connection and all namespaces that its partitions name.
+  // A change of a cluster shows its connection and all namespaces that its partitions name.
   const whole = filter.namespace === undefined ? clusters.filter(({ name }) => sees(context, name)) : [];
   const scopes = whole.flatMap((cluster) => ofScopes(context, cluster, sinceMs));
   yield* merged([...(await fleet), ...(await opened([...scopes, ...autoscalers]))]);

@@ -39,7 +39,7 @@ export interface QueryService extends OverrideQueries, CalendarQueries, SourceQu
   events(query: EventQuery): AsyncIterable<EventView>;
   /** How many, by autoscaler and month (UTC): in order of cluster, month, namespace and name. */
   eventCounts(query: EventCountQuery, after?: EventCountCursor): AsyncIterable<EventCount>;
-  /** Lists edits, oldest first: those of one autoscaler, or all of them. */
+  /** Lists edits, oldest first: of one autoscaler, or all of them. */
   changes(query: ChangeQuery): AsyncIterable<ChangeView>;
   /** Every series of every autoscaler, as of the newest syncs. */
   series(query?: SeriesQuery): Promise<readonly MetricFamily[]>;
@@ -90,7 +90,7 @@ export interface CommandService extends OverrideCommands, CalendarCommands, Sour
   /** Freezes the fleet. A frozen fleet keeps its first reason, unless `replace` is true. Throws `service.invalid` for an empty reason. */
   freeze(reason: string, replace?: boolean): Promise<FleetEdited>;
   thaw(): Promise<FleetEdited>;
-  /** Takes restored or copied tables for those of this stack, with an unknown past, and freezes the fleet. Throws `service.not-restored`. */
+  /** Takes restored or copied tables as the tables of this stack, with an unknown past, and freezes the fleet. Throws `service.not-restored`. */
   adopt(): Promise<FleetAdopted>;
 
   /** Gives callers a right. From then on these callers have only their grants. */

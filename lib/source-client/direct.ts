@@ -50,7 +50,7 @@ export interface DirectSender {
  */
 export const directSender = ({ ownAddresses }: { readonly ownAddresses: boolean }): DirectSender => {
   const options = { keepAlive: true, maxSockets: PARALLEL.ofSource, maxFreeSockets: PARALLEL.ofSource };
-  // Agents reuse connections by host and port, so that those of private networks have agents of their own.
+  // Agents reuse connections by host and port, so that connections to private networks have agents of their own.
   const agents = {
     plain: new http.Agent({ ...options, ...(!ownAddresses && { lookup: foreignLookup }) }),
     public: new https.Agent({ ...options, ...(!ownAddresses && { lookup: publicLookup }) }),

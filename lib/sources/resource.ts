@@ -24,7 +24,7 @@ export interface ResourceQuery {
 export interface ResourceSpec {
   readonly type: "Resource";
   readonly name: string;
-  /** Other pods than those of the workload. */
+  /** Other pods than the pods of the workload. */
   readonly selector?: LabelSelector;
 }
 
@@ -40,7 +40,7 @@ const KEY = queryKey(RESOURCE_QUERY);
 /** The key of a label query that is answered by itself, as the watermark controller asks. It counts before the answer for the whole namespace. */
 export const labelQueryKey = (selector: Selector): QuestionKey => JSON.stringify([RESOURCE_QUERY.for, canonicalSelector(selector)]);
 
-/** The PodMetrics of the namespace, or those of a label query; `undefined` where they were not asked for. */
+/** The PodMetrics of the namespace, or of a label query; `undefined` where they were not asked for. */
 export const podMetricsOf = (answers: Answers, selector?: Selector): ReturnType<typeof podMetricsIn> =>
   (selector && podMetricsIn(answers, labelQueryKey(selector))) ?? podMetricsIn(answers, KEY);
 

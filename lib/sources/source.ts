@@ -25,7 +25,7 @@ export interface MetricSource<Read, Spec extends { readonly type: string }, Quer
   readonly field: Field<Read, false>;
   /** What the fields ask of each other, beyond their types and bounds. */
   readonly rules?: readonly SourceRule[];
-  /** The first is that of a metric that says none. */
+  /** The first is for a metric that says none. */
   readonly measures: readonly [Measure, ...Measure[]];
   /** `pods`: a sample of each pod of the workload. `whole`: values that are the same without any pod, so that they can wake an idle workload. */
   readonly samplesOf: "pods" | "whole";

@@ -38,7 +38,7 @@ export type SourceSpec = HpaSource | NativeSource;
 /** A source of the table for callers that do not look at its type. */
 export type AnySource = MetricSource<object, SourceSpec, MetricQuery>;
 
-/** The source with this field. The table is right by its own type; here its members become those of one type. */
+/** The source with this field. The table is right by its own type; here its members get one type. */
 export const sourceNamed = (name: SourceName): AnySource => SOURCES[name] as unknown as AnySource;
 
 const ALL: readonly (readonly [SourceName, AnySource])[] = SOURCE_NAMES.map((name) => [name, sourceNamed(name)]);

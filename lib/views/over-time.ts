@@ -12,7 +12,7 @@ const historyMetric = z.object({
 } satisfies FieldsOf<SampleMetric>);
 export type HistoryMetric = ViewOf<typeof historyMetric>;
 
-/** Counts are those of the last evaluation in the step; loads are the highest of it. */
+/** Counts are of the last evaluation in the step; loads are the highest in the step. */
 const point = z.object({
   at: time.describe("the instant of the last evaluation in the step"),
   current: count.describe("the count that there was; absent where it could not be read").exactOptional(),

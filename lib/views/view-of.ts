@@ -9,7 +9,7 @@ type Frozen<Value> = unknown extends Value ? Value : { readonly [Key in keyof Va
 export type FieldsOf<Value> = Readonly<Record<keyof Value, z.ZodType>>;
 
 /*
- * The words of all views. Texts are as the API sends them: RFC 3339 for a time, whole replicas for a count. Descriptions become those of docs/openapi.json and of docs/answers.md.
+ * The words of all views. Texts are as the API sends them: RFC 3339 for a time, whole replicas for a count. docs/openapi.json and docs/answers.md have the descriptions.
  */
 export const text = z.string();
 export const time = z.string().meta({ format: "date-time" });

@@ -23,7 +23,7 @@ export const list = async ({ service }: Session, printer: Printer, output: "tabl
   else await printer.print(lines(new Table(CLUSTER_HEADERS).lines(withLocalTimes(all).map((cluster) => row(cluster, printer.paint)))));
 };
 
-/** The age of a cluster is that of its oldest partition. */
+/** The age of a cluster is the age of its oldest partition. */
 const syncedText = ({ partitions }: ClusterView): string => {
   const ages = partitions.map(({ ageSeconds }) => ageSeconds);
   return ages.some((age) => age === undefined) ? "never" : `${ageText(Math.max(0, ...ages.map((age) => age ?? 0)) * 1000)} ago`;

@@ -74,7 +74,7 @@ export const apply = async (
   }
 };
 
-/** Between this look and the write another editor may store or delete one: the write is then that of an apply, and the history keeps both. */
+/** Between this look and the write another editor may store or delete one: the write is then an apply, and the history keeps both. */
 const refuseOthers = (only: "create" | "replace", found: readonly Applied[]): void => {
   const wrong = found.filter(({ outcome }) => (outcome === "created") === (only === "replace"));
   const [first] = wrong;

@@ -11,7 +11,7 @@ import type { ScopeOptions } from "../options/scope-options.ts";
 export interface GetOptions extends ScopeOptions, RowOptions {
   readonly allNamespaces?: true;
   readonly selector?: string;
-  /** Path of a field; without it the order is that of cluster, namespace and name. */
+  /** Path of a field; without it the order is by cluster, namespace and name. */
   readonly sortBy?: string;
   /** Names of fields of a row, with commas between them. */
   readonly fields?: string;

@@ -37,7 +37,7 @@ export const checkImport = ({ kubeconfig, context, cluster, namespace, allNamesp
   if (selector !== undefined) readSelector(selector);
 };
 
-/** The kubeconfig of the options, or that of the cluster where it is connected by one. */
+/** The kubeconfig of the options, or the cluster's, where it is connected by one. */
 export const kubeconfigOf = async (
   { kubeconfig, context, cluster }: Pick<ImportOptions, "kubeconfig" | "context" | "cluster">,
   session: Session | undefined,

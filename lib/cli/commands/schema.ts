@@ -7,7 +7,7 @@ import { lines, type Printed } from "../../report/printed.ts";
 import type { Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 
-/** Prints the meaning and bounds of a field of a PodAutoscaler; without a field those of the spec, or in JSON the whole schema. Throws `manifest.unknown-field`. */
+/** Prints the meaning and bounds of a field of a PodAutoscaler; without a field of the spec, or in JSON the whole schema. Throws `manifest.unknown-field`. */
 export const explainSchema = async (printer: Printer, field: string | undefined, output: "text" | DocumentFormat): Promise<void> => {
   const explanation = explainField(field ?? "spec");
   if (explanation.kind === "unknown") {

@@ -48,7 +48,7 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
     .option("--force", "store the connection without a look at the cluster")
     .addHelpText("after", ADD_EXAMPLES)
     .action((name: string, options: AddOptions & TargetOptions & { readonly replace?: true }) => {
-      // Here --region is that of the cluster, and none of the target.
+      // Here --region is the region of the cluster, not of the target.
       const { region: _ofCluster, ...target } = options;
       if (options.replace) {
         const change = clusterChange(name, options);
@@ -80,7 +80,7 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
     .addHelpText("after", RBAC_EXAMPLES)
     .action(async (name: string | undefined, options: RbacCommandOptions & TargetOptions) => {
       const { rbac, rbacRequest, sourceRbac } = await import("../commands/rbac.ts");
-      // Here --region is that of the EKS cluster, and none of the target.
+      // Here --region is the region of the EKS cluster, not of the target.
       const { region: _ofCluster, ...target } = options;
       const { source } = options;
       if (source !== undefined) return run(target, "document", (session, out) => sourceRbac(session, out, source));

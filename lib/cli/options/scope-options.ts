@@ -40,7 +40,7 @@ export const withScopes = (command: Command): Command =>
   withPatterns(withNamespace(command).option("--cluster <cluster>", "only in this cluster; repeatable", repeatable)).hook("preAction", joinClusters);
 
 /**
- * The same for a command that edits in several clusters at once. `--cluster` names one: a second one, such as that of an alias, is refused, because an edit would reach a cluster that was not
+ * The same for a command that edits in several clusters at once. `--cluster` names one: a second one, such as the cluster of an alias, is refused, because an edit would reach a cluster that was not
  * meant.
  */
 export const withEditScopes = (command: Command): Command =>

@@ -69,7 +69,7 @@ const clustersOf = (views: readonly AutoscalerView[]): readonly ClusterRows[] =>
     rows: own.map((view) => rowOfView(view, syncOf(view))),
   }));
 
-/** Such a stack does not say which partition has an autoscaler; those of one partition have the time of its sync. */
+/** Such a stack does not say which partition has an autoscaler; the autoscalers of one partition have the time of its sync. */
 const syncOf = ({ syncedAt = "never" }: AutoscalerView): string => syncedAt;
 
 /** One filter for each cluster of the patterns, in order of name; without patterns one for all. */

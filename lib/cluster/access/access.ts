@@ -1,6 +1,6 @@
 /** How to reach one cluster: address, trusted CA and credentials. It is made once for each client. Credentials are requested before each call, so that they can rotate. */
 export interface Access {
-  /** https://host:port, with a path where the API server is behind a proxy such as that of Rancher. */
+  /** https://host:port, with a path where the API server is behind a proxy such as Rancher's. */
   readonly server: URL;
   /** PEM. Absent means the roots of the system. */
   readonly ca?: string;

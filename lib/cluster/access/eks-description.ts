@@ -53,7 +53,7 @@ const signedGet = async ({ credentials, clusterId, region, nowMs }: DescribeInpu
   return { secure: protocol === "https:", options: { method: "GET", hostname, path, headers, ...(port !== "" && { port }) } };
 };
 
-/** The endpoint of EKS. The environment variables are those of the AWS SDK; an endpoint of a VPC without private DNS needs them. */
+/** The endpoint of EKS. The environment variables have the names of the AWS SDK's; an endpoint of a VPC without private DNS needs them. */
 const eksUrl = (region: string): URL => {
   const domain = awsDomain(region);
   if (domain === undefined) throw new Error(`"${region}" is no region of AWS`);

@@ -31,7 +31,7 @@ const shortForm = z.strictObject({
 
 /**
  * Access by a secret in AWS Secrets Manager: `{ server, caData, token }` (or a client certificate), or a kubeconfig. It is read again every five minutes and after a 401,
- * so that a rotated secret needs no restart; address and CA stay those of the first reading. Failures are TidemarkErrors `cluster.access.secret`, and quote nothing of
+ * so that a rotated secret needs no restart; address and CA stay as they were read first. Failures are TidemarkErrors `cluster.access.secret`, and quote nothing of
  * the secret.
  */
 export const secretAccess = async (connection: SecretConnection, options: SecretOptions): Promise<Access> => {

@@ -14,7 +14,7 @@ import type { Scope } from "./scopes.ts";
 export interface HeavyNamespaces {
   /** The heavy ones of a LIST, by the path of all its namespaces; or of the questions of namespaces. */
   readonly of: (subject: string) => ReadonlySet<Namespace>;
-  /** Remembers the bytes of these namespaces. "all": those of other namespaces that are not heavy are forgotten. */
+  /** Remembers the bytes of these namespaces. "all": other namespaces that are not heavy are forgotten. */
   readonly learn: (subject: string, bytes: ReadonlyMap<Namespace, number>, of: "all" | "some") => void;
   /** From now on all namespaces of this LIST are read together: its server knows no field selector. */
   readonly giveUp: (subject: string) => void;

@@ -106,7 +106,7 @@ const isRead = ({ needs, pods, listed, rivals, monitors }: Reading, { namespace,
   return (!need.pods || pods.has(namespace)) && [...need.listed.keys()].every((key) => listed.get(key)?.has(namespace) === true);
 };
 
-/** The namespaces whose rules look at many more pods than those of the others. They are decided after them. */
+/** The namespaces whose rules look at many more pods than the rules of the others. They are decided after them. */
 const heavyWork = ({ pods }: Reading, watched: readonly Watched[]): ReadonlySet<Namespace> => {
   const looks = new Map<Namespace, number>();
   for (const { namespace, spec } of watched) {
@@ -182,7 +182,7 @@ const askLists = async (observing: Observing, needs: readonly NamespaceNeeds[]):
   );
 };
 
-/** The answers that an autoscaler of the namespace may use: those of LISTs, and those of the namespace itself. */
+/** The answers that an autoscaler of the namespace may use: the answers of LISTs, and of the namespace itself. */
 const answersOf = (namespace: Namespace, { needs, questions, listed }: Reading): Answers => {
   const wanted = needs.get(namespace)?.listed;
   const own = questions.answersOf(namespace);

@@ -101,7 +101,7 @@ export const overShareOf = ({ failure }: { readonly failure: ApiFailure }): stri
 /** The same list, beginning at another place: what had no room in the last sync is asked first in this one. */
 const turned = <Item>(items: readonly Item[], from: number): readonly Item[] => [...items.slice(from), ...items.slice(0, from)];
 
-/** Asks in the flow of the namespace. The questions of a heavy namespace begin after those of the others. */
+/** Asks in the flow of the namespace. The questions of a heavy namespace begin after the questions of the others. */
 const startOne = (observing: Observing, namespace: Namespace, ask: (budget: CallBudget) => Promise<void>): void => {
   if (observing.memory.heavy.of(QUESTIONS).has(namespace)) observing.flows.startLate(namespace, ask, "questions");
   else observing.flows.start(namespace, ask);

@@ -36,7 +36,7 @@ export interface Outgoing {
   readonly body?: string;
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** The timer of `timeoutMs`, where it is not that of the machine. */
+  /** The timer of `timeoutMs`, where it is not the crash of the machine. */
   readonly after?: Surroundings["after"];
 }
 

@@ -47,7 +47,7 @@ export const fairGate = (after: Surroundings["after"]): FairGate => {
     ofFlows += ofFlow;
     recent++;
     if (name !== undefined) {
-      // The next turn is that of the others.
+      // The others have the next turn.
       flows.delete(name);
       flows.set(name, flow);
     }
@@ -80,7 +80,7 @@ export const fairGate = (after: Surroundings["after"]): FairGate => {
     run: (name, call) =>
       new Promise((resolve, reject) => {
         const flow = flowOf(name);
-        // A call that waited is started by whoever gives the room. Its context stays that of its own caller.
+        // A call that waited is started by whoever gives the room. It keeps the context of its own caller.
         flow.waiting.push(AsyncResource.bind(() => void perform(name, flow, call).then(resolve, reject)));
         startSoon();
       }),

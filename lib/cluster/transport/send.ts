@@ -29,7 +29,7 @@ export interface ApiRequest {
   readonly metadataOnly?: true;
   /** What `onItem` keeps of an item is small, whatever the item holds. */
   readonly light?: boolean;
-  /** Most decompressed bytes of the answer, where they are fewer than those of a LIST. */
+  /** Most decompressed bytes of the answer, where they are fewer than a LIST's. */
   readonly maxBytes?: number;
   /** The only namespace that needs the answer; absent where many need it (fair-gate.ts). */
   readonly flow?: string;

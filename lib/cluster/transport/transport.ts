@@ -13,7 +13,7 @@ import type { Surroundings } from "./surroundings.ts";
 export interface Transport {
   /** Reads one object, from JSON or from protobuf. It repeats where that is safe, within the budget. */
   readonly get: (request: ApiRequest, budget: CallBudget) => Promise<ReadAnswer>;
-  /** Sends one GET once and gives the answer as it came, whatever its status: it may be that of a service behind the API server. */
+  /** Sends one GET once and gives the answer as it came, whatever its status: it may come from a service behind the API server. */
   readonly getOnce: (request: ApiRequest, timeoutMs: number) => Promise<PlainAnswer>;
   /** Sends one PUT once. `sent: false` proves that the server did not receive it. */
   readonly put: (request: ApiRequest & { readonly body: unknown }, timeoutMs: number) => Promise<WriteAnswer>;
@@ -41,7 +41,7 @@ export interface TransportOptions {
   readonly clock: () => number;
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
-  /** Time and connections, where they are not those of the machine. */
+  /** Time and connections, where they are not the machine's. */
   readonly surroundings?: Surroundings;
   /** Gets the `Date` header of each answer, and the own clock before and after the call. */
   readonly onDated?: OnDated;

@@ -1,5 +1,5 @@
 /**
- * What a field of a protobuf message holds. Names are those of the published `.proto` files, which are also those of the JSON. A `bigint64` stays a BigInt, which JSON never has: so
+ * What a field of a protobuf message holds. Names follow the published `.proto` files, as the JSON does. A `bigint64` stays a BigInt, which JSON never has: so
  * seconds and nanoseconds differ from the numbers that a JSON answer has in the same field.
  */
 export type FieldType = "text" | "bytes" | "int32" | "int64" | "bigint64" | "bool" | Message | Single;

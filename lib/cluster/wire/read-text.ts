@@ -51,7 +51,7 @@ const slotOf = (bytes: Uint8Array, start: number, end: number): number => {
   return hash & (SLOTS - 1);
 };
 
-/** True where each byte is one character of the text. So only texts of ASCII are found again: every other character has more bytes, or is that of a broken one, which equals no byte. */
+/** True where each byte is one character of the text. So only texts of ASCII are found again: every other character has more bytes, or stands for a broken one, which equals no byte. */
 const isTextOf = (text: string, bytes: Uint8Array, start: number, end: number): boolean => {
   if (text.length !== end - start) return false;
   for (let at = start; at < end; at++) if (text.charCodeAt(at - start) !== bytes[at]) return false;

@@ -14,7 +14,7 @@ interface Described {
 
 /**
  * The answer to a path of the OpenAPI description, version 3. kubectl reads it before an apply, to learn that the server itself checks fields, and for `explain`. Undefined for every other
- * path, and for a group that is not described: those of metrics have no objects that are written.
+ * path, and for a group that is not described: the groups of metrics have no objects that are written.
  */
 export const openApi = (path: string): unknown => {
   if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return undefined;
@@ -82,7 +82,7 @@ const schemaNameOf = ({ group, version, kind }: Resource): string => [...group.s
 
 const groupVersionKind = ({ group, version, kind }: Resource) => ({ group, version, kind });
 
-/** The schema of a kind under its name. A PodAutoscaler has that of its definition; of the others no field is described. */
+/** The schema of a kind under its name. A PodAutoscaler has the schema of its definition; of the others no field is described. */
 const schemaOf = (resource: Resource): Json => ({
   [schemaNameOf(resource)]: {
     ...(resource.kind === "PodAutoscaler" ? ownSchema() : anySchema(resource)),

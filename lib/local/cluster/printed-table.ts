@@ -67,7 +67,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
 export const wantsTable = (accept: string): boolean =>
   accept.split(",").some((type) => /;as=Table\b/.test(type) && /;g=meta\.k8s\.io\b/.test(type) && /;v=v1(;|$)/.test(type));
 
-/** Objects as rows. Ages are those of the cluster's own clock, which the client's may be far from. */
+/** Objects as rows. Ages are by the cluster's own clock, which the client's may be far from. */
 export const table = ({ kind }: Resource, objects: readonly KubeObject[], metadata: unknown, nowMs: number) => {
   const between = Object.entries(COLUMNS[kind] ?? {});
   const names = ["Name", ...between.map(([name]) => name), "Age"];

@@ -38,7 +38,7 @@ export class Simulation {
     this.#byKey = new Map(this.#running.map((running) => [keyOf(running.model), running]));
   }
 
-  /** Lets everything happen that is due, and gives the cluster's time: that of the clock, or of the last write where the clock is behind it. */
+  /** Lets everything happen that is due, and gives the cluster's time: the clock's, or the time of the last write where the clock is behind it. */
   now(): number {
     this.#advanceTo(this.#clock());
     return this.#nowMs;
@@ -73,7 +73,7 @@ export class Simulation {
     running.nextMs = nextEventMs(running.model, running.state);
   }
 
-  /** Events of all workloads pass in the order of time, and within one instant in that of their names: so versions are the same in every run. */
+  /** Events of all workloads pass in the order of time, and within one instant in the order of their names: so versions are the same in every run. */
   #advanceTo(nowMs: number): void {
     for (let dueMs = this.#nextDueMs(); dueMs <= nowMs; dueMs = this.#nextDueMs()) {
       for (const running of this.#running) if (running.nextMs === dueMs) this.#pass(running);

@@ -14,7 +14,7 @@ const savedClockSchema = z.discriminatedUnion("kind", [
     /** The instant of the next event, at which the clock stands still. */
     untilMs: z.number(),
   }),
-  /** The folder of a run on a real cluster, whose time is that of the machine. */
+  /** The folder of a run on a real cluster, whose time is the machine's. */
   z.object({ kind: z.literal("real"), nowMs: z.number() }),
 ]);
 

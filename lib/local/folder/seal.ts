@@ -11,7 +11,7 @@ const sealSchema = z.object({ files: z.record(z.string(), entrySchema) });
 type Entry = z.infer<typeof entrySchema>;
 type Files = Readonly<Record<string, Entry>>;
 
-/** The files that a command writes, tables and clock, or those of a whole run. */
+/** The files that a command writes (tables and clock), or the files of a whole run. */
 export type Sealed = "command" | "run";
 
 /**
@@ -36,7 +36,7 @@ export const breakSeal = (layout: FolderLayout, sealed: Sealed): Files => {
   return files;
 };
 
-/** What is not as it was when the folder was last closed in good order: one sentence for each file, and none for those of `tables` where all of it is gone. */
+/** What is not as it was when the folder was last closed in good order: one sentence for each file, and none for a file of `tables` where all of it is gone. */
 export const brokenFiles = (layout: FolderLayout, sealed: Sealed): readonly string[] => {
   const files = readSeal(layout);
   const noTables = !existsSync(layout.tables);

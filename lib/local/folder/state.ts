@@ -25,7 +25,7 @@ export type FolderState =
 export const folderState = (layout: FolderLayout): FolderState => {
   const entries = entriesOf(layout.dir);
   if (!entries) return { kind: "absent" };
-  // Before any file is read: those of another user may not be readable.
+  // Before any file is read: the files of another user may not be readable.
   refuseOtherOwner(layout.dir);
   const identity = identityOf(layout);
   if (identity === "beginning") return { kind: "beginning" };

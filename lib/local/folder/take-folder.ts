@@ -19,7 +19,7 @@ export const refuseFolder = (layout: FolderLayout): void => {
     refuseUnsafeFolder(layout);
     refuseLivingRun(layout);
   }
-  // A new run would write its files among those of a person.
+  // A new run would write its files among the files of a person.
   if ((state.kind === "absent" || state.kind === "empty") && layout.dir === process.cwd())
     throw notOurs(layout.dir, "it is the working directory; name a new folder with --data");
 };

@@ -32,7 +32,7 @@ const DEMONSTRATION = ["daily", "steps", "crowd"];
 /** What a stand-in follows where no manifest is given. */
 const SHIPPED: Readonly<Record<Beside, readonly string[]>> = { hpa: DEMONSTRATION, wpa: ["watermark"], keda: ["keda/orders"] };
 
-/** The manifests to apply: those of the command line, or the shipped ones of the demonstration, the stand-in or the trace. */
+/** The manifests to apply: from the command line, or the shipped ones of the demonstration, the stand-in or the trace. */
 export const manifestFiles = (paths: readonly string[], { trace, beside = "hpa" }: Pick<RunOptions, "trace" | "beside">): readonly ManifestFile[] => {
   const shipped = trace !== undefined && beside === "hpa" ? ["web"] : SHIPPED[beside];
   const files = paths.length > 0 ? paths : shipped.map(example);
@@ -102,7 +102,7 @@ const kindOf = ({ kind }: TargetRef, where: string): Pick<Deployment, "kind"> =>
 
 const ANY_SCALE: ScaleReading = { kind: "read", specReplicas: 1, statusReplicas: 1, selector: "app=any", uid: "", resourceVersion: "" };
 
-/** The metrics that a manifest asks of the custom and the external API, beside those of another manifest of the workload. */
+/** The metrics that a manifest asks of the custom and the external API, beside the metrics of another manifest of the workload. */
 const metricsOf = (spec: AutoscalerSpec, inside: string, known: Deployment | undefined): Pick<Deployment, "metrics"> => {
   const asked = questions(spec, inside, ANY_SCALE).metrics.flatMap((query) => {
     const { metric, metricSelector } = query as MetricQuery & Readonly<Record<string, unknown>>;

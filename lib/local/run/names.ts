@@ -1,4 +1,4 @@
-/** Names of what the embedded run keeps; other rooms that open a data folder need those of the tables. */
+/** Names of what the embedded run keeps; other rooms that open a data folder need the names of the tables. */
 export const TABLE_NAMES = { stateTable: "tidemark-state", historyTable: "tidemark-history" } as const;
 
 export const SYNC_QUEUE = "sync";

@@ -28,7 +28,7 @@ export interface Putting {
 }
 
 /**
- * Puts the manifests of the kinds that this cluster's autoscalers are read from, and those of another controller, into the cluster, and gives back the others, which are stored in the table.
+ * Puts the manifests of the kinds that this cluster's autoscalers are read from, and the objects of another controller, into the cluster, and gives back the others, which are stored in the table.
  */
 export const putObjects = (cluster: ClusterRecord, files: readonly ManifestFile[], { put, beside, resumed }: Putting): readonly ManifestFile[] => {
   const followed = beside === undefined ? [] : [FOLLOWED[beside]];

@@ -17,7 +17,7 @@ export interface Setup {
   readonly identity: FolderIdentity;
   /** True when the folder was used before, so that this run continues it. */
   readonly resumed: boolean;
-  /** The manifests to apply before the first sync; on a resumed folder only those of the command line. */
+  /** The manifests to apply before the first sync; on a resumed folder only the manifests of the command line. */
   readonly manifests: readonly ManifestFile[];
 }
 

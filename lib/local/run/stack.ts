@@ -54,7 +54,7 @@ export interface Stack {
 
 export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, queues, connections, reporter, queuesUrl }: StackOptions): Stack => {
   const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
-  // Tokens and connections age in real time, which is that of a run on a real cluster.
+  // Tokens and connections age in real time, as a run on a real cluster has it.
   const wallClock = comparesClock ? clock : Date.now;
   const serverClock = serverClockOf(wallClock, () => performance.now());
   let newest: ClusterClient | undefined;

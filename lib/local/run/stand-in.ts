@@ -24,7 +24,7 @@ export interface StandInOptions {
   readonly call: KubeApi;
 }
 
-/** The sync period of the controllers, and how far its instants are from those of Tidemark. */
+/** The sync period of the controllers, and how far its instants are from Tidemark's. */
 const PERIOD_MS = 15_000;
 const OFFSET_MS = 7_000;
 const OBSERVE_MS = 10_000;

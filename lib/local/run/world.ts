@@ -114,7 +114,7 @@ const TARGET_MILLICORES = 300;
 const PODS_AT_HIGH = 12;
 const INITIAL_REPLICAS = 2;
 
-/** The deployments of a simulated cluster: those of the demonstration, or others, under a trace of the command line or a shipped one. */
+/** The deployments of a simulated cluster: the demonstration's, or others, under a trace of the command line or a shipped one. */
 export const workloadsOf = async (identity: SimulatedIdentity): Promise<readonly WorkloadDefinition[]> => {
   const shipped = await demonstrationWorkloads();
   const ownTrace = identity.trace === undefined ? undefined : await readTrace(identity.trace);

@@ -27,7 +27,7 @@ export interface Tables {
   readonly endpoint: string;
   /** A new client for this process. */
   readonly client: () => DynamoDBClient;
-  /** Write requests answered so far, those of other processes among them. */
+  /** Write requests answered so far, also of other processes. */
   readonly writes: () => number;
   /** Gives the disk free that overwritten and deleted items took, while requests go on. */
   readonly compact: () => Promise<void>;

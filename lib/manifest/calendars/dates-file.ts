@@ -48,7 +48,7 @@ export const icalendarDays = (text: string, today: Day): DatesRead & { readonly 
   return { days, faults, ...(isOpen && { repeatsUntil: horizon }) };
 };
 
-/** The events with their own properties, and without those of components inside them, such as alarms. */
+/** The events with their own properties, and without the properties of components inside them, such as alarms. */
 const eventsIn = (text: string): readonly VEvent[] => {
   const events: { readonly line: number; readonly properties: Property[] }[] = [];
   const open: string[] = [];
@@ -140,7 +140,7 @@ const partsOf = (rule: string): ReadonlyMap<string, string> =>
 
 const COUNT = /^[1-9][0-9]{0,4}$/;
 
-/** The parts of a yearly rule that are read, with the values that may be. A month and a day must be those of the start. */
+/** The parts of a yearly rule that are read, with the values that may be. A month and a day must be the month and the day of the start. */
 const readable = ({ month, day }: CalendarDate): Readonly<Record<string, (value: string) => boolean>> => ({
   FREQ: (value) => value === "YEARLY",
   INTERVAL: (value) => COUNT.test(value),

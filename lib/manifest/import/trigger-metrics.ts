@@ -39,7 +39,7 @@ const NO_TRIGGER: Detail = { of: "spec.triggers", severity: "lost", message: "it
 interface TriggerPlace {
   readonly index: number;
   readonly hpaSpec: Json | undefined;
-  /** True where one calculated metric stands for those of all triggers but cpu and memory. */
+  /** True where one calculated metric stands for the metrics of all triggers but cpu and memory. */
   readonly formula: boolean;
 }
 

@@ -137,7 +137,7 @@ const CHECKS: Readonly<Partial<Record<FieldDescription["type"], Check>>> = {
   quantity: (about, value, path) => rangeProblems(about, unitsOf(value as Quantity), path),
 };
 
-/** Warnings for allowed settings that have no effect, or less than it seems. The sync period is that of the cluster. */
+/** Warnings for allowed settings that have no effect, or less than it seems. The sync period is the cluster's. */
 const nativeWarnings = (read: SpecRead, syncPeriodSeconds: number): readonly Warning[] => [
   ...countWarnings(read),
   ...directionWarnings("scaleUp", read, syncPeriodSeconds),

@@ -5,7 +5,7 @@ import type { MetricRead } from "./spec-fields.ts";
 
 export const sourcesOf = (read: MetricRead): readonly SourceName[] => SOURCE_NAMES.filter((name) => read[name] !== undefined);
 
-/** The first source of the metric with what the manifest says of it; that of a metric without any is a resource without a name. */
+/** The first source of the metric with what the manifest says of it; a metric without any is read as a resource without a name. */
 const readSource = (read: MetricRead): readonly [AnySource, object] => {
   for (const name of SOURCE_NAMES) {
     const block = read[name];
@@ -35,7 +35,7 @@ export const metricOf = (read: MetricRead): NativeMetric => ({
   ...(read.activation && { activationMilli: milliOf(read.activation) }),
 });
 
-/** The default age is that of three answers: then two of them were lost. A source whose values are old when they come adds their age. */
+/** The default age is the time of three answers: then two of them were lost. A source whose values are old when they come adds their age. */
 const timesOf = (read: MetricRead): Pick<NativeMetric, "everyMs" | "maxAgeMs"> => {
   if (!isOfRegistered(read)) return {};
   const [source, block] = readSource(read);

@@ -17,7 +17,7 @@ import {
 } from "./multi-threshold-fields.ts";
 import { WATERMARK_SPEC_FIELDS } from "./shape.ts";
 
-/** How one HPA form names the fields of its metrics, and what admits it when they have marks. A form without a list of metrics uses those of v2. */
+/** How one HPA form names the fields of its metrics, and what admits it when they have marks. A form without a list of metrics uses the names of v2. */
 export interface MarkedForm {
   readonly naming: Naming;
   readonly admit: AdmitForm;

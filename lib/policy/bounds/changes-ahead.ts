@@ -48,7 +48,7 @@ interface Edge {
 
 /** The beginnings and ends of windows, ramps and overrides, each instant once, in order. A ramp that begins goes before what else happens then. */
 const edgesAfter = ({ schedule = [] }: Scheduled, { calendars, overrides }: SetByPeople, fromMs: number): readonly Edge[] => {
-  // An override has no zone: its instants are shown in that of the schedule.
+  // An override has no zone: its instants are shown in the zone of the schedule.
   const timeZone = schedule[0]?.timeZone ?? "Etc/UTC";
   const edges: readonly Edge[] = [
     ...schedule.flatMap((entry): readonly Edge[] => (entry.suspended ? [] : edgesOfEntry(entry, calendars, fromMs))),

@@ -168,7 +168,7 @@ const scheduledBound = (manifest: Bound, standing: readonly Standing[], field: "
   return ramped && ramped.replicas > base ? ramped : bound;
 };
 
-/** The larger bound; of equal ones that of the first name, so that the order of the entries says nothing. */
+/** The larger bound; of equal ones the one with the first name, so that the order of the entries says nothing. */
 const larger = (one: Bound | undefined, other: Bound): Bound => {
   if (!one || other.replicas > one.replicas) return other;
   if (other.replicas < one.replicas) return one;

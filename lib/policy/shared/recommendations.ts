@@ -119,7 +119,7 @@ const PARTS = 240;
 
 /**
  * The list under a stabilization window of more than an hour, which autoscaling/v2 does not allow (hpa.md 1.3), with `newest` as its open run. Only runs are kept that can still decide: a run decides
- * nothing any more once a later one is at least as high and a later one at least as low. The decisions are those of the full list. Runs older than `windowMs` are dropped.
+ * nothing any more once a later one is at least as high and a later one at least as low. The decisions equal the decisions of the full list. Runs older than `windowMs` are dropped.
  */
 export const condensed = (runs: Runs, newest: RecommendationRun, windowMs: number): Runs => {
   const before = runs
@@ -149,7 +149,7 @@ const outdoing = (runs: Runs, newest: RecommendationRun, outdoes: (one: number, 
 };
 
 /**
- * Above `STEPS_MAX` runs, those of one part of the window become one: its count is that of the oldest, its end that of the youngest. A window then holds a count too long by less than a part (six
+ * Above `STEPS_MAX` runs, the runs of one part of the window become one: with the count of the oldest and the end of the youngest. A window then holds a count too long by less than a part (six
  * minutes of a day), and never too short.
  */
 const thinned = (steps: Runs, windowMs: number): Runs => {

@@ -42,7 +42,7 @@ export interface RateState {
   readonly value: number;
   readonly periodSeconds: number;
   readonly countedChanges: CountedChanges | undefined;
-  /** Scales that count now: those of the own direction use the limit up, those of the other one give room. */
+  /** Scales that count now: a scale in the direction of the limit uses it up, a scale in the other one gives room. */
   readonly limiting: readonly CountedChange[];
   readonly giving: readonly CountedChange[];
 }

@@ -26,7 +26,7 @@ export const METRICS_TIME = "metricsTime";
 /** The reason of a hold that a person has set for some time (lib/policy/override.ts). A pause or a dry run of the manifest is what the author of the object wants. */
 const HELD_BY_OVERRIDE = "HeldByOverride";
 
-/** The conditions of an object: why the count is as it is, then those of the rules. */
+/** The conditions of an object: why the count is as it is, then the conditions of the rules. */
 export const conditionsOf = (evaluation: Evaluation, context: StatusContext): readonly Json[] => [
   readyOf(evaluation, context),
   ...waitingOf(evaluation, context),
@@ -41,7 +41,7 @@ const conditionOf = ({ type, status, reason, message, transitionMs }: Condition)
   lastTransitionTime: wholeSecondText(transitionMs),
 });
 
-/** False while nothing could be decided, something beside the rules keeps the count, or the scale was refused. The time of its last change is that of the object itself, so that nothing is stored for it. */
+/** False while nothing could be decided, something beside the rules keeps the count, or the scale was refused. The object itself has the time of its last change, so that nothing is stored for it. */
 const readyOf = (evaluation: Evaluation, { listed, nowMs }: StatusContext): Json => {
   const refusal = refusalOf(evaluation);
   const status = evaluation.failed || evaluation.withoutHold || refusal || evaluation.because.reason === HELD_BY_OVERRIDE ? "False" : "True";

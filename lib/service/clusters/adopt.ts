@@ -22,7 +22,7 @@ const REASON = "restored tables were adopted: delete and pause again what came b
  */
 
 /**
- * Takes restored or copied tables for those of this stack. What happened after the instant of the restore is unknown: every autoscaler goes on as if it had just been scaled as far as its rules allow, and every number that the lost
+ * Takes restored or copied tables as the tables of this stack. What happened after the instant of the restore is unknown: every autoscaler goes on as if it had just been scaled as far as its rules allow, and every number that the lost
  * syncs and edits may have used is passed over. On doubt, hold: the fleet is frozen afterwards, because a freeze, a pause or a deletion may be among what is lost, and only a person knows of it. A freeze that is
  * stored keeps its reason. Throws `service.not-restored`, `service.unreadable`, `service.busy`, `service.conflict`.
  */

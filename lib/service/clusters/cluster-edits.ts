@@ -106,7 +106,7 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   return withChecks(await view(context, record), report);
 };
 
-/** The record with its connection, as the history tells both sides of an edit. */
+/** The record with its connection, as the history has both sides of an edit. */
 const withConnection = (record: ClusterRecord, connection: Connection | undefined): object => ({ ...record, ...(connection && { connection }) });
 
 /*
@@ -127,8 +127,8 @@ const keepConnection = async ({ tables }: ServiceContext, record: ClusterRecord,
 };
 
 /**
- * Writes a new cluster by `put`, once none of its partitions has windows. A removal deletes those that it knows of: not those of a partition that was divided away and could not be
- * emptied, nor those of a sync that outlived the leases of the removal.
+ * Writes a new cluster by `put`, once none of its partitions has windows. A removal deletes the windows that it knows of: not the windows of a partition that was divided away and could not be
+ * emptied, nor the windows of a sync that outlived the leases of the removal.
  */
 const startingClean = async (context: ServiceContext, record: ClusterRecord, put: () => Promise<RecordWrite>): Promise<RecordWrite> => {
   const partitions = await everSynced(context, record);

@@ -95,7 +95,7 @@ export const reachedNow = (connection: Connection, report: ConnectionReport | un
 });
 
 /**
- * Refuses a second name of one cluster, and another cluster under a name: both would scale with windows that are not those of the workloads. Throws `service.unusable` with the report. Where the
+ * Refuses a second name of one cluster, and another cluster under a name: both would scale with windows of other workloads. Throws `service.unusable` with the report. Where the
  * identity is not known, by a missing right or by force, nothing is compared.
  */
 export const isOneCluster = async (

@@ -45,7 +45,7 @@ export const windowsOf = (
   if (windowsProblem !== undefined) return { ...NO_WINDOWS, problem: windowsProblem };
   if (spec.kind !== "spec") return NO_WINDOWS;
   const stored = upTo(windows ?? NEW_WINDOWS, atMs);
-  // The journal has the conditions of that instant; the page has those of the newest sync.
+  // The journal has the conditions of that instant; the page has the conditions of the newest sync.
   const conditions = evaluated?.evaluation.status?.conditions ?? stored.status.conditions;
   return windowsView(
     spec.spec,

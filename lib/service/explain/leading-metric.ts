@@ -40,7 +40,7 @@ export const leadingMetric = (seen: Measurements): readonly string[] => {
   return [sentence(`${measured.length > 1 ? decides : leading.name} is at ${leading.value}`, leading, from, rules.bandOf(leading))];
 };
 
-/** Without a manifest that can be read, the rules are taken to be those of most autoscalers: the largest proposal wins, within the tolerance of the cluster. */
+/** Without a manifest that can be read, the rules are taken to be as of most autoscalers: the largest proposal wins, within the tolerance of the cluster. */
 const rulesOf = ({ spec, settings }: Measurements, measured: readonly Measured[], from: number): Rules => {
   const { tolerance } = settings;
   if (!spec)

@@ -74,7 +74,7 @@ interface WhatIfBounds {
   readonly held: { readonly min: number; readonly max: number };
 }
 
-/** A journal of an earlier release has no bounds: those of the manifest held. */
+/** A journal of an earlier release has no bounds: the manifest's held. */
 const boundsOf = ({ evaluation: { bounds }, spec }: WhatIfInput): WhatIfBounds | undefined => {
   const own = spec && { min: spec.minReplicas, max: spec.maxReplicas };
   const held = bounds ?? own;

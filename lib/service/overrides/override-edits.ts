@@ -113,7 +113,7 @@ interface Holder {
   readonly overrides?: readonly Override[];
 }
 
-/** Changes the overrides of the item that holds those of the place. Returns false where nothing had to change. */
+/** Changes the overrides of the item that belongs to the place. Returns false where nothing had to change. */
 const editAt = async (context: ServiceContext, place: OverridePlace, verb: OverrideVerb, change: Change): Promise<boolean> => {
   if (place.scope === "fleet") return (await editFleet(context, verb, (record) => changedIn(record, change))).changed;
   if (place.scope === "autoscaler") {

@@ -102,7 +102,7 @@ export const ofAutoscaler = ({ cluster, namespace: inside, name, overrides: own 
   own.map((override) => ({ place: { scope: "autoscaler", cluster, namespace: inside, name }, override }));
 
 /**
- * Lists the overrides that meet a part of the fleet, the wider ones too, also those that are ahead or expired: first those of the fleet, then cluster by cluster. Throws `service.unknown`.
+ * Lists the overrides that meet a part of the fleet, the wider ones too, also overrides that are ahead or expired: first the fleet's, then cluster by cluster. Throws `service.unknown`.
  */
 export async function* overrides(context: QueryContext, query: OverrideQuery, after?: OverrideCursor): AsyncGenerator<OverrideView> {
   const nowMs = context.clock();

@@ -33,7 +33,7 @@ export interface OverrideEdit {
 }
 
 export interface OverrideQueries {
-  /** The overrides that meet a part of the fleet, also those that are ahead or expired: first those of the fleet, then cluster by cluster. */
+  /** The overrides that meet a part of the fleet, also overrides that are ahead or expired: first the fleet's, then cluster by cluster. */
   overrides(query: OverrideQuery, after?: OverrideCursor): AsyncIterable<OverrideView>;
 }
 

@@ -32,7 +32,7 @@ const PAGES_TRIED = 320;
 const ENTRIES_LOOKED_AT = 8;
 
 /**
- * Every other journal that may have the autoscaler in the stretch: those of the same partition first. The journal of an autoscaler follows the partition of its namespace and the number of
+ * Every other journal that may have the autoscaler in the stretch: the journals of the same partition first. The journal of an autoscaler follows the partition of its namespace and the number of
  * pages there, so it had others before its namespace moved or its partition was divided.
  */
 export const earlierStreams = async (

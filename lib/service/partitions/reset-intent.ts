@@ -140,7 +140,7 @@ const writeEntry = async (
 };
 
 /**
- * Inserts the event of the scale, unless its sync has already stored one, and returns the stored one. Both counts are unknown: the event has those of the newest windows, and its message says so. Without a readable
+ * Inserts the event of the scale, unless its sync has already stored one, and returns the stored one. Both counts are unknown: the event has the counts of the newest windows, and its message says so. Without a readable
  * manifest the workload is unknown, and only the change item records the reset.
  */
 const tellEvent = async (

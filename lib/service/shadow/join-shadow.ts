@@ -42,6 +42,6 @@ const joinedStretches = (first: readonly ShadowStretch[], second: readonly Shado
   return [...first.slice(0, -1), { ...last, until: next.until, syncs: last.syncs + next.syncs - shared }, ...second.slice(1)];
 };
 
-/** The messages may differ within a stretch: it has those of its first sync. */
+/** The messages may differ within a stretch: it has the messages of its first sync. */
 const isSame = (one: ShadowStretch, other: ShadowStretch): boolean => isDeepStrictEqual(known(one), known(other));
 const known = ({ current, own, rival, difference, reason, rivalReason }: ShadowStretch) => ({ current, own, rival, difference, reason, rivalReason });

@@ -11,7 +11,7 @@ import { type ShadowSample, sampleOf } from "./shadow-sample.ts";
 const DAY_MS = 86_400_000;
 /** Syncs that one answer looks at: some seconds of work for a function, whether it finds another controller in them or none. */
 const SYNCS_MAX = 3_000;
-/** The longest window of an HPA: so long after its creation the windows of an autoscaler may not reach as far back as those of the other controller. */
+/** The longest window of an HPA: so long after its creation the windows of an autoscaler may not reach as far back as the windows of the other controller. */
 const WINDOWS_FULL_MS = 3_600_000;
 
 /**

@@ -28,7 +28,7 @@ export const overridesView = ({
   };
 };
 
-/** The bounds that hold now: those of a schedule or an override, else those of the manifest. */
+/** The bounds that hold now: the bounds of a schedule or an override, else of the manifest. */
 export const boundsInForce = ({
   bounds,
   minReplicas,

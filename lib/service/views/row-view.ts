@@ -60,7 +60,7 @@ export const tableRows = ({ cluster, partitions, rows }: ClusterRows): readonly 
   return rows.map((row) => ({ ...row, cluster, ...syncs.get(row.partition) }));
 };
 
-/** A row with the fields that are always there and those of a list. */
+/** A row with the fields that are always there and the fields of a list. */
 export const withFields = <Row extends AutoscalerRow>(row: Row, fields: readonly RowField[]): Partial<Row> => {
   const left = new Set<string>(ROW_FIELDS.filter((field) => !fields.includes(field)));
   return Object.fromEntries(Object.entries(row).filter(([name]) => !left.has(name))) as Partial<Row>;

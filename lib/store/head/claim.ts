@@ -22,7 +22,7 @@ export interface Claim {
   readonly clockMs: number;
   readonly leaseUntilMs: number;
   readonly token: string;
-  /** The protocol version of the claiming code; absent means that of this code. */
+  /** The protocol version of the claiming code; absent means the version of this code. */
   readonly protocol?: number;
 }
 

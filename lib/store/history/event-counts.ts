@@ -105,7 +105,7 @@ export const closedParams = (historyTable: string, { pk, first, last }: ClosedRa
   ExpressionAttributeValues: { ":pk": { S: pk }, ":since": { S: first }, ":until": { S: `${last}~` } },
 });
 
-/** The items of closed days or months, in order. That of a late event follows that of its day or month. */
+/** The items of closed days or months, in order. The item of a late event follows the item of its day or month. */
 export async function* closedItems(tables: Tables, range: ClosedRange) {
   for await (const item of readAll(tables, `read the counts of events in "${range.pk}"`, closedParams(tables.historyTable, range))) {
     const { sk, body } = historyItemOf(item);

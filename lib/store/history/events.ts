@@ -36,7 +36,7 @@ const itemUnder = (key: Key, event: EventRecord): HistoryItem => ({
   ttlSeconds: ttlOf(event.atMs, EVENT_DAYS_KEPT),
 });
 
-/** A day is closed from its third day after on (event-days.ts), by another clock than that of an event: an event so late says it. */
+/** A day is closed from its third day after on (event-days.ts), by another clock than the event's: an event so late says it. */
 const LATE_MS = DAY_MS;
 
 /*
@@ -56,9 +56,9 @@ const lateMarks = (events: readonly EventRecord[], insertedMs: number): readonly
 const endOfDay = (atMs: number): number => (Math.floor(atMs / DAY_MS) + 1) * DAY_MS;
 
 /**
- * Inserts events and returns, in order, the stored ones: those of an earlier holder where it was first. Each event is inserted twice. The first insert, under its autoscaler,
+ * Inserts events and returns, in order, the stored ones: an earlier holder's where it was first. Each event is inserted twice. The first insert, under its autoscaler,
  * decides; the second stores the same event under the day of the cluster. A sync that dies between the two leaves the intent open, and the next holder does both again. `insertedMs` is the
- * time of the insert, by default that of the newest event.
+ * time of the insert, by default the time of the newest event.
  */
 export const insertEvents = async <Event extends EventRecord>(
   insert: InsertHistory,

@@ -121,11 +121,11 @@ export const journalParams = (
 });
 
 type JournalQuery = Parameters<typeof journalParams>[2] & {
-  /** Of the evaluations of each page only that of this autoscaler is parsed, and no other is in the answer. */
+  /** Of the evaluations of each page only the one of this autoscaler is parsed, and no other is in the answer. */
   readonly uid?: AutoscalerUid;
 };
 
-/** What the journal tells of one page, in order of time. */
+/** What the journal has of one page, in order of time. */
 export async function* journalOfPage(tables: Tables, ref: PartitionRef, wanted: JournalQuery): AsyncGenerator<JournalPage> {
   if (isEmptyStretch(wanted)) return;
   const params = journalParams(tables.historyTable, ref, wanted);

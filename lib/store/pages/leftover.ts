@@ -16,7 +16,7 @@ export interface NamedPages {
 export const MOST_DELETED = 100;
 
 /**
- * The ranges of keys on both sides of the named pages: those of older generations, and those of a generation that no release named, or named with fewer pages. Named pages are not
+ * The ranges of keys on both sides of the named pages: the pages of older generations, and of a generation that no release named, or named with fewer pages. Named pages are not
  * read, so that a clean partition costs two empty queries.
  */
 export const leftoverParams = (stateTable: string, { partition, generation, count }: NamedPages): readonly QueryCommandInput[] => {

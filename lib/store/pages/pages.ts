@@ -36,7 +36,7 @@ const readItem = async (tables: Tables, id: PageId): Promise<Readonly<Record<str
   return Item;
 };
 
-/** Reads one page strongly; absent when there is no item, or its attributes are not those of a page. */
+/** Reads one page strongly; absent when there is no item, or it has not the attributes of a page. */
 export const readPage = async (tables: Tables, id: PageId): Promise<PageItem | undefined> => {
   const Item = await readItem(tables, id);
   const epoch = Number(Item?.["epoch"]?.N);

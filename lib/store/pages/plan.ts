@@ -24,7 +24,7 @@ export const journalPageOf = (uid: AutoscalerUid, windowsPages: number): number 
 export const journalPages = (windowsPages: number): readonly number[] =>
   Array.from({ length: Math.ceil(windowsPages / WINDOWS_PAGES_A_JOURNAL_PAGE) }, (_, index) => index);
 
-/** Hashes of uids. Each sync needs those of all its autoscalers several times. */
+/** Hashes of uids. Each sync needs the hashes of all its autoscalers several times. */
 const hashes = new Map<AutoscalerUid, number>();
 const HASHES_MAX = 50_000;
 

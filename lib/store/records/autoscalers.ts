@@ -44,7 +44,7 @@ export const getAutoscalers = async (tables: Tables, refs: readonly AutoscalerRe
 
 /**
  * Stores a record with its new generation, if the stored record has its uid and the generation `expected`. Without `expected` it creates the record: none may be stored, and its generation
- * must be above that of a deleted one (`lastGeneration`). Raise the spec version of the partition after it.
+ * must be above the generation of a deleted one (`lastGeneration`). Raise the spec version of the partition after it.
  */
 export const putAutoscaler = (tables: Tables, record: AutoscalerRecord, expected: number | undefined): Promise<RecordWrite> =>
   putRecord(tables, `store ${nameOf(record)}`, {

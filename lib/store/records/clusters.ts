@@ -45,7 +45,7 @@ export async function* listClusters(tables: Tables): AsyncGenerator<ClusterItem>
 
 /**
  * Stores a record with its new version, if the stored record has its uid and the version `expected`. Without `expected` it adds the cluster: none may be stored, and its version must be
- * above that of a removed one (`lastVersion`).
+ * above the version of a removed one (`lastVersion`).
  */
 export const putCluster = (tables: Tables, record: ClusterRecord, expected: number | undefined): Promise<RecordWrite> =>
   putRecord(tables, `store cluster "${record.name}"`, {

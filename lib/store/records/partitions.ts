@@ -12,7 +12,7 @@ export const partitionOf = (cluster: Partitions, namespace: Namespace): Partitio
     cluster.partitions.find(({ namespaces }) => namespaces === undefined)
   )?.name;
 
-/** The namespaces that a sync of the partition reads: those of its list, or all. */
+/** The namespaces that a sync of the partition reads: the namespaces of its list, or all. */
 export const namespacesOf = (cluster: Partitions, partition: PartitionName): readonly Namespace[] | "all" =>
   cluster.partitions.find(({ name }) => name === partition)?.namespaces ?? "all";
 

@@ -98,7 +98,7 @@ export const readRecord = async (tables: Tables, action: string, key: Key) => {
   return item && isTombstone(item) ? undefined : item;
 };
 
-/** A new record under this key must have a higher count of edits than this: that of the tombstone, or 0. */
+/** A new record under this key must have a higher count of edits than this: the count of the tombstone, or 0. */
 export const lastCount = async (tables: Tables, action: string, key: Key, counter: Expected["counter"]): Promise<number> => {
   const item = await readItem(tables, action, key);
   return item && isTombstone(item) ? Number(item[counter]?.N ?? 0) : 0;

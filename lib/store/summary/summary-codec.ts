@@ -10,7 +10,7 @@ const SECOND_MS = 1_000;
 /** Characters of a key: 48 bits of a hash. Two of 5,000 autoscalers of a partition share one with a chance of 1 in 20 million. */
 const KEY_CHARACTERS = 8;
 
-/** Keys of uids. Each sync needs those of all its autoscalers. */
+/** Keys of uids. Each sync needs the keys of all its autoscalers. */
 const keys = new Map<AutoscalerUid, string>();
 const KEYS_MAX = 50_000;
 

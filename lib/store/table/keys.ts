@@ -25,7 +25,7 @@ export const clusterKey = (cluster: ClusterName): Key => ({ pk: FLEET_PK, sk: `$
 /** The minutes that calls of the scheduler have planned. */
 export const planKey: Key = { pk: "plan", sk: "minutes" };
 
-/** The problems that people were told of. */
+/** The problems that were reported to people. */
 export const reportedProblemsKey: Key = { pk: "plan", sk: "problems" };
 
 /** The connections of all clusters. Only the function that connects clusters may write under this key (infra/roles.yml). */

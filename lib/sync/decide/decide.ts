@@ -212,7 +212,7 @@ const workOfNamespaces = (): ((autoscaler: ReadySpec, observed: Observed) => Bec
   };
 };
 
-/** Fewer looks of one autoscaler are not counted: those of a thousand autoscalers stay below the limit. */
+/** Fewer looks of one autoscaler are not counted: a thousand autoscalers together stay below the limit. */
 const FEW_LOOKS = 200;
 
 const verdictOf = (evaluated: Evaluated, client: ClusterClient | undefined, [hold, next]: readonly Because[]): HoldVerdict | ScaleVerdict => {

@@ -66,7 +66,7 @@ const readyOf = (verdict: Verdict): Pick<Evaluation, "ready"> => {
   return ready === undefined ? {} : { ready };
 };
 
-/** The bounds that held: those of the manifest where nothing else set any. */
+/** The bounds that held: the manifest's where nothing else set any. */
 export const boundsOf = ({ bounds }: Pick<Decision, "bounds">, { spec }: Pick<DecideInput, "spec">): BoundsInForce =>
   bounds ? boundsInForce(bounds) : { min: spec.minReplicas, max: spec.maxReplicas };
 

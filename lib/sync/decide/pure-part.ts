@@ -26,7 +26,7 @@ export interface PurePart {
 
 export type SpecReading = { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "invalid"; readonly message: string };
 
-/** The rules that production uses. A stored manifest that no longer converts stops its own autoscaler; the message is that of the conversion. */
+/** The rules that production uses. A stored manifest that no longer converts stops its own autoscaler; the message is from the conversion. */
 export const PURE_PART: PurePart = {
   specOf: (manifest) => {
     try {

@@ -122,7 +122,7 @@ const divided = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredW
 };
 
 /**
- * Removes pages that the head no longer names, after the release named the others: those of the generation before, and what dead syncs left. It looks for the latter only where this
+ * Removes pages that the head no longer names, after the release named the others: the pages of the generation before, and what dead syncs left. It looks for the latter only where this
  * environment does not know the pages, or the sync before stopped halfway: so a partition at rest costs nothing. A sync that dies here leaves the work to the next one.
  */
 export const removeOldPages = async (

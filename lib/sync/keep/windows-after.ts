@@ -21,9 +21,9 @@ import type { ScaleTotals, StoredWindows, UncountedScale } from "../../model/sca
 /** What a sync leaves of its autoscalers. */
 export interface After {
   readonly entries: ReadonlyMap<AutoscalerUid, StoredWindows>;
-  /** Events as the imitated controller would record them, those of the write included. */
+  /** Events as the imitated controller would record them, events of the write included. */
   readonly eventsOf: (uid: AutoscalerUid) => readonly ControllerEvent[] | undefined;
-  /** Series that the dialect wrote, those of the write included. */
+  /** Series that the dialect wrote, series of the write included. */
   readonly gaugesOf: (uid: AutoscalerUid) => readonly GaugeWrite[] | undefined;
   /** Scales of this sync that were refused. */
   readonly refused: ReadonlyMap<AutoscalerUid, Refusal>;
@@ -100,7 +100,7 @@ const refusedIn = ({ own }: Settled): After["refused"] =>
     }),
   );
 
-/** Late scales were decided before those of this sync. */
+/** Late scales were decided before the scales of this sync. */
 const totalsAfter = (before: ReadonlyMap<AutoscalerUid, StoredWindows>, { late, own }: Settled): ReadonlyMap<AutoscalerUid, ScaleTotals> => {
   const totals = new Map<AutoscalerUid, ScaleTotals>();
   for (const entry of before.values()) if (entry.totals) totals.set(entry.uid, entry.totals);

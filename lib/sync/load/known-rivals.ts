@@ -21,7 +21,7 @@ export interface Beside {
 type Refused = Extract<RivalLook, { readonly outcome: "refused" }>;
 
 /**
- * Judges the looks of a sync by those of earlier syncs. A 403 or 404 means "there is none" only where this connection was never answered there: API servers that restart, and edits of RBAC, answer so too. A
+ * Judges the looks of a sync by the looks of earlier syncs. A 403 or 404 means "there is none" only where this connection was never answered there: API servers that restart, and edits of RBAC, answer so too. A
  * controller that was seen counts until its LIST is answered without it.
  */
 export const besideOf = (loaded: Loaded): ((autoscaler: ReadySpec, observed: Observed) => Beside) => {
@@ -44,7 +44,7 @@ export const besideOf = (loaded: Loaded): ((autoscaler: ReadySpec, observed: Obs
 
 const NOTHING_SEEN = { rivals: [], seenBefore: false } as const;
 
-/** The controllers that this sync has found, and those of earlier syncs that are still there. Beside almost every workload nothing was ever seen. */
+/** The controllers that this sync has found, and the controllers of earlier syncs that are still there. Beside almost every workload nothing was ever seen. */
 const sightOf = (before: KnownRivals | undefined, looks: readonly RivalLook[], rivals: readonly Rival[]): Pick<Beside, "rivals" | "seenBefore"> => {
   const seenBefore = before?.looks.some((seen) => seen[1].length > 0) === true;
   if (!seenBefore) return rivals.length === 0 ? NOTHING_SEEN : { rivals, seenBefore };

@@ -46,7 +46,7 @@ export const withCounted = (totals: ScaleTotals | undefined, { id, from, to, out
 
 /**
  * True when the page need not be written for this autoscaler: either nothing but the end of its open run changed, which the head stores, or nothing changed while its run is
- * closed. Metric values and the observed count are not compared: the journal has them, and the page keeps those of its last write.
+ * closed. Metric values and the observed count are not compared: the journal has them, and the page keeps the values of its last write.
  */
 export const needsNoWrite = (
   { open, windows: stored, rivals, totals, seen }: StoredWindows,
@@ -101,7 +101,7 @@ const sameAnswer = (one: KeptAnswer, other: KeptAnswer | undefined): boolean =>
   one.id === other?.id && one.askedMs === other.askedMs && one.milli === other.milli && one.sampleMs === other.sampleMs;
 
 /**
- * The watermark rules set these conditions again in every sync, as the original controller does. Their transition time is that of the sync, and no decision reads it (watermark.md
+ * The watermark rules set these conditions again in every sync, as the original controller does. Their transition time is the time of the sync, and no decision reads it (watermark.md
  * 2.3). Storing it would cost a page and a journal page in each sync; the journal has it.
  */
 const SET_ANEW: ReadonlySet<string> = new Set(["ScalingActive", "AbleToScale"]);

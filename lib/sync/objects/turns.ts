@@ -18,7 +18,7 @@ const GOLDEN = 0.618_033_988_749_894_9;
  */
 export const placeOf = (uid: string, round: number): number => (((hashOf(uid) * SPREAD) % CIRCLE) / CIRCLE + round * GOLDEN) % 1;
 
-/** The round of values is a minute, because each object has one turn in it; that of everything else is a sync. */
+/** The round of values is a minute, because each object has one turn in it; the round of everything else is a sync. */
 export const roundOf = (of: "values" | "others", { dueMs, periodMs }: Pick<SyncMessage, "dueMs" | "periodMs">): number =>
   Math.floor(dueMs / (of === "values" ? Math.max(VALUES_EVERY_MS, periodMs) : periodMs));
 

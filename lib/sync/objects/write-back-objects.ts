@@ -122,7 +122,7 @@ const statusUpdate = (
   return [{ rank: RANKS[moved], turn, update: { kind: "status", about, status, newer: NEWER_FIELDS } }];
 };
 
-/** The generation that was decided on: that of the record while a newer one waits to be stored. */
+/** The generation that was decided on: the generation of the record while a newer one waits to be stored. */
 const generationOf = ({ waiting }: Evaluation, { origin }: AutoscalerRecord, { generation }: SpecObject): number =>
   waiting && origin ? origin.generation : generation;
 
@@ -148,7 +148,7 @@ interface Outcome {
   readonly nowMs: number;
 }
 
-/** What the status of an object tells of scales: how many were decided, those of a dry run included, and the condition that was set last (watermark.md 1.5, 2.10). */
+/** What the status of an object says of scales: how many were decided, a dry run's included, and the condition that was set last (watermark.md 1.5, 2.10). */
 export const scaleContext = (verdict: Verdict, { evaluation, events, nowMs }: Outcome): Pick<StatusContext, "scales" | "lastCondition"> => {
   const { because, withoutHold } = evaluation;
   const made = events.filter(({ outcome }) => outcome !== "refused").length;

@@ -8,7 +8,7 @@ type Measured = Pick<Evaluation, "metrics" | "status">;
 
 /**
  * Every metric of the spec, as the sync measured it. A workload outside its bounds measures nothing, and one at rest only its activation. A failed metric takes
- * its target from the spec, which has them in the same order. After a change of the spec the metrics are those of the evaluation.
+ * its target from the spec, which has them in the same order. After a change of the spec the evaluation's metrics are shown.
  */
 export const metricReadings = (spec: AutoscalerSpec | undefined, evaluation: Measured | undefined): readonly MetricReading[] => {
   const measured = evaluation ? withAverages(evaluation) : [];

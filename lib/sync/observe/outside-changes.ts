@@ -121,7 +121,7 @@ export const countsAfter = (
   };
   return (uid, before) => {
     const readNow = readNowOf(uid);
-    // Where nothing was compared, the count stays that of an earlier sync.
+    // Where nothing was compared, the count of an earlier sync stays.
     const read = readNow ?? (before && { ...before, sinceMs: before.sinceMs ?? loaded.head.evaluatedMs });
     if (!read) return undefined;
     const own = ownScaleOf(uid, read.of);
@@ -140,7 +140,7 @@ export const readingsOf = (verdicts: readonly Verdict[]): Readings => {
 };
 
 /**
- * The scale of this stack that has set the count of an autoscaler's workload: its own, or that of another autoscaler of the workload. An autoscaler that was not evaluated is matched by the object (`of`) that it was compared
+ * The scale of this stack that has set the count of an autoscaler's workload: its own, or the scale of another autoscaler of the workload. An autoscaler that was not evaluated is matched by the object (`of`) that it was compared
  * with. `unknown` where a scale has set the count of an object that no reading names.
  */
 const ownScales = (

@@ -149,7 +149,7 @@ interface EventBatches {
   readonly add: (event: ScaleEventRecord) => void;
   /** True once history refused a batch. Then nothing more may be written to the cluster. */
   readonly failed: () => boolean;
-  /** Waits until all events are in history. Returns the stored events, which are those of an earlier holder where it was first. Throws when one could not be inserted. */
+  /** Waits until all events are in history. Returns the stored events, which an earlier holder has stored where it was first. Throws when one could not be inserted. */
   readonly done: () => Promise<readonly ScaleEventRecord[]>;
 }
 

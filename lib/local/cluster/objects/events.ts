@@ -29,7 +29,7 @@ const EVENTS_MAX = 2_000;
 const MERGE = "application/merge-patch+json";
 const EVENTS = { group: "events.k8s.io", resource: "events" } as const;
 
-/** The Events of the simulated cluster, only in memory: like those of a real cluster they are gone after an hour. */
+/** The Events of the simulated cluster, only in memory: as in a real cluster they are gone after an hour. */
 export class ClusterEvents {
   readonly #seed: number;
   readonly #byKey = new Map<string, KeptEvent>();

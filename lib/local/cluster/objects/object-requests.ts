@@ -105,7 +105,7 @@ const nameOf = ({ name, of }: ObjectRequest, { metadata }: Fields): string => {
     : badRequest(`the name of the object (${String(written)}) does not match the name on the URL (${name})`);
 };
 
-/** Preconditions: a uid and a resourceVersion that a client sends must be those of the object. */
+/** Preconditions: a uid and a resourceVersion that a client sends must match the object. */
 const refuseOther = ({ of, name = "", method }: ObjectRequest, before: CustomObject | undefined, { kind, metadata }: Fields): void => {
   if (kind !== undefined && kind !== of.kind) throw badRequest(`the object provided is unrecognized: wanted a ${of.kind}, not a ${String(kind)}`);
   const { uid, resourceVersion } = isObject(metadata) ? metadata : ({} as Fields);

@@ -32,7 +32,7 @@ export const writeKept = ({ store, events }: Kept, world: World, target: Target,
   return events.write(write);
 };
 
-/** The object of a write. A DELETE has options instead, or nothing: its preconditions are compared as those of a write are. */
+/** The object of a write. A DELETE has options instead, or nothing: its preconditions are compared as a write's are. */
 const bodyOf = ({ method, query, body }: ApiRequest): { readonly body: unknown; readonly isDryRun: boolean } => {
   if (method !== "DELETE") return { body: parseJson(body), isDryRun: asksForDryRun(query) };
   const options = body === "" ? {} : parseJson(body);

@@ -51,7 +51,7 @@ const sideOf = (usage: number, { highMilli, lowMilli }: Marks, { tolerance }: Me
   return usage < low - tolerance.down * low ? "below" : "between";
 };
 
-/** The order of the float operations is that of the watermark rules, so that both forms decide alike. */
+/** The order of the float operations follows the watermark rules, so that both forms decide alike. */
 const wantedOf = (usage: number, side: Side, { highMilli, lowMilli }: Marks, current: number): number => {
   switch (side) {
     case "above":

@@ -24,7 +24,7 @@ const ONLY_GROWS = { up: 0, down: Number.POSITIVE_INFINITY };
 const ONLY_SHRINKS = { up: Number.POSITIVE_INFINITY, down: 0 };
 
 /**
- * One metric: against its target with the tolerances, or against the high mark upwards and the low mark downwards. The arithmetic is that of hpa.md 3; what overflows there
+ * One metric: against its target with the tolerances, or against the high mark upwards and the low mark downwards. The arithmetic follows hpa.md 3; what overflows there
  * is a value that cannot be read here, because it would shrink the workload.
  */
 export const measureNative = (metric: NativeMetric, whole: MetricContext): MetricReading => {
@@ -58,7 +58,7 @@ const against = (metric: NativeMetric, levelMilli: bigint, context: MetricContex
 
 type Leveled = Pick<NativeMetric, "source" | "measure" | "maxAgeMs">;
 
-/** A metric against one level: with the arithmetic of autoscaling/v2 for its type, or with that of an external metric. */
+/** A metric against one level: with the arithmetic of autoscaling/v2 for its type, or with the arithmetic of an external metric. */
 const measureAt = (metric: Leveled, levelMilli: bigint, context: MetricContext): Measurement => {
   const known = asHpaMetric(metric, levelMilli);
   return known ? measureMetric(known, context) : measureWhole(metric, levelMilli, context);

@@ -110,7 +110,7 @@ const utilizationRatio = (samples: PodSamples, requests: Requests, targetPercent
   return { ratio: utilization / targetPercent, utilization, usageMilli: usedTotal / entries, ...overflowOf(overflowed) };
 };
 
-/** The mean is over all samples, also those of pods that are not listed (hpa.md 3.4). */
+/** The mean is over all samples, also samples of pods that are not listed (hpa.md 3.4). */
 const averageRatio = (samples: PodSamples, targetMilli: bigint): Ratio => {
   let total = 0n;
   for (const { milli } of samples.values()) total += milli;

@@ -7,7 +7,7 @@ export interface Tolerance {
   readonly up: number;
 }
 
-/** hpa.md 3.1: each direction has its own, or the cluster's; between them comes that of the multi-threshold form. */
+/** hpa.md 3.1: each direction has its own, or the cluster's; between them comes the tolerance of the multi-threshold form. */
 export const toleranceOf = ({ behavior, thresholds }: Pick<HpaSpec, "behavior" | "thresholds">, settings: ControllerSettings): Tolerance => {
   const both = thresholds?.tolerance ?? settings.tolerance;
   return { down: behavior?.scaleDown.tolerance ?? both, up: behavior?.scaleUp.tolerance ?? both };

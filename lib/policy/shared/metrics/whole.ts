@@ -25,7 +25,7 @@ const readyPods = (pods: readonly Pod[]): number => pods.filter(({ phase, ready 
 
 /**
  * hpa.md 3.7: the value shared by the replicas that the scale's status counts; pods are never looked at. External values are saturated where
- * they leave 32 and 64 bits, those of Object wrap.
+ * they leave 32 and 64 bits, metrics of Object wrap.
  */
 export const perReplicaReplicas = (
   totalMilli: bigint,

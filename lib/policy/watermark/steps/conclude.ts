@@ -52,7 +52,7 @@ const carriedOut = (sync: WatermarkSync, { verdict, currentMetrics }: Chosen): D
   return { ...decided(effective, PERIOD, reported), kind: "hold", from, because: { reason: "DryRun", message }, failed: false };
 };
 
-/** A scale by the metrics says what they ask for, and then what limited it. The message of the verdict is that of the controller's Event. */
+/** A scale by the metrics says what they ask for, and then what limited it. The verdict has the message of the controller's Event. */
 const becauseOf = ({ metrics, steps, wanted, scale: { specReplicas: from } }: WatermarkSync, { reason, message, to }: Verdict): Because => {
   if (reason !== "Proposal") return { reason, message };
   const sentence = scaleSentence({ metrics, steps, wanted, trigger: message });
