@@ -21,20 +21,30 @@ const EXPORTS = {
   sync: [["sync/sync.ts", "sync"]],
   insertByStatement: [["store/history/insert.ts", "insertByStatement"]],
   rules: [
+    ["sync/decide/pure-part.ts", "PURE_PART"],
     ["sync/pure-part.ts", "PURE_PART"],
     ["sync/rules.ts", "RULES"],
   ],
-  warmCache: [["sync/warm-cache.ts", "warmCache"]],
+  warmCache: [
+    ["sync/load/warm-cache.ts", "warmCache"],
+    ["sync/warm-cache.ts", "warmCache"],
+  ],
 } as const;
 
-/** The build whose sources are in a folder. Throws a RangeError for one that is too old: its sync needs other ports than this one. */
-export const buildIn = async (folder: string): Promise<Build> => {
-  const found = Object.entries(EXPORTS).map(async ([part, places]) => {
-    const [path, name] = places.find(([file]) => existsSync(join(folder, "lib", file))) ?? places[0];
-    const file: object = await import(pathToFileURL(join(folder, "lib", path)).href);
-    const value: unknown = Reflect.get(file, name);
-    if (value === undefined) throw new RangeError(`Cannot play the build in "${folder}": lib/${path} has no "${name}"`);
+type Places = readonly (readonly [file: string, name: string])[];
+
+/** What the checkout in a folder exports, by part. Throws a RangeError for one without a part. */
+export const exportsIn = async (folder: string, parts: Readonly<Record<string, Places>>): Promise<Readonly<Record<string, unknown>>> => {
+  const found = Object.entries(parts).map(async ([part, places]) => {
+    const place = places.find(([file]) => existsSync(join(folder, "lib", file)));
+    const file: object = place ? await import(pathToFileURL(join(folder, "lib", place[0])).href) : {};
+    const value: unknown = place && Reflect.get(file, place[1]);
+    if (value === undefined)
+      throw new RangeError(`Cannot use the checkout in "${folder}": none of ${places.map(([path]) => `lib/${path}`).join(", ")} has its "${part}"`);
     return [part, value] as const;
   });
-  return Object.fromEntries(await Promise.all(found)) as unknown as Build;
+  return Object.fromEntries(await Promise.all(found));
 };
+
+/** The build whose sources are in a folder. Throws a RangeError for one that is too old: its sync needs other ports than this one. */
+export const buildIn = async (folder: string): Promise<Build> => (await exportsIn(folder, EXPORTS)) as unknown as Build;
