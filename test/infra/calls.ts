@@ -40,7 +40,9 @@ export const actionsCalledBy = async (name: FunctionName): Promise<readonly stri
   const code = (outputFiles[0]?.text ?? "").replaceAll(/^import [^;]*;$/gm, "");
   const commands = [...new Set([...code.matchAll(/\bnew ([A-Z]\w*?Command)\d*\(/g)].map(([, command]) => command ?? ""))];
   // Requests that are signed here and not sent by the SDK name their right themselves (lib/cluster/access/eks-description.ts, functions/invoke-function.ts, functions/owner-topics.ts).
-  const signed = [...code.matchAll(/"((?:eks|lambda|sns):[A-Z]\w+)"/g)].map(([, action]) => action ?? "");
+  // The policies of sessions for registered sources name rights of the roles of these sources (SIGNED_SERVICES), and none of the function.
+  const own = code.replace(/\bSIGNED_SERVICES = \{[^}]*\};/, "");
+  const signed = [...own.matchAll(/"((?:eks|lambda|sns):[A-Z]\w+)"/g)].map(([, action]) => action ?? "");
   return [...new Set([...commands.map((command) => actionOf(command, name)), ...signed])].sort();
 };
 

@@ -109,7 +109,7 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
   const sides = (): readonly Side[] => [...new Set([first, now()])];
   const violation = (): Violation | undefined => sides().find(({ stage: { ledger } }) => ledger.violation)?.stage.ledger.violation;
   const broken = (): boolean => violation() !== undefined;
-  const effectsOf = (): readonly KnownEffect[] => sides().flatMap(({ stage: { ledger } }) => [...ledger.effects.values()].flat());
+  const effectsOf = (of = sides()): readonly KnownEffect[] => of.flatMap(({ stage: { ledger } }) => [...ledger.effects.values()].flat());
   const quietMs = START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS);
   await scheduler.run(quietMs, broken);
   const played = (): Played => joined(sides().map((side) => side.platform.played));
@@ -120,9 +120,12 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
     await scheduler.run(endMs + MORE_MS, broken);
   }
   if (!broken()) watchRest(now(), lastFaultMs(stage, sides()) + leftMs(stage));
+  // By autoscaling/v2 a workload stays at 0 where the autoscaler did not scale it to zero. What the former stack scaled to zero after the copy was not scaled by the restored one.
+  const emptied = new Set(effectsOf(restored ? [first] : []).flatMap(({ uid, to }) => (to === 0 ? [uid] : [])));
   const workloads = [...stage.clusters.keys()]
     .map((name) => siteOf(now().stage, name))
-    .flatMap(({ name, workloads: inside }) => [...inside].map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const));
+    .flatMap(({ name, workloads: inside }) => [...inside].map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const))
+    .filter(([key, replicas]) => replicas > 0 || !emptied.has(`uid-${key.split("/").at(-1)}`));
   return {
     violation: violation(),
     replicas: new Map(workloads),
