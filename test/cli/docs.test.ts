@@ -1,9 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { program } from "../../lib/cli/program.ts";
+import { openDataFolder } from "../../lib/cli/session.ts";
+import { NOON } from "../noon.ts";
+import { auditLine, HPA_CONTROLLER, OURS } from "./audit-line.ts";
 import { type Folder, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
 
@@ -18,8 +21,23 @@ const examples = [...page.matchAll(/^```sh\n(.*?)^```\n\n```text\n(.*?)^```/gms)
 const OPENS_NOTHING: ReadonlySet<string> = new Set(["explain-reason"]);
 
 let folder: Folder;
-/** Where the examples write files. */
+/** Where the examples write files, and read a log. */
 let written: string;
+const AUDIT_LOG = "audit.log";
+
+/** What an example needs that none before it makes. */
+const BEFORE: Readonly<Record<string, () => Promise<void>>> = {
+  // The HPA controller writes until shop/web is taken over, and Tidemark from then on.
+  writers: async () => {
+    const session = await openDataFolder(folder.data, "ada");
+    const rival = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "web", namespace: "shop" }, spec: {} };
+    await session.service.takeOver({ cluster: "eu-1", namespace: "shop", name: "web", rival });
+    await session.close();
+    const writes = [-3_600, -1_200, -30].map((seconds) => ({ atMs: NOON + seconds * 1_000, by: HPA_CONTROLLER }));
+    const own = [15, 300].map((seconds) => ({ atMs: NOON + seconds * 1_000, by: OURS }));
+    writeFileSync(join(written, AUDIT_LOG), `${[...writes, ...own].map(auditLine).join("\n")}\n`);
+  },
+};
 beforeAll(async () => {
   folder = await shopFolder();
   written = mkdtempSync(join(tmpdir(), "tidemark-docs-"));
@@ -41,8 +59,9 @@ describe("docs/cli.md", () => {
     for (const command of commands) {
       const [npx, tidemark, ...args] = command.split(" ");
       expect([npx, tidemark]).toEqual(["npx", "tidemark"]);
+      await BEFORE[args[0] ?? ""]?.();
       const { code, out, err } = await inside([
-        ...args.map((arg) => (arg === "audit" ? join(written, arg) : inRoot(arg))),
+        ...args.map((arg) => (arg === "audit" || arg === AUDIT_LOG ? join(written, arg) : inRoot(arg))),
         ...(OPENS_NOTHING.has(args[0] ?? "") ? [] : ["--data", folder.data]),
       ]);
       expect({ code, err }).toEqual({ code: 0, err: "" });

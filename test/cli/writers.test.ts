@@ -6,10 +6,9 @@ import { openService } from "../../lib/service/open.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
 import { fillShop } from "../service/world/shop.ts";
+import { type AuditedWrite, auditLine, HPA_CONTROLLER as HPA, OURS } from "./audit-line.ts";
 import { inside } from "./inside.ts";
 
-const HPA = "system:serviceaccount:kube-system:horizontal-pod-autoscaler";
-const OURS = "tidemark-cluster-eu-1";
 const MINUTE_MS = 60_000;
 
 let world: ServiceWorld;
@@ -28,36 +27,9 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-interface Line {
-  readonly minutesAgo: number;
-  readonly by: string;
-  readonly name?: string;
-  readonly code?: number;
-  readonly query?: string;
-  readonly verb?: string;
-  readonly subresource?: string | null;
-  readonly body?: object;
-}
-
-/** An event as kube-apiserver 1.37 writes it at the level Request. */
-const event = ({ minutesAgo, by, name = "web", code = 200, query = "", verb = "update", subresource = "scale", body }: Line): string => {
-  const at = new Date(NOON - minutesAgo * MINUTE_MS).toISOString().replace("Z", "000Z");
-  const manager = by.startsWith("tidemark-") ? `fieldManager=${by}` : "";
-  return JSON.stringify({
-    kind: "Event",
-    apiVersion: "audit.k8s.io/v1",
-    level: "Request",
-    stage: "ResponseComplete",
-    requestURI: `/apis/apps/v1/namespaces/shop/deployments/${name}${subresource === null ? "" : "/scale"}?${[manager, query].filter(Boolean).join("&")}`,
-    verb,
-    user: { username: by.startsWith("tidemark-") ? "tidemark" : by, groups: ["system:authenticated"] },
-    objectRef: { resource: "deployments", namespace: "shop", name, apiGroup: "apps", apiVersion: "v1", ...(subresource !== null && { subresource }) },
-    responseStatus: { metadata: {}, code },
-    requestObject: body ?? { kind: "Scale", spec: { replicas: 4 } },
-    requestReceivedTimestamp: at,
-    stageTimestamp: at,
-  });
-};
+/** A write so many minutes before noon. */
+type Line = Omit<AuditedWrite, "atMs"> & { readonly minutesAgo: number };
+const event = ({ minutesAgo, ...line }: Line): string => auditLine({ ...line, atMs: NOON - minutesAgo * MINUTE_MS });
 
 const run = (events: readonly Line[], ...more: readonly string[]) => {
   const file = join(dir, "audit.log");
@@ -85,7 +57,7 @@ describe("tidemark writers", () => {
     expect(code).toBe(0);
     expect(out).toContain(`${HPA} -> ${OURS}`);
     expect(out).toMatch(/takeover by ada\n/);
-    expect(out).toMatch(/^1 workloads, 4 writes from .*: no workload had a second writer outside of a takeover or handback$/m);
+    expect(out).toMatch(/^1 workload, 4 writes from .*: no workload had a second writer outside of a takeover or handback$/m);
   });
 
   it("fails where another controller writes after the takeover, and names the workload", async () => {

@@ -94,7 +94,7 @@ const sentenceOf = ({
 }): string => {
   const writes = workloads.reduce((sum, one) => sum + one.writes, 0);
   const verdict = secondWriters === 0 ? "no workload had a second writer outside of a takeover or handback" : `${secondWriters} had a second writer`;
-  return `${workloads.length} workloads, ${writes} writes from ${since} to ${until}: ${verdict}`;
+  return `${workloads.length} ${workloads.length === 1 ? "workload" : "workloads"}, ${writes} ${writes === 1 ? "write" : "writes"} from ${since} to ${until}: ${verdict}`;
 };
 
 const workloadOf = (workload: string, turns: readonly Turn[], known: readonly Known[]): Workload => ({

@@ -1,0 +1,36 @@
+export const HPA_CONTROLLER = "system:serviceaccount:kube-system:horizontal-pod-autoscaler";
+/** The field manager of Tidemark in the cluster eu-1. */
+export const OURS = "tidemark-cluster-eu-1";
+
+/** A write to a Deployment of the namespace shop, by a user or by a field manager of Tidemark. */
+export interface AuditedWrite {
+  readonly atMs: number;
+  readonly by: string;
+  readonly name?: string;
+  readonly code?: number;
+  readonly query?: string;
+  readonly verb?: string;
+  readonly subresource?: string | null;
+  readonly body?: object;
+}
+
+/** An event as kube-apiserver 1.37 writes it at the level Request. */
+export const auditLine = (write: AuditedWrite): string => {
+  const { atMs, by, name = "web", code = 200, query = "", verb = "update", subresource = "scale", body } = write;
+  const at = new Date(atMs).toISOString().replace("Z", "000Z");
+  const manager = by.startsWith("tidemark-") ? `fieldManager=${by}` : "";
+  return JSON.stringify({
+    kind: "Event",
+    apiVersion: "audit.k8s.io/v1",
+    level: "Request",
+    stage: "ResponseComplete",
+    requestURI: `/apis/apps/v1/namespaces/shop/deployments/${name}${subresource === null ? "" : "/scale"}?${[manager, query].filter(Boolean).join("&")}`,
+    verb,
+    user: { username: by.startsWith("tidemark-") ? "tidemark" : by, groups: ["system:authenticated"] },
+    objectRef: { resource: "deployments", namespace: "shop", name, apiGroup: "apps", apiVersion: "v1", ...(subresource !== null && { subresource }) },
+    responseStatus: { metadata: {}, code },
+    requestObject: body ?? { kind: "Scale", spec: { replicas: 4 } },
+    requestReceivedTimestamp: at,
+    stageTimestamp: at,
+  });
+};
