@@ -12,6 +12,8 @@ export const inside = async (
     readonly stdin?: string;
     readonly by?: string;
     readonly colours?: true;
+    /** The width of the terminal. */
+    readonly columns?: number;
     readonly open?: Io["open"];
     readonly editFile?: NonNullable<Io["editFile"]>;
     readonly stackUrl?: string;
@@ -38,6 +40,7 @@ export const inside = async (
     ...(more.stackName !== undefined && { stackName: more.stackName }),
     ...(more.stackSign !== undefined && { stackSign: more.stackSign }),
     ...(more.interruptible !== undefined && { interruptible: more.interruptible, watchEveryMs: 1 }),
+    ...(more.columns !== undefined && { columns: more.columns }),
     ...(more.ask !== undefined && { ask: more.ask }),
     ...(more.runOsls !== undefined && { runOsls: more.runOsls }),
     ...(more.editFile !== undefined && { editFile: more.editFile }),

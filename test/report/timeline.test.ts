@@ -35,12 +35,25 @@ const timeline: Timeline = {
 const drawn = (columns: number, of = timeline): readonly string[] =>
   timelineLines(of, { columns, loadRows: 4, podRows: 6, colours: false, clock }).map((each) => line(each).written());
 
+const WIDTHS = [80, 100, 200];
+/** In characters, not in bytes. */
+const lengthOf = (words: string): number => [...words].length;
+
 describe("a timeline in the terminal", () => {
-  it.each([80, 100, 160])("fits %d columns, with every row on one axis", (columns) => {
+  it.each(WIDTHS)("fits %d columns exactly, in characters, with every row on one axis", (columns) => {
     const all = drawn(columns);
-    expect(Math.max(...all.map((each) => each.length))).toBeLessThanOrEqual(columns);
+    expect(Math.max(...all.map(lengthOf))).toBe(columns);
+    for (const full of ["└", "held by"]) expect(lengthOf(all.find((each) => each.includes(full)) ?? "")).toBe(columns);
     const axisAt = all.findIndex((each) => each.includes("└"));
     expect(all[axisAt]?.indexOf("└")).toBe(all.find((each) => each.includes("┤"))?.indexOf("┤"));
+  });
+
+  it.each(WIDTHS)("fits %d columns also where its metric has a long name, which is cut", (columns) => {
+    const loadName = `sqs_messages_visible{queue=${"ö".repeat(180)}} of 30`;
+    const all = drawn(columns, { ...timeline, loadName });
+    expect(Math.max(...all.map(lengthOf))).toBe(columns);
+    expect(all[0]).toMatch(/^ +load {2}sqs_messages_visible\{queue=ö+…$/);
+    expect(all[1]).toMatch(/^ +highest 1\.5 times the target, which is the dashed line$/);
   });
 
   it("shows what held, what happened and what the letters mean, and no others", () => {

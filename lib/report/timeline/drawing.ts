@@ -1,7 +1,7 @@
 import type { Lane } from "../../model/sample.ts";
 import { joined, type Printed, styled, text, type Word } from "../printed.ts";
 import { LANES } from "../reasons/lanes.ts";
-import { type Cell, cellsOf, MARKS, type Timeline, ticksOf } from "./timeline.ts";
+import { type Cell, cellsOf, MARKS, runsOf, type Timeline, ticksOf } from "./timeline.ts";
 
 export interface DrawingSize {
   /** Width of the terminal; at least 40 are used. */
@@ -30,7 +30,7 @@ export const timelineLines = (timeline: Timeline, { columns, loadRows, podRows, 
   const paint = colours ? styled : (_style: Parameters<typeof styled>[0], words: Word): Word => words;
   if (!cells.some(({ current, load }) => current !== undefined || load !== undefined)) return ["nothing is stored of this time"];
   return [
-    ...loadChart(cells, { rows: loadRows, name: timeline.loadName, paint }),
+    ...loadChart(cells, { rows: loadRows, name: timeline.loadName, width, paint }),
     ...podChart(cells, podRows, paint),
     ...lanes(cells, paint),
     ...axis(timeline, width, clock),
@@ -52,13 +52,16 @@ const rowOf = (value: number, top: number, rows: number): number => Math.min(row
 
 const loadChart = (
   cells: readonly Cell[],
-  { rows, name, paint }: { readonly rows: number; readonly name: string; readonly paint: PaintWord },
+  { rows, name, width, paint }: { readonly rows: number; readonly name: string; readonly width: number; readonly paint: PaintWord },
 ): readonly Word[] => {
   const highest = highestLoad(cells);
   const top = Math.max(1, highest);
   const labelOf = (at: number): string => (rows - 1 - at === rowOf(1, top, rows) ? "1" : at === 0 ? numberText(top) : "");
+  const said = `highest ${numberText(highest)} times the target, which is the dashed line`;
+  const fits = lengthOf(`${name}; ${said}`) <= width;
   return [
-    text`${gutter("load")} ${name}; highest ${numberText(highest)} times the target, which is the dashed line`,
+    text`${gutter("load")} ${fits ? `${name}; ${said}` : cutTo(name, width)}`,
+    ...(fits ? [] : [text`${gutter("")} ${said}`]),
     ...loadBars(cells, rows).map((bars, at) => text`${gutter(labelOf(at))}┤${paint("blue", bars)}`),
   ];
 };
@@ -110,7 +113,9 @@ const podBars = (cells: readonly Cell[], rows: number): readonly string[] => {
 const SCALE_COLUMNS = 8;
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 const scaleText = (top: number): string => cutTo(`to ${COMPACT.format(top)}`, SCALE_COLUMNS - 1);
-const cutTo = (words: string, columns: number): string => (words.length <= columns ? words : `${words.slice(0, columns - 1)}…`);
+/** In characters, as a terminal counts them. */
+const lengthOf = (words: string): number => [...words].length;
+const cutTo = (words: string, columns: number): string => (lengthOf(words) <= columns ? words : `${[...words].slice(0, columns - 1).join("")}…`);
 /** Cells that a small drawing has in a terminal of this width. */
 export const smallCells = (columns: number): number => Math.max(1, columns - GUTTER - SCALE_COLUMNS);
 
@@ -169,24 +174,14 @@ const FREE = "·";
 
 const lanes = (cells: readonly Cell[], paint: PaintWord): readonly Word[] => {
   const held = joined(
-    runsOf(cells.map((cell) => cell.held)).map(({ value, length }) => {
+    runsOf(cells.map((cell) => cell.held)).map(({ value, from, to }) => {
       const lane = LANES.find((known) => known.lane === value);
-      return lane ? paint(COLOURS[lane.lane], lane.mark.repeat(length)) : paint("dim", FREE.repeat(length));
+      return lane ? paint(COLOURS[lane.lane], lane.mark.repeat(to - from)) : paint("dim", FREE.repeat(to - from));
     }),
     "",
   );
   const marks = cells.map(({ mark }) => MARKS.find(({ kind }) => kind === mark)?.mark ?? " ").join("");
   return [text`${gutter("held by")} ${held}`, text`${gutter("marks")} ${paint("bold", marks.trimEnd())}`];
-};
-
-const runsOf = <Value>(values: readonly Value[]): readonly { readonly value: Value; readonly length: number }[] => {
-  const runs: { value: Value; length: number }[] = [];
-  for (const value of values) {
-    const run = runs.at(-1);
-    if (run && run.value === value) run.length += 1;
-    else runs.push({ value, length: 1 });
-  }
-  return runs;
 };
 
 const TICK_COLUMNS = 12;

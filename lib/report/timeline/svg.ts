@@ -1,6 +1,6 @@
 import { printable } from "../../model/printable.ts";
 import { LANES } from "../reasons/lanes.ts";
-import { type Cell, cellsOf, MARKS, type Timeline, ticksOf } from "./timeline.ts";
+import { type Cell, cellsOf, MARKS, runsOf, type Timeline, ticksOf } from "./timeline.ts";
 
 const WIDTH = 960;
 const LEFT = 60;
@@ -59,10 +59,10 @@ export const timelineSvg = (title: string, timeline: Timeline, clock: (ms: numbe
 
 /** The stretches in which a value is known, each as one path of steps. */
 const pathOf = (values: readonly (number | undefined)[], most: number, box: Box): string => {
-  let [path, before] = ["", undefined as number | undefined];
-  for (const [column, value] of values.entries()) {
-    if (value !== undefined) path += `${before === undefined ? "M" : "L"}${xOf(column)} ${yOf(value, most, box)}H${xOf(column + 1)}`;
-    before = value;
+  let [path, isDrawn] = ["", false];
+  for (const { value, from, to } of runsOf(values)) {
+    if (value !== undefined) path += `${isDrawn ? "V" : `M${xOf(from)} `}${yOf(value, most, box)}H${xOf(to)}`;
+    isDrawn = value !== undefined;
   }
   return path;
 };
@@ -109,8 +109,10 @@ const podChart = (cells: readonly Cell[]): readonly string[] => {
 };
 
 const lanes = (cells: readonly Cell[]): readonly string[] => {
-  const bars = cells.flatMap(({ held }, column) =>
-    held ? [`<rect x="${xOf(column)}" y="${LANE_TOP}" width="${STEP.toFixed(1)}" height="${LANE_HEIGHT}" fill="${COLOURS[held]}"/>`] : [],
+  const bars = runsOf(cells.map(({ held }) => held)).flatMap(({ value, from, to }) =>
+    value
+      ? [`<rect x="${xOf(from)}" y="${LANE_TOP}" width="${((to - from) * STEP).toFixed(1)}" height="${LANE_HEIGHT}" fill="${COLOURS[value]}"/>`]
+      : [],
   );
   const marks = cells.flatMap(({ mark }, column) => {
     const known = MARKS.find(({ kind }) => kind === mark);

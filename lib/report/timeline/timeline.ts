@@ -100,6 +100,17 @@ const markOf = (marks: readonly TimelineMark[]): Pick<Cell, "mark"> => {
   return first ? { mark: first.kind } : {};
 };
 
+/** Equal neighbours as one, from its first column up to the one after its last. */
+export const runsOf = <Value>(values: readonly Value[]): readonly { readonly value: Value; readonly from: number; readonly to: number }[] => {
+  const runs: { value: Value; from: number; to: number }[] = [];
+  for (const [column, value] of values.entries()) {
+    const run = runs.at(-1);
+    if (run && run.value === value) run.to = column + 1;
+    else runs.push({ value, from: column, to: column + 1 });
+  }
+  return runs;
+};
+
 const MINUTE_MS = 60_000;
 const TICKS_MS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_080].map((minutes) => minutes * MINUTE_MS);
 
