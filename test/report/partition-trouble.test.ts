@@ -98,7 +98,7 @@ describe("what evaluations say of their cluster", () => {
     });
   });
 
-  it("date an outage by most of them: one that failed long before or came later does not date an outage", () => {
+  it("date an outage by most of them: one that failed long before or came later does not date an outage, and of equal groups the later one does", () => {
     expect(troubleOf([1, 50, 50, 90].map((ms) => evaluation(since(ms)))).sinceMs).toBe(50);
     expect(troubleOf([90, 50].map((ms) => evaluation(since(ms)))).sinceMs).toBe(90);
   });

@@ -317,6 +317,19 @@ describe("series()", () => {
     expect(wpaValue(families, "upscale_replicas")).toBe(2);
   });
 
+  it("has no desired count where nothing was ever decided: the stored 0 is no wish", async () => {
+    await begin({ web: 4 }, hpa("web"));
+    world.milli = undefined;
+    await world.play(1);
+    const blind = await world.scrape();
+    const web = { name: "web" };
+    expect([valueIn(blind, "tidemark_current_replicas", web), valueIn(blind, "tidemark_scaling_active", web)]).toEqual([4, 0]);
+    expect(valueIn(blind, "tidemark_desired_replicas", web)).toBeUndefined();
+    world.milli = 1_200_000n;
+    await world.play(1);
+    expect(valueIn(await world.scrape(), "tidemark_desired_replicas", web)).toBe(6);
+  });
+
   it("tells counts and whether rules decide for every dialect", async () => {
     await begin({ web: 4, api: 3 }, wpa("web"), hpa("api"));
     world.milli = 1_200_000n;

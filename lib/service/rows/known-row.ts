@@ -59,5 +59,5 @@ const stateOf = ({ problem }: IndexRow, row: SummaryRow | undefined, { fleet, is
 const countsOf = ({ current, desired, unreadMs }: SummaryRow): Pick<AutoscalerRow, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
   if (current === undefined) return {};
   if (unreadMs !== undefined) return { lastKnown: { replicas: current, ...(unreadMs > 0 && { at: rfc3339(unreadMs) }) } };
-  return desired === undefined ? {} : { currentReplicas: current, desiredReplicas: desired };
+  return { currentReplicas: current, ...(desired !== undefined && { desiredReplicas: desired }) };
 };
