@@ -1,8 +1,9 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { openDataFolder } from "../../lib/cli/session.ts";
 import { readIdentity } from "../../lib/local/folder/identity.ts";
 import { folderLayout } from "../../lib/local/folder/layout.ts";
@@ -17,16 +18,29 @@ export interface PlayedScale {
 /** The scales of a run by the name of their autoscaler, each list in order of time. */
 export type PlayedScales = Readonly<Record<string, readonly PlayedScale[]>>;
 
+/** A played run of the demonstration, as the pictures of the docs show it. */
+export interface PlayedRun {
+  readonly scales: PlayedScales;
+  /** What `tidemark timeline steps -o svg` draws of its first minutes. */
+  readonly timeline: string;
+}
+
 const START = join(import.meta.dirname, "../../lib/local/start.ts");
+const TIDEMARK = join(import.meta.dirname, "../../bin/tidemark.js");
 /** The speed changes nothing but the wait (docs/embedded-run.md): as fast as the machine can. */
 const OPTIONS = ["--seed", "1", "--speed", "1000000"];
 
-/** Plays so many virtual minutes of the demonstration with `npm start`, in a folder of its own, and returns the scales that it stored. The same code gives the same scales. */
-export const playedScales = async (minutes: number): Promise<PlayedScales> => {
+/** How much of the run its timeline shows. */
+const TIMELINE_MS = 100 * 60_000;
+
+/** Plays so many virtual minutes of the demonstration with `npm start`, in a folder of its own, and returns what it stored. The same code gives the same scales and timeline. */
+export const playedRun = async (minutes: number): Promise<PlayedRun> => {
   const data = mkdtempSync(join(tmpdir(), "tidemark-picture-"));
   try {
     await play(data, minutes);
-    return await storedScales(data);
+    const about = readIdentity(folderLayout(data));
+    if (about === undefined || about === "beginning") throw new Error("Cannot draw a run: its folder does not say when it began");
+    return { scales: await storedScales(data, about.startMs), timeline: await drawnTimeline(data, about.startMs) };
   } finally {
     rmSync(data, { recursive: true, force: true });
   }
@@ -38,16 +52,20 @@ const play = async (data: string, minutes: number): Promise<void> => {
   if (code !== 0) throw new Error(`Cannot draw a run: it ended with ${code ?? signal}`);
 };
 
-const storedScales = async (data: string): Promise<PlayedScales> => {
-  const about = readIdentity(folderLayout(data));
-  if (about === undefined || about === "beginning") throw new Error("Cannot draw a run: its folder does not say when it began");
+const drawnTimeline = async (data: string, startMs: number): Promise<string> => {
+  const [since, until] = [startMs, startMs + TIMELINE_MS].map((ms) => new Date(ms).toISOString());
+  const words = ["timeline", "steps", "--since", since ?? "", "--until", until ?? "", "--utc", "-o", "svg", "--data", data];
+  return (await promisify(execFile)(process.execPath, [TIDEMARK, ...words])).stdout;
+};
+
+const storedScales = async (data: string, startMs: number): Promise<PlayedScales> => {
   const session = await openDataFolder(data, "picture");
   try {
     const scales: Record<string, PlayedScale[]> = {};
     for await (const { name, at, from, to, outcome } of session.service.events({})) {
       if (outcome === "refused") continue;
       scales[name] ??= [];
-      scales[name].push({ afterMs: Date.parse(at) - about.startMs, from, to });
+      scales[name].push({ afterMs: Date.parse(at) - startMs, from, to });
     }
     return scales;
   } finally {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type PlayedScales, playedScales } from "../../docs/figures/played-scales.ts";
+import { type PlayedScales, playedRun } from "../../docs/figures/played-scales.ts";
 import { runFigure, SHOWN_MINUTES } from "../../docs/figures/run-figure.ts";
 
 const committed = (name: string): string => readFileSync(new URL(`../../docs/images/${name}`, import.meta.url), "utf8");
@@ -15,17 +15,19 @@ const PLAYED_MINUTES = 110;
 const before = (minutes: number): PlayedScales =>
   Object.fromEntries(Object.entries(scales).map(([name, list]) => [name, list.filter(({ afterMs }) => afterMs < minutes * 60_000)]));
 
-describe("the picture of README.md", { timeout: 120_000 }, () => {
-  it("is drawn from the scales of run.json, to the byte", async () => {
+describe("the pictures of README.md and docs/cli.md", { timeout: 120_000 }, () => {
+  it("are drawn from the scales of run.json, to the byte", async () => {
     const same = (await runFigure(scales)) === committed("run.svg");
     expect(same, "docs/images/run.svg is not what the code draws of docs/images/run.json: run `npm run docs -- picture`").toBe(true);
   });
 
-  it("shows the scales that the code makes now", async () => {
+  it("show the scales that the code makes now, and the timeline that `tidemark timeline -o svg` draws of them", async () => {
     const expected = before(PLAYED_MINUTES);
     expect(Object.keys(expected).sort()).toEqual(["crowd", "daily", "steps"]);
     expect(PLAYED_MINUTES).toBeLessThan(SHOWN_MINUTES);
     const message = "docs/images/run.json has other scales than a run of the code now: run `npm run docs -- picture`";
-    expect(await playedScales(PLAYED_MINUTES), message).toEqual(expected);
+    const { scales: made, timeline } = await playedRun(PLAYED_MINUTES);
+    expect(made, message).toEqual(expected);
+    expect(timeline === committed("timeline.svg"), "docs/images/timeline.svg is another one now: run `npm run docs -- picture`").toBe(true);
   });
 });
