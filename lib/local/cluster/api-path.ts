@@ -15,11 +15,12 @@ export interface Located {
   readonly namespace: string | undefined;
 }
 
-/** The target of a path. Undefined when the server has no such path. */
-export const resolvePath = (path: string): Target | undefined => {
+/** The target of a path. `foreign`: the kinds that are not of Kubernetes itself. Undefined when the server has no such path. */
+export const resolvePath = (path: string, foreign: readonly Resource[]): Target | undefined => {
   const [root, ...parts] = path.split("/").slice(1).map(decode);
-  if (root === "api") return inGroup("", parts);
-  return root === "apis" ? inGroup(parts[0] ?? "", parts.slice(1)) : undefined;
+  const resources = [...RESOURCES, ...foreign];
+  if (root === "api") return inGroup(resources, "", parts);
+  return root === "apis" ? inGroup(resources, parts[0] ?? "", parts.slice(1)) : undefined;
 };
 
 export const decode = (part: string): string => {
@@ -31,12 +32,12 @@ export const decode = (part: string): string => {
   }
 };
 
-const inGroup = (group: string, [version = "", ...rest]: readonly string[]): Target | undefined => {
+const inGroup = (resources: readonly Resource[], group: string, [version = "", ...rest]: readonly string[]): Target | undefined => {
   const [scope, ...inside] = rest;
   if (group === "custom.metrics.k8s.io")
     return scope === "namespaces" && /^v1beta[12]$/.test(version) ? { kind: "custom", version, rest: inside } : undefined;
   if (group === "external.metrics.k8s.io") return scope === "namespaces" && version === "v1beta1" ? { kind: "external", rest: inside } : undefined;
-  const served = RESOURCES.filter((each) => each.group === group && each.version === version);
+  const served = resources.filter((each) => each.group === group && each.version === version);
   const [namespace, ...within] = inside;
   return scope === "namespaces" && within.length > 0 ? inNamespace(served, namespace, within) : acrossCluster(served, rest);
 };

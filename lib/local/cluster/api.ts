@@ -1,7 +1,7 @@
 import { isObject } from "../../model/is-object.ts";
 import { matches } from "../../model/selector.ts";
 import { type Located, resolvePath, type Target } from "./api-path.ts";
-import { discover } from "./discovery.ts";
+import { discover, type Installed } from "./discovery.ts";
 import { podLabels, scale } from "./kube-objects.ts";
 import { parseLabelSelector, selectObjects } from "./list-selectors.ts";
 import {
@@ -24,7 +24,7 @@ import { inKeyOrder, Pages } from "./pages.ts";
 import { table, wantsTable } from "./printed-table.ts";
 import { type ApiRequest, asksForDryRun, parseJson } from "./request-parts.ts";
 import { serviceAnswer } from "../sources/services.ts";
-import { groupVersion, type World, within } from "./served-resources.ts";
+import { foreignResources, groupVersion, isOf, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
 import { badRequest, methodNotAllowed, metricNotFound, notFound, unsupportedMediaType } from "./status.ts";
 
@@ -61,9 +61,10 @@ export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Kee
     const { noise, hasKeda } = settings;
     const objects = { objectsVersion: store.objects.version, objects: store.objects.all() };
     const world = { noise, nowMs, version, workloads: simulation.workloads(), ...objects, events: events.all(nowMs) };
-    const described = descriptionOf(request, hasKeda) ?? review(request) ?? serviceAnswer(request, world);
+    const installed = { hasKeda, foreign: foreignResources(world.workloads) };
+    const described = descriptionOf(request, installed) ?? review(request) ?? serviceAnswer(request, world);
     if (described !== undefined) return described;
-    const target = servedTarget(request.path, hasKeda);
+    const target = servedTarget(request.path, installed);
     if (!target) return undefined;
     const answer = writeKept(settings, world, target, request);
     if (answer !== undefined) return answer;
@@ -85,14 +86,14 @@ export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Kee
 };
 
 /** Without KEDA its kinds have no path. */
-const servedTarget = (path: string, hasKeda: boolean): Target | undefined => {
-  const target = resolvePath(path);
+const servedTarget = (path: string, { hasKeda, foreign }: Installed): Target | undefined => {
+  const target = resolvePath(path, foreign);
   return !hasKeda && target && "resource" in target && target.resource.group === SCALED_OBJECT_KIND.group ? undefined : target;
 };
 
 /** What the server says of itself. Undefined for every other request. */
-const descriptionOf = ({ method, path }: ApiRequest, hasKeda: boolean): unknown =>
-  method === "GET" ? (discover(path, hasKeda) ?? openApi(path)) : undefined;
+const descriptionOf = ({ method, path }: ApiRequest, installed: Installed): unknown =>
+  method === "GET" ? (discover(path, installed) ?? openApi(path)) : undefined;
 
 const readOnly = ({ method, query }: ApiRequest): URLSearchParams => {
   if (method !== "GET") throw methodNotAllowed();
@@ -124,7 +125,7 @@ const scaleOf = async (
   keep: Keep,
 ): Promise<unknown> => {
   const workload = simulation.workload(namespace, name);
-  if (workload?.model.kind !== resource.kind) throw notFound({ group: resource.group, resource: resource.resource }, name);
+  if (!workload || !isOf(workload, resource)) throw notFound({ group: resource.group, resource: resource.resource }, name);
   if (request.method === "GET") return scale(workload);
   const replicas = wantedReplicas(workload, request);
   if (asksForDryRun(request.query)) return scale(workload, replicas);

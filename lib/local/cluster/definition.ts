@@ -1,7 +1,7 @@
 import { spanMs, type Trace } from "../traces/trace.ts";
 import { drawName, drawUid } from "./random-draws.ts";
 
-/** Kinds of workloads that the simulated cluster has. */
+/** Kinds of workloads that every cluster has. */
 export const WORKLOAD_KINDS = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"] as const;
 export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
 
@@ -10,7 +10,9 @@ export interface WorkloadDefinition {
   readonly namespace: string;
   readonly name: string;
   /** Default Deployment. */
-  readonly kind?: WorkloadKind;
+  readonly kind?: string;
+  /** Of a kind that is not of Kubernetes itself: "argoproj.io/v1alpha1". */
+  readonly apiVersion?: string;
   readonly trace: Trace;
   /** Where in the trace the run begins. Default 0. */
   readonly traceOffsetMs?: number;
@@ -50,8 +52,9 @@ export interface Span {
 }
 
 /** A definition with all defaults, for one run. */
-export interface WorkloadModel extends Required<Omit<WorkloadDefinition, "targetCpuPercent">> {
+export interface WorkloadModel extends Required<Omit<WorkloadDefinition, "targetCpuPercent" | "apiVersion">> {
   readonly targetCpuPercent?: number;
+  readonly apiVersion?: string;
   /** What a pod uses without load. */
   readonly idle: Resources;
   readonly seed: number;
@@ -71,6 +74,8 @@ const DEFAULT_MEMORY_BYTES_PER_UNIT = MEBIBYTE;
 /** A guard against a definition that would fill the memory with pods. */
 export const MAX_REPLICAS = 10_000;
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** Also in upper case, as design documents write their examples. A name is the value of a label, too. */
+const NAME = /^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$/i;
 
 /** Throws RangeError for a definition that no cluster could hold. */
 export const workloadModel = (definition: WorkloadDefinition, run: { readonly seed: number; readonly startMs: number }): WorkloadModel => {
@@ -92,7 +97,7 @@ export const workloadModel = (definition: WorkloadDefinition, run: { readonly se
   const demand = (holds: boolean, what: string) => {
     if (!holds) throw new RangeError(`Cannot simulate "${namespace}/${name}": ${what}`);
   };
-  demand(DNS_LABEL.test(namespace) && DNS_LABEL.test(name), "namespace and name must be DNS labels");
+  demand(DNS_LABEL.test(namespace) && NAME.test(name), "namespace and name must be DNS labels");
   demand(
     Number.isInteger(model.initialReplicas) && model.initialReplicas >= 0 && model.initialReplicas <= MAX_REPLICAS,
     `initialReplicas must be 0 to ${MAX_REPLICAS}`,

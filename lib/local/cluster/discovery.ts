@@ -24,30 +24,44 @@ const VERSION = {
 };
 const GET_ONLY = ["get"];
 
+/** True for a group that the simulated cluster has whatever its workloads are. */
+export const isOwnGroup = (group: string): boolean => group === "" || Object.hasOwn(GROUPS, group);
+
+/** The kinds that a server has beside those of every simulated cluster. */
+export interface Installed {
+  readonly hasKeda: boolean;
+  /** Kinds of workloads that are not of Kubernetes itself. */
+  readonly foreign: readonly Resource[];
+}
+
 /** The answer to a discovery path. Undefined for every other path. Without KEDA its group does not exist. */
-export const discover = (path: string, hasKeda: boolean): unknown => {
+export const discover = (path: string, { hasKeda, foreign }: Installed): unknown => {
+  const groups = { ...GROUPS, ...groupsOf(foreign) };
   const isServed = (group: string): boolean => hasKeda || group !== "keda.sh";
+  const apiGroup = (group: string) => {
+    const versions = (groups[group] ?? []).map((version) => ({ groupVersion: `${group}/${version}`, version }));
+    return { name: group, versions, preferredVersion: versions[0] };
+  };
   if (path === "/version") return VERSION;
   if (path === "/api") return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
-  if (path === "/apis") return { kind: "APIGroupList", apiVersion: "v1", groups: Object.keys(GROUPS).filter(isServed).map(apiGroup) };
-  if (path === "/api/v1") return resourceList("", "v1");
+  if (path === "/apis") return { kind: "APIGroupList", apiVersion: "v1", groups: Object.keys(groups).filter(isServed).map(apiGroup) };
+  if (path === "/api/v1") return resourceList("", "v1", RESOURCES);
   const [, group = "", version] = /^\/apis\/([^/]+)(?:\/([^/]+))?$/.exec(path) ?? [];
-  const versions = Object.hasOwn(GROUPS, group) && isServed(group) ? GROUPS[group] : undefined;
+  const versions = Object.hasOwn(groups, group) && isServed(group) ? groups[group] : undefined;
   if (!versions) return undefined;
   if (version === undefined) return { kind: "APIGroup", apiVersion: "v1", ...apiGroup(group) };
-  return versions.includes(version) ? resourceList(group, version) : undefined;
+  return versions.includes(version) ? resourceList(group, version, [...RESOURCES, ...foreign]) : undefined;
 };
 
-const apiGroup = (group: string) => {
-  const versions = (GROUPS[group] ?? []).map((version) => ({ groupVersion: `${group}/${version}`, version }));
-  return { name: group, versions, preferredVersion: versions[0] };
-};
+/** The versions of each group that these kinds are of. */
+const groupsOf = (foreign: readonly Resource[]): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries([...Map.groupBy(foreign, ({ group }) => group)].map(([group, of]) => [group, [...new Set(of.map(({ version }) => version))]]));
 
-const resourceList = (group: string, version: string) => ({
+const resourceList = (group: string, version: string, served: readonly Resource[]) => ({
   kind: "APIResourceList",
   apiVersion: "v1",
   groupVersion: groupVersion({ group, version }),
-  resources: [...RESOURCES.filter((each) => each.group === group && each.version === version).flatMap(entries), ...metricEntries(group)],
+  resources: [...served.filter((each) => each.group === group && each.version === version).flatMap(entries), ...metricEntries(group)],
 });
 
 const entries = (served: Resource) => {

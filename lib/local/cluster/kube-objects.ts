@@ -37,6 +37,12 @@ const kept = <Of extends object, Made>(): ((of: Of, phase: number, make: () => M
   };
 };
 
+/** Of the API that has the kind of a workload. */
+export const apiVersionOf = ({ kind, apiVersion }: Pick<WorkloadModel, "kind" | "apiVersion">): string =>
+  apiVersion ?? (kind === "ReplicationController" ? "v1" : "apps/v1");
+
+const isDeployment = ({ kind, apiVersion }: WorkloadModel): boolean => kind === "Deployment" && apiVersion === undefined;
+
 export const labelsOf = ({ name }: WorkloadModel): Readonly<Record<string, string>> => ({ app: name });
 
 export const podLabels = (model: WorkloadModel) => ({ ...labelsOf(model), "pod-template-hash": model.podTemplateHash });
@@ -65,14 +71,14 @@ export const deployment = ({ model, state, live }: SimulatedWorkload, nowMs: num
       ...identity(model, model.name, model.deploymentUid, state.version),
       generation: state.generation,
       labels: labelsOf(model),
-      ...(state.scaledBy !== undefined && { managedFields: [scaledEntry(state.scaledBy)] }),
+      ...(state.scaledBy !== undefined && { managedFields: [scaledEntry(state.scaledBy, apiVersionOf(model))] }),
     },
     spec: {
       replicas: state.replicas,
       // A ReplicationController has equality selectors only.
       selector: model.kind === "ReplicationController" ? labelsOf(model) : { matchLabels: labelsOf(model) },
       template: template(model, labelsOf(model)),
-      ...(model.kind === "Deployment" && { strategy: { type: "RollingUpdate" } }),
+      ...(isDeployment(model) && { strategy: { type: "RollingUpdate" } }),
     },
     status: {
       ...counts(state.generation, live.length, ready),
@@ -83,8 +89,8 @@ export const deployment = ({ model, state, live }: SimulatedWorkload, nowMs: num
 };
 
 /** The entry of the last writer of the count. That of a scale has no time. */
-const scaledEntry = (manager: string): object => ({
-  ...{ manager, operation: "Update", apiVersion: "apps/v1", fieldsType: "FieldsV1" },
+const scaledEntry = (manager: string, apiVersion: string): object => ({
+  ...{ manager, operation: "Update", apiVersion, fieldsType: "FieldsV1" },
   fieldsV1: { "f:spec": { "f:replicas": {} } },
   subresource: "scale",
 });
@@ -151,8 +157,8 @@ const podAt = (model: WorkloadModel, simulated: SimulatedPod, nowMs: number): Ku
 
 /** Only the pods of a Deployment belong to a ReplicaSet between. */
 const podOwner = (model: WorkloadModel): object => {
-  if (model.kind === "Deployment") return { apiVersion: "apps/v1", kind: "ReplicaSet", name: replicaSetName(model), uid: model.replicaSetUid };
-  return { apiVersion: model.kind === "ReplicationController" ? "v1" : "apps/v1", kind: model.kind, name: model.name, uid: model.deploymentUid };
+  if (isDeployment(model)) return { apiVersion: "apps/v1", kind: "ReplicaSet", name: replicaSetName(model), uid: model.replicaSetUid };
+  return { apiVersion: apiVersionOf(model), kind: model.kind, name: model.name, uid: model.deploymentUid };
 };
 
 /** A pod on no node yet has neither a start time nor a Ready condition. */

@@ -1,5 +1,5 @@
-import type { WorkloadKind } from "./definition.ts";
-import { deployment, isoTime, pod, replicaSet } from "./kube-objects.ts";
+import type { WorkloadKind, WorkloadModel } from "./definition.ts";
+import { apiVersionOf, deployment, isoTime, pod, replicaSet } from "./kube-objects.ts";
 import type { KubeObject } from "./list-selectors.ts";
 import { podMetrics } from "./metrics-objects.ts";
 import { type CustomObject, HPA_KIND, KEPT_KINDS, type KeptKind } from "./objects/custom-objects.ts";
@@ -101,7 +101,8 @@ const namespaces = ({ workloads }: World): readonly KubeObject[] => {
   return [...byName.values()];
 };
 
-const ofKind = ({ workloads }: World, kind: WorkloadKind): readonly SimulatedWorkload[] => workloads.filter(({ model }) => model.kind === kind);
+const ofKind = ({ workloads }: World, kind: WorkloadKind): readonly SimulatedWorkload[] =>
+  workloads.filter(({ model }) => model.kind === kind && model.apiVersion === undefined);
 
 const workloadsOf =
   (kind: WorkloadKind) =>
@@ -203,6 +204,32 @@ export const RESOURCES: readonly Resource[] = [
       workloads.flatMap((workload) => scrape(workload.model, workload.state, nowMs, noise).map((usage) => podMetrics(workload, usage, nowMs))),
   },
 ];
+
+/** The plural of a kind as Kubernetes guesses it (meta.UnsafeGuessKindToResource): Rollout → rollouts, Policy → policies, Class → classes. */
+export const pluralOf = (kind: string): string => {
+  const singular = kind.toLowerCase();
+  if (singular.endsWith("s")) return `${singular}es`;
+  return singular.endsWith("y") ? `${singular.slice(0, -1)}ies` : `${singular}s`;
+};
+
+/** The kinds that are not of Kubernetes itself, each of which a workload of the cluster has. */
+export const foreignResources = (workloads: readonly SimulatedWorkload[]): readonly Resource[] => {
+  const models = workloads.flatMap(({ model }) => (model.apiVersion === undefined ? [] : [model]));
+  return models.length === 0 ? [] : [...Map.groupBy(models, ({ apiVersion, kind }) => `${apiVersion}/${kind}`).values()].map(([model]) => foreign(model));
+};
+
+const foreign = (model: WorkloadModel | undefined): Resource => {
+  const { kind = "", apiVersion = "" } = model ?? {};
+  const [group = "", version = ""] = apiVersion.split("/");
+  const list = (world: World): readonly KubeObject[] =>
+    world.workloads.filter((each) => isOf(each, { group, version, kind })).map((workload) => deployment(workload, world.nowMs));
+  const names = { resource: pluralOf(kind), singular: kind.toLowerCase(), kind, shortNames: [] };
+  return { ...names, group, version, namespaced: true, fields: NAME_FIELDS, scalable: true, stored: true, list };
+};
+
+/** True for a workload of this kind. */
+export const isOf = ({ model }: SimulatedWorkload, { group, version, kind }: Pick<Resource, "group" | "version" | "kind">): boolean =>
+  model.kind === kind && apiVersionOf(model) === groupVersion({ group, version });
 
 /** The objects of one namespace, or of all. */
 export const within = (world: World, namespace: string | undefined): World =>

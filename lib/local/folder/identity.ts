@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { WORKLOAD_KINDS } from "../cluster/definition.ts";
 import { SHIPPED_TRACES } from "../traces/read-trace.ts";
 import type { FolderLayout } from "./layout.ts";
 import { readJsonIfThere, writeWhole } from "./whole-file.ts";
@@ -8,7 +7,9 @@ const deploymentSchema = z.object({
   namespace: z.string(),
   name: z.string(),
   /** Absent: a Deployment. */
-  kind: z.enum(WORKLOAD_KINDS).optional(),
+  kind: z.string().optional(),
+  /** Absent for the kinds of Kubernetes itself. */
+  apiVersion: z.string().optional(),
   targetCpuPercent: z.number().optional(),
   /** The shipped trace that its manifest asks for. */
   trace: z.enum(SHIPPED_TRACES).optional(),

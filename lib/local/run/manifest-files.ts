@@ -12,6 +12,7 @@ import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import { askDialect, questions } from "../../policy/dialects.ts";
 import { MAX_REPLICAS, WORKLOAD_KINDS } from "../cluster/definition.ts";
+import { isOwnGroup } from "../cluster/discovery.ts";
 import { DEMAND_METRIC } from "../cluster/metrics-objects.ts";
 import type { Deployment } from "../folder/identity.ts";
 import { SHIPPED_TRACES, type ShippedTrace } from "../traces/read-trace.ts";
@@ -88,16 +89,23 @@ const decidedForm = ({ document, where }: { readonly document: unknown; readonly
   throw new TidemarkError("local.scaled-object", `Cannot simulate the ScaledObject of "${where}": ${made.why}`, { where });
 };
 
-/** The kind of the workload; of a Deployment nothing. */
-const kindOf = ({ kind }: TargetRef, where: string): Pick<Deployment, "kind"> => {
+/** The kind of the workload; of a Deployment nothing. A kind of a group of its own, such as a Rollout, is served because the manifest names it. */
+const kindOf = ({ apiVersion, kind }: TargetRef, where: string): Pick<Deployment, "kind" | "apiVersion"> => {
+  if (isForeign(apiVersion)) return { kind, apiVersion };
   if (kind === "Deployment") return {};
   const known = WORKLOAD_KINDS.find((one) => one === kind);
   if (known) return { kind: known };
   throw new TidemarkError(
     "local.unknown-kind",
-    `Cannot simulate the target of "${where}": its kind is ${kind}, and the simulated cluster has ${WORKLOAD_KINDS.join(", ")}; use --kubeconfig for a cluster that has this kind`,
+    `Cannot simulate the target of "${where}": its kind is ${kind}, and the simulated cluster has ${WORKLOAD_KINDS.join(", ")} and what has a group of its own, such as argoproj.io/v1alpha1; use --kubeconfig for a cluster that has this kind`,
     { where, kind },
   );
+};
+
+/** True where the simulated cluster has nothing else of this group. Early manifests name a Deployment of "extensions". */
+const isForeign = (apiVersion: string): boolean => {
+  const [group = "", version, more] = apiVersion.split("/");
+  return version !== undefined && version !== "" && more === undefined && group !== "extensions" && !isOwnGroup(group);
 };
 
 const ANY_SCALE: ScaleReading = { kind: "read", specReplicas: 1, statusReplicas: 1, selector: "app=any", uid: "", resourceVersion: "" };

@@ -138,11 +138,12 @@ const readAllTraces = async (files: Readonly<Record<string, string>>): Promise<R
 
 const withKindAndMetrics = (
   definition: WorkloadDefinition,
-  { kind, metrics = [] }: Deployment,
+  { kind, apiVersion, metrics = [] }: Deployment,
   traces: ReadonlyMap<string, Trace>,
 ): WorkloadDefinition => ({
   ...definition,
   ...(kind !== undefined && { kind }),
+  ...(apiVersion !== undefined && { apiVersion }),
   metrics: metrics.map((metric) => {
     const trace = traces.get(metric.name);
     return trace ? { ...metric, trace } : metric;
