@@ -77,6 +77,9 @@ const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** Also in upper case, as design documents write their examples. A name is the value of a label, too. */
 const NAME = /^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$/i;
 
+/** True for a name that a workload may have here. */
+export const isWorkloadName = (name: string): boolean => NAME.test(name);
+
 /** Throws RangeError for a definition that no cluster could hold. */
 export const workloadModel = (definition: WorkloadDefinition, run: { readonly seed: number; readonly startMs: number }): WorkloadModel => {
   const { namespace, name } = definition;
@@ -97,7 +100,7 @@ export const workloadModel = (definition: WorkloadDefinition, run: { readonly se
   const demand = (holds: boolean, what: string) => {
     if (!holds) throw new RangeError(`Cannot simulate "${namespace}/${name}": ${what}`);
   };
-  demand(DNS_LABEL.test(namespace) && NAME.test(name), "namespace and name must be DNS labels");
+  demand(DNS_LABEL.test(namespace) && isWorkloadName(name), "namespace and name must be DNS labels");
   demand(
     Number.isInteger(model.initialReplicas) && model.initialReplicas >= 0 && model.initialReplicas <= MAX_REPLICAS,
     `initialReplicas must be 0 to ${MAX_REPLICAS}`,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
+import type { Deployment } from "../folder/identity.ts";
 import { CLUSTER_KUBECONFIG, CLUSTER_OBJECTS, CLUSTER_WRITES } from "../folder/layout.ts";
 import { readJsonIfThere, writeDurably } from "../folder/whole-file.ts";
 import { type ServerCredentials, serverCredentials } from "../run/certificates.ts";
@@ -20,8 +21,9 @@ import { putObject } from "./objects/object-requests.ts";
 import { reading, type Statistics, statistics, type WorkloadFigures } from "./reading.ts";
 import { apiServer } from "./server.ts";
 import type { Trace } from "../traces/trace.ts";
-import { type SimulatedWorkload, Simulation } from "./simulation.ts";
-import { openWriteJournal, type RunHeader, type WriteJournal } from "./write-journal.ts";
+import { lastScrapeMs } from "./scrape.ts";
+import { lackedBy, type SimulatedWorkload, Simulation } from "./simulation.ts";
+import { type MadeWorkload, openWriteJournal, type RunHeader, type WriteJournal } from "./write-journal.ts";
 
 export interface ClusterOptions {
   /** Holds credentials, kubeconfig and accepted writes; the same folder goes on where it stopped. */
@@ -34,11 +36,18 @@ export interface ClusterOptions {
   readonly noise?: number;
   /** True to install the kinds of KEDA. Default false. */
   readonly hasKeda?: boolean;
+  /** The definition of a workload that is made during the run; `at` is how many there are. Absent: none is made. */
+  readonly define?: Define;
   /** Real time, only for the certificate. */
   readonly wallClock?: () => number;
   /** Gets what went wrong inside the server. Default: a warning of the process. */
   readonly onError?: (error: unknown) => void;
 }
+
+export type Define = (made: Deployment, at: number) => Promise<WorkloadDefinition>;
+
+/** Whether a workload was made, serves more metrics now, or is as it was. */
+export type Making = "made" | "metrics" | "there";
 
 export interface SimulatedCluster {
   readonly url: string;
@@ -56,6 +65,8 @@ export interface SimulatedCluster {
   queue(name: string): RecordedQueue | undefined;
   /** Puts an autoscaler into the cluster, as an apply by the one who starts it. Throws `local.object-refused` for one that the API would refuse. */
   putObject(of: KeptKind, document: unknown): void;
+  /** Makes a workload that is not there, or serves the metrics that it lacks. Throws `local.other-kind` where the name belongs to a workload of another kind. */
+  make(deployment: Deployment): Promise<Making>;
   /** A request from inside the process, as the programs of a cluster send it. Throws a Refusal. */
   readonly call: KubeApi;
   close(): Promise<void>;
@@ -88,7 +99,11 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
   const { startMs } = journal.header;
   const models = options.workloads.map((definition) => workloadModel(definition, { seed, startMs }));
   const simulation = new Simulation(models, startMs, clock);
-  for (const write of journal.writes) simulation.replay(write);
+  const make = maker(simulation, options);
+  for (const entry of journal.writes) {
+    if ("made" in entry) (await make(entry.made))(entry.atMs);
+    else simulation.replay(entry);
+  }
   const objectFile = join(dataDir, CLUSTER_OBJECTS);
   const objects = new CustomObjects(seed, readObjectFile(objectFile));
   const store = { objects, save: () => writeObjectFile(objectFile, objects) };
@@ -126,9 +141,38 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
       return recordedQueue(simulation.workloads(), name, nowMs);
     },
     call,
+    make: async (deployment) => {
+      const known = simulation.workload(deployment.namespace, deployment.name);
+      if (known) refuseOtherKind(known, deployment);
+      if (known && lackedBy(known.model, deployment.metrics ?? []).length === 0) return "there";
+      const add = await make(deployment);
+      // From here to the append nothing else may write, so that a replay does the same in the same order.
+      const entry = { atMs: simulation.now(), made: deployment };
+      add(entry.atMs);
+      await journal.append(entry);
+      return known ? "metrics" : "made";
+    },
     putObject: (of, document) => putObject(store, simulation.now(), of, document),
     close: () => closeAll(server, journal, store.save),
   };
+};
+
+/** Reads what a workload plays, and gives the function that adds it. It is as old as the last scrape, so that its first metrics are those of a run that begins. */
+const maker =
+  (simulation: Simulation, { define, seed }: Pick<ClusterOptions, "define" | "seed">) =>
+  async (made: MadeWorkload["made"]): Promise<(atMs: number) => void> => {
+    if (!define) throw new RangeError(`Cannot make "${made.namespace}/${made.name}": this cluster has only the workloads of its start`);
+    const definition = await define(made, simulation.workloads().length);
+    return (atMs) => simulation.add(workloadModel(definition, { seed, startMs: lastScrapeMs(atMs) }), atMs);
+  };
+
+const refuseOtherKind = ({ model }: SimulatedWorkload, { namespace, name, kind = "Deployment", apiVersion }: Deployment): void => {
+  if (model.kind === kind && model.apiVersion === apiVersion) return;
+  throw new TidemarkError(
+    "local.other-kind",
+    `Cannot make ${kind} "${namespace}/${name}": the simulated cluster has a ${model.kind} of this name; give the target another name`,
+    { namespace, name, kind },
+  );
 };
 
 const warn = (error: unknown): void => process.emitWarning(error instanceof Error ? error : String(error));

@@ -1,4 +1,4 @@
-import type { WorkloadModel } from "./definition.ts";
+import type { NamedMetric, WorkloadModel } from "./definition.ts";
 import { isLive, type SimulatedPod } from "./simulated-pod.ts";
 import { initialState, nextEventMs, passEvent, type WorkloadState, writeReplicas } from "./simulated-workload.ts";
 
@@ -24,7 +24,7 @@ export interface SimulatedWorkload {
 export class Simulation {
   readonly #clock: () => number;
   readonly #running: Running[];
-  readonly #byKey: ReadonlyMap<string, Running>;
+  readonly #byKey: Map<string, Running>;
   #version = FIRST_VERSION;
   #nowMs: number;
 
@@ -73,6 +73,17 @@ export class Simulation {
     running.nextMs = nextEventMs(running.model, running.state);
   }
 
+  /** Adds a workload at an instant; of one that is there already only the metrics that it lacks. */
+  add(model: WorkloadModel, atMs: number): void {
+    this.#advanceTo(atMs);
+    const known = this.#find(model.namespace, model.name);
+    if (known) return extend(known, model.metrics);
+    const running = started(model, this.#nextVersion());
+    this.#byKey.set(keyOf(model), running);
+    const behind = this.#running.findIndex((other) => keyOf(other.model) > keyOf(model));
+    this.#running.splice(behind === -1 ? this.#running.length : behind, 0, running);
+  }
+
   /** Events of all workloads pass in the order of time, and within one instant in the order of their names: so versions are the same in every run. */
   #advanceTo(nowMs: number): void {
     for (let dueMs = this.#nextDueMs(); dueMs <= nowMs; dueMs = this.#nextDueMs()) {
@@ -103,12 +114,22 @@ export class Simulation {
 }
 
 interface Running {
-  readonly model: WorkloadModel;
+  model: WorkloadModel;
   state: WorkloadState;
   nextMs: number;
   /** The view of `state`. Each request looks at all workloads, and few change between two requests. */
-  view?: SimulatedWorkload;
+  view?: SimulatedWorkload | undefined;
 }
+
+const extend = (running: Running, asked: readonly NamedMetric[]): void => {
+  const { model } = running;
+  running.model = { ...model, metrics: [...model.metrics, ...lackedBy(model, asked)] };
+  running.view = undefined;
+};
+
+/** The metrics that a workload does not serve yet. */
+export const lackedBy = <Metric extends NamedMetric>({ metrics }: WorkloadModel, asked: readonly Metric[]): readonly Metric[] =>
+  asked.filter(({ name, selector }) => !metrics.some((known) => known.name === name && known.selector === selector));
 
 /** Versions of a real cluster are large, so no client may rely on small ones. */
 const FIRST_VERSION = 1000;

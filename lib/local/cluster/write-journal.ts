@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
+import { deploymentSchema } from "../folder/identity.ts";
 import { type JsonLines, openJsonLines } from "../folder/json-lines.ts";
 import { readIfThere, writeDurably } from "../folder/whole-file.ts";
 import type { AcceptedWrite } from "./simulation.ts";
@@ -10,6 +11,13 @@ export type RunHeader = z.infer<typeof RunHeader>;
 
 const Write = z.object({ atMs: z.number(), namespace: z.string(), name: z.string(), replicas: z.int(), manager: z.string().optional() });
 
+/** A workload that was made during the run, because an autoscaler that was applied meanwhile scales it. */
+const Made = z.object({ atMs: z.number(), made: deploymentSchema });
+export type MadeWorkload = z.infer<typeof Made>;
+
+/** What changed the cluster beside the time. */
+export type Entry = AcceptedWrite | MadeWorkload;
+
 /**
  * The accepted writes of a run, one JSON line each after a line that says which run. A write is on the disk (fdatasync) before it is answered, so that what a client was
  * told outlives a kill and a power cut; writes that arrive together share one fdatasync.
@@ -17,9 +25,9 @@ const Write = z.object({ atMs: z.number(), namespace: z.string(), name: z.string
 export interface WriteJournal {
   readonly header: RunHeader;
   /** Those found when it was opened, oldest first. */
-  readonly writes: readonly AcceptedWrite[];
+  readonly writes: readonly Entry[];
   /** Settles when the write is durable. Once an append failed, all fail: the simulated cluster made the write, and its file lacks it. */
-  append(write: AcceptedWrite): Promise<void>;
+  append(write: Entry): Promise<void>;
   /** Settles when everything appended so far is durable. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -29,7 +37,7 @@ export interface WriteJournal {
 export const openWriteJournal = (path: string, fresh: RunHeader): WriteJournal => {
   if (readIfThere(path) === undefined) writeDurably(path, `${JSON.stringify(fresh)}\n`);
   const fault = faultOf(path);
-  const file = openJsonLines(path, { read: (value, number) => (number === 1 ? RunHeader.parse(value) : Write.parse(value)), fault });
+  const file = openJsonLines(path, { read: (value, number) => (number === 1 ? RunHeader.parse(value) : Entry.parse(value)), fault });
   const [header, ...writes] = file.lines;
   if (header === undefined || !isHeader(header)) {
     file.close();
@@ -38,8 +46,10 @@ export const openWriteJournal = (path: string, fresh: RunHeader): WriteJournal =
   return { header, writes: writes.filter(isWrite), ...appendingTo(file) };
 };
 
-const isHeader = (line: RunHeader | AcceptedWrite): line is RunHeader => "format" in line;
-const isWrite = (line: RunHeader | AcceptedWrite): line is AcceptedWrite => !isHeader(line);
+const Entry = z.union([Write, Made]);
+
+const isHeader = (line: RunHeader | Entry): line is RunHeader => "format" in line;
+const isWrite = (line: RunHeader | Entry): line is Entry => !isHeader(line);
 
 const appendingTo = (file: JsonLines): Pick<WriteJournal, "append" | "settled" | "close"> => {
   let failed: Promise<never> | undefined;

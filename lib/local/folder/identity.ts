@@ -3,7 +3,7 @@ import { SHIPPED_TRACES } from "../traces/read-trace.ts";
 import type { FolderLayout } from "./layout.ts";
 import { readJsonIfThere, writeWhole } from "./whole-file.ts";
 
-const deploymentSchema = z.object({
+export const deploymentSchema = z.object({
   namespace: z.string(),
   name: z.string(),
   /** Absent: a Deployment. */

@@ -11,7 +11,7 @@ import type { MetricQuery } from "../../model/query.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import { askDialect, questions } from "../../policy/dialects.ts";
-import { MAX_REPLICAS, WORKLOAD_KINDS } from "../cluster/definition.ts";
+import { isWorkloadName, MAX_REPLICAS, WORKLOAD_KINDS } from "../cluster/definition.ts";
 import { isOwnGroup } from "../cluster/discovery.ts";
 import { DEMAND_METRIC } from "../cluster/metrics-objects.ts";
 import type { Deployment } from "../folder/identity.ts";
@@ -59,6 +59,7 @@ export const deploymentsOf = (
       const percent = askDialect(spec, ({ explains }, own) => explains.cpuPercent(own));
       const trace = traceOf(metadata.annotations, manifest.where);
       const replicas = replicasOf(metadata.annotations, manifest.where);
+      refuseLongName(spec.target, manifest.where);
       const deployment = { namespace: metadata.namespace, name: spec.target.name };
       deployments.set(`${deployment.namespace}/${deployment.name}`, {
         ...deployment,
@@ -87,6 +88,16 @@ const decidedForm = ({ document, where }: { readonly document: unknown; readonly
   const made = hpaOfScaledObject(document);
   if ("hpa" in made) return made.hpa;
   throw new TidemarkError("local.scaled-object", `Cannot simulate the ScaledObject of "${where}": ${made.why}`, { where });
+};
+
+/** The name is the value of a label of the pods, too. */
+const refuseLongName = ({ name }: TargetRef, where: string): void => {
+  if (isWorkloadName(name)) return;
+  throw new TidemarkError(
+    "local.unknown-name",
+    `Cannot simulate the target of "${where}": the simulated cluster has names of 63 letters, digits, "-" and "." at most, not "${name}"`,
+    { where, name },
+  );
 };
 
 /** The kind of the workload; of a Deployment nothing. A kind of a group of its own, such as a Rollout, is served because the manifest names it. */

@@ -17,6 +17,7 @@ import { type SummaryInput, summaryLines } from "../view/summary.ts";
 import type { View } from "../view/plain-view.ts";
 import { type Closing, closing } from "./closing.ts";
 import { dataOption } from "./greeting.ts";
+import { missingWorkloads } from "./missing-workloads.ts";
 import { openRun, type Run } from "./open-run.ts";
 import type { RunOptions } from "./options.ts";
 import { runActivities } from "./run-activities.ts";
@@ -97,9 +98,11 @@ const play = async (begun: Run, { layout, options, terminal, stop }: Played): Pr
   });
   const real = setup.identity.kind === "kubeconfig";
   const { activities, close } = runActivities(layout, begun, view, real ? DEFAULT_TIMING.lifeMs : undefined);
+  const makeMissing = missingWorkloads(begun, view.say);
   try {
+    await makeMissing();
     const driven = drive({ activities, clock, endMs: endMs ?? Number.POSITIVE_INFINITY, signal: stop.signal, oneAtATime: !real });
-    await watched(view, driven, { stop, everyMs: REFRESH_MS[setup.identity.kind] });
+    await watched(both(view.refresh, makeMissing), driven, { stop, everyMs: REFRESH_MS[setup.identity.kind] });
   } finally {
     await close();
   }
@@ -154,9 +157,14 @@ const scaledStatistics = ({ worlds }: Run, autoscalers: readonly AutoscalerView[
     : all.flatMap((of) => of ?? []).filter(({ namespace, name }) => targets.has(`${namespace}/${name}`));
 };
 
-/** Refreshes the view until what is driven has ended; if either fails, the other stops. */
+const both = (one: () => Promise<void>, other: () => Promise<void>) => async (): Promise<void> => {
+  await one();
+  await other();
+};
+
+/** Looks at a run again and again until what is driven has ended; if either fails, the other stops. */
 const watched = async (
-  view: View,
+  look: () => Promise<void>,
   driven: Promise<void>,
   { stop, everyMs }: { readonly stop: AbortController; readonly everyMs: number },
 ): Promise<void> => {
@@ -164,7 +172,7 @@ const watched = async (
   const refreshing = (async () => {
     try {
       while (!ended.signal.aborted) {
-        await view.refresh();
+        await look();
         await sleep(everyMs, undefined, { signal: ended.signal }).catch(() => undefined);
       }
     } catch (error) {

@@ -3,11 +3,11 @@ import type { Connection } from "../../model/records.ts";
 import type { KubeApi } from "../cluster/api.ts";
 import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
 import type { Statistics } from "../cluster/reading.ts";
-import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
+import { type Define, type Making, startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import { type FolderLayout, fleetNames } from "../folder/layout.ts";
 import type { QueueOf } from "../sources/queue-server.ts";
-import { readShippedTrace, readTrace } from "../traces/read-trace.ts";
+import { readShippedTrace, readTrace, type ShippedTrace } from "../traces/read-trace.ts";
 import { ordinaryHigh, type Trace } from "../traces/trace.ts";
 import type { Closing } from "./closing.ts";
 import { madeDefinitions } from "./made-fleet.ts";
@@ -27,6 +27,8 @@ export interface World {
   readonly call?: KubeApi;
   /** Puts an autoscaler into a simulated cluster. */
   readonly putObject?: PutObject;
+  /** Makes a workload of a simulated cluster, or the metrics that it lacks. Absent where the run makes the whole cluster. */
+  readonly make?: (deployment: Deployment) => Promise<Making>;
   readonly close: () => Promise<void>;
 }
 
@@ -62,11 +64,15 @@ interface SimulatedOne {
   readonly name: string;
   readonly dataDir: string;
   readonly workloads: readonly WorkloadDefinition[];
+  readonly define?: Define;
 }
 
 const simulatedClusters = async (layout: FolderLayout, identity: SimulatedIdentity): Promise<readonly [SimulatedOne, ...SimulatedOne[]]> => {
   const { fleet } = identity;
-  if (!fleet) return [{ name: SIMULATED_NAME, dataDir: layout.cluster, workloads: await workloadsOf(identity) }];
+  if (!fleet) {
+    const define = await definer(identity);
+    return [{ name: SIMULATED_NAME, dataDir: layout.cluster, define, workloads: await Promise.all(identity.deployments.map(define)) }];
+  }
   const names = fleetNames(fleet.clusters);
   const definitions = await madeDefinitions(fleet);
   const pods = { ...(identity.podStartMs !== undefined && { podStartMs: identity.podStartMs }) };
@@ -79,11 +85,11 @@ const simulatedClusters = async (layout: FolderLayout, identity: SimulatedIdenti
 };
 
 const simulatedWorld = async (
-  { name, dataDir, workloads }: SimulatedOne,
+  { name, dataDir, workloads, define }: SimulatedOne,
   { seed, beside }: SimulatedIdentity,
   clock: () => number,
 ): Promise<World> => {
-  const cluster = await startSimulatedCluster({ dataDir, clock, seed, workloads, noise: NOISE, hasKeda: beside === "keda" });
+  const cluster = await startSimulatedCluster({ dataDir, clock, seed, workloads, noise: NOISE, hasKeda: beside === "keda", ...(define && { define }) });
   return {
     name,
     connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },
@@ -91,6 +97,7 @@ const simulatedWorld = async (
     queueOf: cluster.queue,
     call: cluster.call,
     putObject: cluster.putObject,
+    ...(define && { make: cluster.make }),
     close: cluster.close,
   };
 };
@@ -115,22 +122,26 @@ const PODS_AT_HIGH = 12;
 const INITIAL_REPLICAS = 2;
 
 /** The deployments of a simulated cluster: the demonstration's, or others, under a trace of the command line or a shipped one. */
-export const workloadsOf = async (identity: SimulatedIdentity): Promise<readonly WorkloadDefinition[]> => {
+export const workloadsOf = async (identity: SimulatedIdentity): Promise<readonly WorkloadDefinition[]> =>
+  Promise.all(identity.deployments.map(await definer(identity)));
+
+/** The definition of a deployment of a simulated cluster, which is there from the beginning or is made later. */
+const definer = async (identity: SimulatedIdentity): Promise<Define> => {
   const shipped = await demonstrationWorkloads();
   const ownTrace = identity.trace === undefined ? undefined : await readTrace(identity.trace);
-  const shippedTraces = await askedTraces(identity);
-  const workloadOf = (deployment: Deployment, at: number): WorkloadDefinition => {
+  const shippedTrace = shippedTraces();
+  const workloadOf = async (deployment: Deployment, at: number): Promise<WorkloadDefinition> => {
     const own = shipped.find(({ namespace, name }) => namespace === deployment.namespace && name === deployment.name);
     if (own && !ownTrace && deployment.trace === undefined) return withTarget(own, deployment);
     // A deployment that the demonstration does not know plays one of its traces in turn.
     const model = shipped[at % shipped.length];
-    const trace = ownTrace ?? shippedTraces.get(deployment.trace);
+    const trace = ownTrace ?? (deployment.trace && (await shippedTrace(deployment.trace)));
     if (trace) return withTarget(playing(trace, deployment), deployment);
     if (!model) throw new RangeError("The demonstration has no workloads to borrow a trace from");
     return withTarget({ ...model, namespace: deployment.namespace, name: deployment.name }, deployment);
   };
   const metricTraces = await readAllTraces(identity.metricTraces ?? {});
-  return identity.deployments.map((deployment, at) => withKindAndMetrics(measured(identity, workloadOf(deployment, at)), deployment, metricTraces));
+  return async (deployment, at) => withKindAndMetrics(measured(identity, await workloadOf(deployment, at)), deployment, metricTraces);
 };
 
 const readAllTraces = async (files: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, Trace>> =>
@@ -166,10 +177,14 @@ const measured = (
   };
 };
 
-/** The shipped traces that manifests ask for, each read once. */
-const askedTraces = async ({ deployments }: SimulatedIdentity): Promise<ReadonlyMap<string | undefined, Trace>> => {
-  const names = new Set(deployments.flatMap(({ trace }) => trace ?? []));
-  return new Map(await Promise.all([...names].map(async (name) => [name, await readShippedTrace(name)] as const)));
+/** Reads the shipped traces that manifests ask for, each once. */
+const shippedTraces = (): ((name: ShippedTrace) => Promise<Trace>) => {
+  const read = new Map<ShippedTrace, Promise<Trace>>();
+  return (name) => {
+    const trace = read.get(name) ?? readShippedTrace(name);
+    read.set(name, trace);
+    return trace;
+  };
 };
 
 const playing = (trace: Trace, { namespace, name, replicas = INITIAL_REPLICAS }: Deployment): WorkloadDefinition => ({

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { readRival } from "../../lib/cluster/read/rival-status.ts";
+import { autoscalerUid } from "../../lib/model/ids.ts";
+import type { AutoscalerSpec } from "../../lib/model/spec.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
+import type { DecideInput } from "../../lib/policy/decide.ts";
+import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
+import type { Loaded } from "../../lib/sync/load/load.ts";
+import { withOutside } from "../../lib/sync/observe/outside-scales.ts";
+import { NOON } from "../noon.ts";
+import { loadManifest } from "../policy/loop.ts";
+import { sync } from "../policy/native/world.ts";
+import { specOf } from "../policy/spec-of.ts";
+import { sync as syncWatermark } from "../policy/watermark/world.ts";
+
+const UID = autoscalerUid("uid-1");
+/** A partition before its first sync, without an entry of windows. */
+const NEW_PARTITION = { nowMs: NOON, pages: [] } as Partial<Loaded> as Loaded;
+
+/** The windows of the first sync beside another controller whose object has this status. */
+const beside = (spec: AutoscalerSpec, kind: string, status: object): Windows =>
+  withOutside(PURE_PART, NEW_PARTITION, {
+    input: { spec, windows: NEW_WINDOWS } as Partial<DecideInput> as DecideInput,
+    uid: UID,
+    outside: undefined,
+    rivals: [readRival({ metadata: { name: "web", uid: "u" }, status }, kind)],
+  });
+
+const HPA = specOf(
+  loadManifest({
+    behavior: {
+      scaleUp: { stabilizationWindowSeconds: 0, policies: [{ type: "Pods", value: 1000, periodSeconds: 60 }] },
+      scaleDown: { stabilizationWindowSeconds: 0, policies: [{ type: "Pods", value: 1000, periodSeconds: 60 }] },
+    },
+  }),
+);
+const WPA = specOf({
+  apiVersion: "datadoghq.com/v1alpha1",
+  kind: "WatermarkPodAutoscaler",
+  metadata: { name: "web", namespace: "shop" },
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    ...{ minReplicas: 1, maxReplicas: 100, algorithm: "average", scaleUpLimitFactor: 100, scaleDownLimitFactor: 90 },
+    ...{ upscaleForbiddenWindowSeconds: 60, downscaleForbiddenWindowSeconds: 120 },
+    metrics: [{ type: "External", external: { metricName: "load", highWatermark: "1", lowWatermark: "1", metricSelector: {} } }],
+  },
+});
+
+/** The count that is wanted of 5 at so many seconds after noon, when the load asks for so many all the time. */
+const countAt = (spec: AutoscalerSpec, windows: Windows, second: number, wanted: number): number => {
+  const seen = { replicas: 5, windows, nowMs: NOON + second * 1000 };
+  return spec.dialect === "watermark"
+    ? syncWatermark(spec, { ...seen, milli: BigInt(wanted) * 1000n }).count
+    : sync(spec, { ...seen, values: { load: wanted } }).count;
+};
+
+const SCALED = { lastScaleTime: "2026-03-01T11:59:30Z" };
+
+describe("the first windows beside another controller", () => {
+  it("begin with the last scale of an HPA: both rates are used up until its period is over, and no longer", () => {
+    const windows = beside(HPA, "HorizontalPodAutoscaler", SCALED);
+    expect([0, 29.999, 30].map((second) => countAt(HPA, windows, second, 9))).toEqual([5, 5, 9]);
+    expect([0, 29.999, 30].map((second) => countAt(HPA, windows, second, 2))).toEqual([5, 5, 2]);
+    expect(windows.status.lastScaleMs).toBe(NOON - 30_000);
+  });
+
+  it("begin with the last scale of a WatermarkPodAutoscaler: both forbidden windows are counted from it", () => {
+    const windows = beside(WPA, "WatermarkPodAutoscaler", SCALED);
+    expect([0, 29, 31].map((second) => countAt(WPA, windows, second, 9))).toEqual([5, 5, 9]);
+    expect([0, 89, 91].map((second) => countAt(WPA, windows, second, 2))).toEqual([5, 5, 2]);
+  });
+
+  it("are new where the status names no scale, and where it was longer ago than every window", () => {
+    expect(beside(HPA, "HorizontalPodAutoscaler", {})).toBe(NEW_WINDOWS);
+    const long = beside(WPA, "WatermarkPodAutoscaler", { lastScaleTime: "2026-03-01T11:00:00Z" });
+    expect([countAt(WPA, long, 0, 9), countAt(WPA, long, 0, 2)]).toEqual([9, 2]);
+  });
+
+  it("take a scale that a clock ahead of this one has stamped for one of now", () =>
+    expect(beside(HPA, "HorizontalPodAutoscaler", { lastScaleTime: "2026-03-01T12:05:00Z" }).status.lastScaleMs).toBe(NOON));
+});
