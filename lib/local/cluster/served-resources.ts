@@ -215,7 +215,9 @@ export const pluralOf = (kind: string): string => {
 /** The kinds that are not of Kubernetes itself, each of which a workload of the cluster has. */
 export const foreignResources = (workloads: readonly SimulatedWorkload[]): readonly Resource[] => {
   const models = workloads.flatMap(({ model }) => (model.apiVersion === undefined ? [] : [model]));
-  return models.length === 0 ? [] : [...Map.groupBy(models, ({ apiVersion, kind }) => `${apiVersion}/${kind}`).values()].map(([model]) => foreign(model));
+  return models.length === 0
+    ? []
+    : [...Map.groupBy(models, ({ apiVersion, kind }) => `${apiVersion}/${kind}`).values()].map(([model]) => foreign(model));
 };
 
 const foreign = (model: WorkloadModel | undefined): Resource => {

@@ -77,7 +77,10 @@ export class Simulation {
   add(model: WorkloadModel, atMs: number): void {
     this.#advanceTo(atMs);
     const known = this.#find(model.namespace, model.name);
-    if (known) return extend(known, model.metrics);
+    if (known) {
+      extend(known, model.metrics);
+      return;
+    }
     const running = started(model, this.#nextVersion());
     this.#byKey.set(keyOf(model), running);
     const behind = this.#running.findIndex((other) => keyOf(other.model) > keyOf(model));

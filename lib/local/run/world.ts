@@ -89,7 +89,15 @@ const simulatedWorld = async (
   { seed, beside }: SimulatedIdentity,
   clock: () => number,
 ): Promise<World> => {
-  const cluster = await startSimulatedCluster({ dataDir, clock, seed, workloads, noise: NOISE, hasKeda: beside === "keda", ...(define && { define }) });
+  const cluster = await startSimulatedCluster({
+    dataDir,
+    clock,
+    seed,
+    workloads,
+    noise: NOISE,
+    hasKeda: beside === "keda",
+    ...(define && { define }),
+  });
   return {
     name,
     connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },
