@@ -3,13 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
 import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
+import { inside } from "../cli/inside.ts";
 import { startWholeCluster, type WholeCluster } from "../control-plane/cluster.ts";
 import { type Front, startFront } from "../control-plane/front.ts";
 import { UNSCHEDULED } from "../control-plane/kubelet.ts";
+import { installDefinitions, POD_AUTOSCALERS } from "./definitions.ts";
 import { MANIFESTS, podTemplate } from "./objects.ts";
 import { onServer } from "./on-server.ts";
-import type { Scene, SceneOptions } from "./scene.ts";
+import { sessionOn } from "./person.ts";
+import { type Scene, type SceneOptions, until } from "./scene.ts";
 
 /** A page of a LIST has 500 objects. */
 const PODS = 510;
@@ -33,10 +37,13 @@ onServer("an API server of its own", (newScene) => {
     if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
   });
 
-  const threeWanted = async (options: SceneOptions = {}) => {
+  const sceneHere = async (options: SceneOptions = {}): Promise<Scene> => {
     const { plane, metricsUrl, tidemarkToken } = cluster;
     const own = { url: plane.url, ca: plane.ca, adminToken: plane.token, tidemarkToken, metricsUrl };
-    const scene = await newScene("outage", { cluster: own, ...options });
+    return newScene("outage", { cluster: own, ...options });
+  };
+  const threeWanted = async (options: SceneOptions = {}) => {
+    const scene = await sceneHere(options);
     const workload = await scene.make("Deployment", "web", 2);
     await scene.running(workload, 2);
     await scene.metrics({ [`cpu ${scene.namespace}/web`]: 300 });
@@ -91,6 +98,47 @@ onServer("an API server of its own", (newScene) => {
     expect(expired).toBe(1);
     expect(front.answered.filter((status) => status === 410)).toHaveLength(1);
     expect(await scene.replicas(workload)).toBe(3);
+  });
+
+  it("whose CRD is deleted with all objects: nothing scales or ends, status says so, and with the CRD and the objects again it scales", {
+    timeout: 120_000,
+  }, async () => {
+    await installDefinitions(cluster.plane);
+    const scene = await sceneHere();
+    const { namespace, admin, service } = scene;
+    await service.replaceCluster({ name: "real", partitions: [{ name: "default", namespaces: [namespace] }], specsFromCluster: ["PodAutoscaler"] });
+    const path = `${POD_AUTOSCALERS}/namespaces/${namespace}/podautoscalers`;
+    const web = await scene.make("Deployment", "web", 2);
+    await scene.running(web, 2);
+    await scene.metrics({ [`cpu ${namespace}/web`]: 300 });
+    await admin("POST", path, MANIFESTS.native(web, "cpu"));
+    expect(await outcomes(scene)).toEqual([[2, 3, "applied"]]);
+    const status = async (): Promise<string> => (await inside(["status"], { open: sessionOn(scene) })).out;
+    expect(await status()).not.toContain("holds");
+
+    const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    await admin("DELETE", `${definitions}/podautoscalers.tidemark.dev`);
+    await until("the kind is served no more", async () => (await cluster.plane.call("GET", path)).status === 404);
+    await scene.metrics({ [`cpu ${namespace}/web`]: 600 });
+    for (let syncs = 0; syncs < 3; syncs++) {
+      scene.later(60_000);
+      expect(await outcomes(scene)).toEqual([]);
+    }
+    expect(await scene.replicas(web)).toBe(3);
+    expect((await service.get({ name: "web" })).decision?.reason).toBe("SpecUnknown");
+    const said = await status();
+    expect(said).toContain(`Autoscaler "real/${namespace}/web" holds: the PodAutoscaler could not be read from the cluster in this sync`);
+    expect(said).toContain("next: tidemark cluster check real");
+
+    await admin("POST", definitions, podAutoscalerDefinition());
+    await until("the kind is served again", async () => (await cluster.plane.call("GET", path)).status === 200);
+    await admin("POST", path, MANIFESTS.native(web, "cpu"));
+    await until("it scales again", async () => {
+      scene.later(60_000);
+      await scene.sync();
+      return (await scene.replicas(web)) === 6;
+    });
+    expect(await status()).not.toContain("holds");
   });
 
   /** Makes every state before this moment unreadable. */

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { startWholeCluster } from "../control-plane/cluster.ts";
@@ -16,6 +18,8 @@ export interface SharedCluster {
   readonly tidemarkToken: string;
   readonly busyToken: string;
   readonly metricsUrl: string;
+  /** What the API server writes by the audit policy of docs/cli.md. */
+  readonly auditLog: string;
 }
 
 declare module "vitest" {
@@ -24,7 +28,15 @@ declare module "vitest" {
   }
 }
 
-const NONE = { binaries: "", url: "", etcdUrl: "", ca: "", adminToken: "", tidemarkToken: "", busyToken: "", metricsUrl: "" };
+const NONE = { binaries: "", url: "", etcdUrl: "", ca: "", adminToken: "", tidemarkToken: "", busyToken: "", metricsUrl: "", auditLog: "" };
+
+/** The audit policy that the page of `tidemark writers` gives. */
+const pagePolicy = (): string => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
+  const policy = /^### `writers [\s\S]*?^```yaml\n([\s\S]*?)^```/m.exec(page)?.[1];
+  if (policy === undefined) throw new Error("docs/cli.md has no audit policy below writers");
+  return policy;
+};
 
 /** Starts the cluster before the first file, and stops it after the last. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
@@ -34,10 +46,10 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     project.provide("cluster", { ...NONE, missing: binaries.message });
     return () => Promise.resolve();
   }
-  const { plane, metricsUrl, tidemarkToken, busyToken, close } = await startWholeCluster(binaries.folder);
+  const { plane, metricsUrl, tidemarkToken, busyToken, close } = await startWholeCluster(binaries.folder, { auditPolicy: pagePolicy() });
   await installFleets(plane);
   await installDefinitions(plane);
-  const { url, etcdUrl, ca, token: adminToken } = plane;
-  project.provide("cluster", { binaries: binaries.folder, url, etcdUrl, ca, adminToken, tidemarkToken, busyToken, metricsUrl });
+  const { url, etcdUrl, ca, token: adminToken, auditLog } = plane;
+  project.provide("cluster", { binaries: binaries.folder, url, etcdUrl, ca, adminToken, tidemarkToken, busyToken, metricsUrl, auditLog });
   return close;
 };

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import type { Scene } from "./scene.ts";
+import { giveStatusRole } from "./status-role.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -61,6 +62,72 @@ onServer("autoscalers that are objects of a real API server", (makeScene) => {
     const again = await admin("POST", path, MANIFESTS.native(web, "cpu"));
     await scene.sync();
     expect((await service.get({ name: "web" })).uid).toBe((again["metadata"] as { readonly uid: string }).uid);
+  });
+
+  it("are being deleted while a finalizer keeps them: they hold with their windows, and end when the object is gone", async () => {
+    const scene = await specsScene();
+    const { namespace, admin, service } = scene;
+    const path = pathOf(scene, "tidemark.dev/v1/podautoscalers");
+    const web = await scene.make("Deployment", "web", 2);
+    await scene.running(web, 2);
+    await scene.metrics({ [`cpu ${namespace}/web`]: 400 });
+    const manifest = MANIFESTS.native(web, "cpu");
+    await admin("POST", path, {
+      ...manifest,
+      metadata: { name: "web", finalizers: ["team.example/keep"] },
+      spec: { ...manifest.spec, scaleDown: { stabilizationWindowSeconds: 300 } },
+    });
+    expect((await scene.sync()).events).toMatchObject([{ from: 2, to: 4 }]);
+    const oldest = async (): Promise<string | undefined> => (await service.explain({ name: "web" })).windows.recommendations[0]?.first;
+    const before = await oldest();
+    expect(before).toBeDefined();
+
+    await admin("DELETE", `${path}/web`);
+    expect((await admin("GET", `${path}/web`))["metadata"]).toHaveProperty("deletionTimestamp");
+    await scene.metrics({ [`cpu ${namespace}/web`]: 900 });
+    for (let syncs = 0; syncs < 3; syncs++) {
+      scene.later(MINUTE_MS);
+      expect((await scene.sync()).events).toEqual([]);
+    }
+    const held = await service.get({ name: "web" });
+    expect([held.heldBy, held.decision?.reason, held.origin?.goneAt]).toEqual(["being deleted", "ObjectDeleting", undefined]);
+    expect(held.decision?.message).toContain("metadata.finalizers");
+    expect([await oldest(), await scene.replicas(web)]).toEqual([before, 4]);
+
+    await admin("PATCH", `${path}/web`, { metadata: { finalizers: null } }, MERGE);
+    await scene.sync();
+    expect((await service.get({ name: "web" })).origin?.goneAt).toBeDefined();
+    scene.later(MINUTE_MS);
+    await scene.sync();
+    await expect(service.get({ name: "web" })).rejects.toThrow("no object has that name");
+    expect(await scene.replicas(web)).toBe(4);
+  });
+
+  it("go on where a person writes their status: the next sync writes it again, and an Event names the person", async () => {
+    const scene = await specsScene();
+    await giveStatusRole(scene);
+    const { namespace, admin, service } = scene;
+    const path = pathOf(scene, "tidemark.dev/v1/podautoscalers");
+    const web = await scene.make("Deployment", "web", 2);
+    await scene.running(web, 2);
+    await scene.metrics({ [`cpu ${namespace}/web`]: 400 });
+    await admin("POST", path, MANIFESTS.native(web, "cpu"));
+    await scene.sync();
+    await scene.running(web, 4);
+    await scene.sync();
+    await admin("PATCH", `${path}/web/status?fieldManager=kubectl-edit`, { status: { currentReplicas: 99 } }, MERGE);
+    await scene.sync();
+    expect((await admin("GET", `${path}/web`))["status"]).toMatchObject({ currentReplicas: 4 });
+    expect((await service.get({ name: "web" })).state).toBe("active");
+    const { items } = await admin("GET", `/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
+    expect(items).toContainEqual(
+      expect.objectContaining({
+        type: "Warning",
+        reason: "StatusOverwritten",
+        note: expect.stringContaining('"kubectl-edit" wrote the status'),
+        regarding: expect.objectContaining({ kind: "PodAutoscaler", name: "web" }),
+      }),
+    );
   });
 
   it("of the kind WatermarkPodAutoscaler scale, and hold while their own controller still writes their status", async () => {

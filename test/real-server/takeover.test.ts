@@ -62,8 +62,16 @@ const besideHpa = async (scene: Scene, name: string, change: (manifest: ReturnTy
   return { workload, hpas, hpa, uid: (made["metadata"] as { readonly uid: string }).uid };
 };
 
+/** The lines of `tidemark writers` about one namespace, from the audit log of the API server. */
+const writersIn = async (namespace: string, history: Scene) => {
+  const words = ["writers", "--audit-log", inject("cluster").auditLog, "-n", namespace, "--cluster", "real"];
+  return inside(words, { open: sessionOn(history) });
+};
+
 onServer("tidemark takeover and handback", (newScene) => {
-  it("switch from the HPA and back to it, and the count never moves", { timeout: 120_000 }, async () => {
+  it("switch from the HPA and back to it, the count never moves, and the audit log shows one writer after the other", {
+    timeout: 120_000,
+  }, async () => {
     const scene = await newScene("takeover");
     const { namespace } = scene;
     const { workload, hpa, uid } = await besideHpa(scene, "web");
@@ -104,6 +112,15 @@ onServer("tidemark takeover and handback", (newScene) => {
     await scene.running(workload, 8);
     await scene.sync();
     expect((await scene.service.get({ name: "web" })).state).toBe("shadow");
+    const { code, out, err } = await writersIn(namespace, scene);
+    expect([code, err]).toEqual([0, ""]);
+    // The controllers of this cluster have the user "admin".
+    expect(out).toMatch(/ admin -> tidemark-\S+ -> admin +\S+Z takeover by test, \S+Z handback by test$/m);
+    expect(out).toMatch(/^1 workload, [3-9] writes from .*: no workload had a second writer outside of a takeover or handback$/m);
+    // The same log without the history that explains it.
+    const unexplained = await writersIn(namespace, await newScene("takeover"));
+    expect([unexplained.code, unexplained.out.match(/NOT EXPLAINED/g)]).toEqual([1, ["NOT EXPLAINED", "NOT EXPLAINED"]]);
+    expect(unexplained.err).toContain(`1 of 1 workloads had a second writer without a takeover or handback: ${namespace}/web`);
   });
 
   it("make the HPA again by themselves where the first syncs cannot scale, with the autoscaler paused", { timeout: 120_000 }, async () => {
