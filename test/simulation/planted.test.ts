@@ -25,7 +25,7 @@ const caughtFirst = async (planted: PlantedBug) => {
 
 describe("a planted mistake is caught by the faults that every seed has", () => {
   it("for each row of the table in docs/proofs-report.md", () => {
-    expect(PLANTED).toHaveLength(53);
+    expect(PLANTED).toHaveLength(52);
     const page = readFileSync("docs/proofs-report.md", "utf8");
     for (const { leftOut, seed } of PLANTED) expect(page).toContain(`| ${leftOut} | ${seed} |`);
   });

@@ -13,7 +13,6 @@ interface Kept {
   /** By kind and namespace. */
   readonly answers: Map<string, SpecListing>;
   /** By uid of the object: its highest generation, and its last manifest that could be used. */
-  readonly generations: Map<string, number>;
   readonly manifests: Map<string, string>;
 }
 
@@ -24,7 +23,7 @@ const keptBy = new WeakMap<Process, Map<string, Kept>>();
 const keptOf = (process: Process, cluster: string): Kept => {
   const clusters = keptBy.get(process) ?? new Map<string, Kept>();
   keptBy.set(process, clusters);
-  const kept = clusters.get(cluster) ?? { answers: new Map(), generations: new Map(), manifests: new Map() };
+  const kept = clusters.get(cluster) ?? { answers: new Map(), manifests: new Map() };
   clusters.set(cluster, kept);
   return kept;
 };
@@ -60,19 +59,6 @@ const failedIsLast: PlantedBug = {
     if (listing.outcome.kind === "listed") answers.set(key, listing);
     return answers.get(key) ?? listing;
   }),
-};
-
-const olderCounts: PlantedBug = {
-  leftOut: "a hold where an object is older than before",
-  seed: 390,
-  caughtBy: [ACTS],
-  ports: withListings((listing, { generations }) =>
-    withObjects(listing, (object) => {
-      const generation = Math.max(object.generation, generations.get(object.uid) ?? 0);
-      generations.set(object.uid, generation);
-      return { ...object, generation };
-    }),
-  ),
 };
 
 const lastValid: PlantedBug = {
@@ -127,4 +113,4 @@ const untoldChanges: PlantedBug = {
   }),
 };
 
-export const OBJECT_BUGS: readonly PlantedBug[] = [failedIsEmpty, failedIsLast, olderCounts, lastValid, unseenFollower, endedAtOnce, untoldChanges];
+export const OBJECT_BUGS: readonly PlantedBug[] = [failedIsEmpty, failedIsLast, lastValid, unseenFollower, endedAtOnce, untoldChanges];
