@@ -100,7 +100,10 @@ export const workloadModel = (definition: WorkloadDefinition, run: { readonly se
   const demand = (holds: boolean, what: string) => {
     if (!holds) throw new RangeError(`Cannot simulate "${namespace}/${name}": ${what}`);
   };
-  demand(DNS_LABEL.test(namespace) && isWorkloadName(name), "namespace and name must be DNS labels");
+  demand(
+    DNS_LABEL.test(namespace) && isWorkloadName(name),
+    'the namespace must be a DNS label, and the name has 63 letters, digits, "-" and "." at most',
+  );
   demand(
     Number.isInteger(model.initialReplicas) && model.initialReplicas >= 0 && model.initialReplicas <= MAX_REPLICAS,
     `initialReplicas must be 0 to ${MAX_REPLICAS}`,

@@ -60,7 +60,7 @@ describe("isAboveTarget()", () => {
 
 describe("workloadModel()", () => {
   it.each([
-    [{ name: "Web" }, 'Cannot simulate "shop/Web": namespace and name must be DNS labels'],
+    [{ name: "we b" }, 'Cannot simulate "shop/we b": the namespace must be a DNS label, and the name has 63 letters, digits, "-" and "." at most'],
     [{ initialReplicas: -1 }, 'Cannot simulate "shop/web": initialReplicas must be 0 to 10000'],
     [{ initialReplicas: 10_001 }, 'Cannot simulate "shop/web": initialReplicas must be 0 to 10000'],
     [{ initialReplicas: 1.5 }, 'Cannot simulate "shop/web": initialReplicas must be 0 to 10000'],
