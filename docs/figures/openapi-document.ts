@@ -28,7 +28,7 @@ const inputSchema = (schema: z.ZodType): Json => {
   return rest;
 };
 
-/** The schemas of all views and of all answers, in which a view stands by its name. */
+/** The schemas of all views and of all answers. They refer to views by name. */
 const outputSchemas = (): Readonly<Record<string, Json>> => {
   const registry = z.registry<{ readonly id: string }>();
   const named = { ...VIEWS, Problem: PROBLEM };

@@ -90,7 +90,7 @@ export const autoscaler = z.object({
   observedGeneration: count.describe("the generation that the newest evaluation in the journal decided by").exactOptional(),
   currentMetrics: z
     .array(z.record(z.string(), anything))
-    .describe("the metrics as the API of its kind has them: of an HPA those of autoscaling/v2. Absent before the first evaluation")
+    .describe("the metrics as the API of its kind has them: for an HPA as in autoscaling/v2. Absent before the first evaluation")
     .exactOptional(),
   syncedAt: time.describe("when the last sync of its partition ended; the counts above are from that sync. Absent before the first").exactOptional(),
   ageSeconds: z.number().describe("how long ago that was").exactOptional(),

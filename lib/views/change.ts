@@ -65,7 +65,7 @@ const grant = z.object({
   id: text,
   arn: text,
   role: z.enum(ROLES),
-  cluster: text.describe("the names of clusters, where `*` stands for any letters"),
+  cluster: text.describe("the names of clusters, where `*` means any letters"),
   namespace: text.describe("in the same form; absent: all of the cluster, with its own settings").exactOptional(),
   by: text,
   at: time,

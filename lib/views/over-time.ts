@@ -47,7 +47,7 @@ export type HistoryView = ViewOf<typeof history>;
 const difference = z
   .enum(["phase", "young", "rule"])
   .describe(
-    "`phase`: one wanted at most one sync earlier or later what the other wanted. `young`: within an hour after the autoscaler was made, while its windows do not reach as far back as those of the other controller. `rule`: any other difference",
+    "`phase`: one wanted at most one sync earlier or later what the other wanted. `young`: within an hour after the autoscaler was made, while its windows do not reach as far back as the other controller's. `rule`: any other difference",
   );
 export type ShadowDifference = z.infer<typeof difference>;
 

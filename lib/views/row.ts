@@ -41,7 +41,7 @@ export type AutoscalerRow = ViewOf<typeof row>;
 const partitionRows = z.object({
   name: text,
   version: count.describe("rises with each sync and each edit: what has a lower version is older"),
-  mark: text.describe("stands for what the rows show (`known`); absent where it is not known").exactOptional(),
+  mark: text.describe("changes with what the rows show (`known`); absent where it is not known").exactOptional(),
   unchanged: only.describe("present where the caller has the rows already, by `known`: then they are not repeated").exactOptional(),
   syncedAt: time.describe("when the sync ended that the rows are from; absent before the first").exactOptional(),
   ageSeconds: z.number().exactOptional(),
