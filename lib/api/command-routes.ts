@@ -141,7 +141,7 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     json(await service.freeze(reason, replace)),
   ),
   thaw: postRoute("ends the freeze", NOTHING, async (service) => json(await service.thaw())),
-  // Whoever may connect clusters may say which tables belong to the stack.
+  // A caller with the right to connect clusters may adopt tables.
   adopt: postRoute(
     "takes restored or copied tables for those of this stack, and freezes the fleet",
     NOTHING,

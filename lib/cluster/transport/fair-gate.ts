@@ -80,7 +80,7 @@ export const fairGate = (after: Surroundings["after"]): FairGate => {
     run: (name, call) =>
       new Promise((resolve, reject) => {
         const flow = flowOf(name);
-        // A call that waited is started by whoever gives the room. It keeps the context of its own caller.
+        // The call that ends starts a waiting call. The waiting call keeps the context of its own caller.
         flow.waiting.push(AsyncResource.bind(() => void perform(name, flow, call).then(resolve, reject)));
         startSoon();
       }),

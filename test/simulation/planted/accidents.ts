@@ -104,7 +104,7 @@ const isAssumed = ({ eventId = "" }: ScaleChange): boolean => eventId.startsWith
 
 /** A sync goes by what was really made, as far as the restored tables know; the name stays, so that it does not hold beside what the former stack has scaled either. */
 const knownPast: PlantedBug = {
-  leftOut: "an unknown past and another name after an adoption (limits count only what the restored tables tell of)",
+  leftOut: "an unknown past and another name after an adoption (limits count only the scales that the restored tables hold)",
   seed: 12,
   caughtBy: [LOST, BREACH],
   sent: withoutName,
