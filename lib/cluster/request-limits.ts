@@ -52,6 +52,9 @@ export const FLOWS_PATIENCE_MS = 500;
 /** How long a namespace counts as slow after its questions took longer than its share: the others are decided before it is asked. */
 export const SLOW_TTL_MS = 10 * 60_000;
 
+/** Questions of one namespace that begin before the others were decided. The rest begins when a slow namespace would: a thousand requests take a tenth of a sync of a thousand autoscalers. */
+export const MAX_EARLY_QUESTIONS = 100;
+
 /** When a slow namespace is asked at the latest, so that a long burst of writes of the others does not take the time for it. */
 export const SLOW_BEGINS_MS = 1_000;
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { pemData, bearerToken, faultText, filled, headerText } from "../cluster/access/secret-fields.ts";
 import { cached, type Cached } from "../cluster/access/cached.ts";
 import { fits, isCertificates } from "../cluster/access/checked-access.ts";
-import { AWS_CALLS, SECRET_TTL_MS } from "../cluster/request-limits.ts";
+import { SECRET_TTL_MS } from "../cluster/request-limits.ts";
 import { readSecretText } from "../cluster/access/secret-text.ts";
 import { TidemarkError } from "../model/errors.ts";
 import { foreignText } from "../model/foreign-text.ts";
@@ -83,21 +83,8 @@ const isFor = (url: string, { url: own, service }: MetricSourceRecord): boolean 
 
 /** The client of Secrets Manager is loaded when the first source has a secret. */
 const secretString = async (source: string, secretId: string, refuse: (why: string) => TidemarkError): Promise<string> => {
-  const { GetSecretValueCommand, SecretsManagerClient } = await import("@aws-sdk/client-secrets-manager");
-  const region = /^arn:aws[\w-]*:secretsmanager:([\w-]+):/.exec(secretId)?.[1];
-  const client = new SecretsManagerClient({ ...AWS_CALLS, ...(region !== undefined && { region }) });
-  try {
-    const { SecretString, Name } = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
-    // An ARN without its last six characters may match another secret, so that the name in the answer decides.
-    if (Name === undefined || !isSecretOf(Name, sourceSecretName(source))) throw refuse(sourceSecretWords(source));
-    if (SecretString === undefined) throw refuse("it holds bytes, and must hold text");
-    return SecretString;
-  } catch (error) {
-    if (error instanceof TidemarkError) throw error;
-    throw refuse(
-      `Secrets Manager answered ${error instanceof Error ? foreignText(error.name) : "an error"}; check its name, its Region and the rights of the function sync`,
-    );
-  } finally {
-    client.destroy();
-  }
+  const { storedSecret } = await import("../cluster/access/stored-secret.ts");
+  const failed = (error: unknown): string =>
+    `Secrets Manager answered ${error instanceof Error ? foreignText(error.name) : "an error"}; check its name, its Region and the rights of the function sync`;
+  return storedSecret(secretId, { name: sourceSecretName(source), words: sourceSecretWords(source), refuse, failed });
 };

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ClusterClient, ObservedCluster } from "../../lib/cluster/cluster-client.ts";
-import { FLOW_SHARE_MS, MAX_FLOW_SHARE_BYTES, SLOW_BEGINS_MS } from "../../lib/cluster/request-limits.ts";
+import { newFlows, slowNamespaces } from "../../lib/cluster/observe/flows.ts";
+import { FLOW_SHARE_MS, MAX_EARLY_QUESTIONS, MAX_FLOW_SHARE_BYTES, SLOW_BEGINS_MS } from "../../lib/cluster/request-limits.ts";
+import { callBudget } from "../../lib/cluster/transport/budget.ts";
+import { namespace as namespaceOf } from "../../lib/model/ids.ts";
 import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
 import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes } from "./stand-in/kubernetes.ts";
@@ -93,6 +96,30 @@ describe("observe() in rounds", () => {
     const later = await first.later?.();
     expect(later && names(later)).toEqual(["shop/web"]);
     expect(askedOf("shop")).toBe(1);
+  });
+
+  it("begins a hundred questions of one namespace before the others are decided, and the rest after them", async () => {
+    const many = Array.from({ length: MAX_EARLY_QUESTIONS + 20 }, (_, index) => index);
+    const begun: number[] = [];
+    const none = (): void => undefined;
+    const budget = callBudget({ budgetMs: 60_000, maxCalls: 1_000, maxBytes: 1e9, elapsed: Date.now });
+    const flows = newFlows({ budget, slow: slowNamespaces(Date.now), elapsed: Date.now, after: () => none });
+    for (const index of many) flows.start(namespaceOf("shop"), async () => void begun.push(index));
+    flows.start(namespaceOf("bank"), async () => void begun.push(-1));
+    expect(begun).toEqual([...many.slice(0, MAX_EARLY_QUESTIONS), -1]);
+    expect(flows.areDone()).toBe(false);
+    flows.beginLate();
+    await flows.within(FLOW_SHARE_MS, FLOW_SHARE_MS);
+    expect(begun).toEqual([...many.slice(0, MAX_EARLY_QUESTIONS), -1, ...many.slice(MAX_EARLY_QUESTIONS)]);
+    expect(flows.areDone()).toBe(true);
+  });
+
+  it("answers all questions of a namespace that has more than a hundred, where the caller decides once", async () => {
+    fillWith(server, [["shop", "web"]]);
+    adapter("shop", 0);
+    const many = watch("shop", "web", { metrics: Array.from({ length: MAX_EARLY_QUESTIONS + 20 }, (_, index) => queue(`b${index}`)) });
+    const answers = [...partsOf(seen(await client.observe([many], WHOLE), many).observation.answers).external.values()];
+    expect(answers.map(({ kind }) => kind)).toEqual(Array.from({ length: MAX_EARLY_QUESTIONS + 20 }, () => "answered"));
   });
 
   it("waits for all where the caller decides once", async () => {

@@ -149,6 +149,15 @@ describe("the functions", () => {
     for (const name of FUNCTIONS) expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
   });
 
+  it("are small: all that is packed stays within its budget", () => {
+    const budgetKib = { schedule: 150, sync: 415, api: 360, connect: 365, view: 320 };
+    const packed = Object.groupBy(packaged.bundles, (bundle) => bundle.function);
+    for (const name of FUNCTIONS) {
+      const bytes = packed[name]?.reduce((sum, { gzipBytes }) => sum + gzipBytes, 0) ?? Number.NaN;
+      expect(bytes / 1024, name).toBeLessThan(budgetKib[name]);
+    }
+  });
+
   it("load what few clusters need from files of their own, when it is needed first", () => {
     const lazy = packaged.bundles.filter((bundle) => bundle.function === "sync" && !bundle.atStart).map(({ file }) => file);
     const parts = ["assume-role-", "check-here-", "eks-", "protobufjs-minimal.js", "secret-", "yaml.js"];

@@ -304,4 +304,9 @@ describe("a metric with a formula", () => {
   ])("is refused with the field: %j", (metrics, field, detail) => {
     expect(refused(manifest({ metrics })).problems).toContainEqual(expect.objectContaining({ field, detail }));
   });
+
+  it("that cannot be read is the only problem: its inputs are not called unused", () => {
+    const { problems } = refused(manifest({ metrics: [input("queue"), { formula: { expression: "queue +" }, target: 1 }] }));
+    expect(problems.map(({ field }) => field)).toEqual(["spec.metrics[1].formula.expression"]);
+  });
 });

@@ -1,16 +1,16 @@
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
 import { foreignText } from "../../model/foreign-text.ts";
 import type { Connection } from "../../model/records.ts";
 import { isSecretOf, secretWords } from "../../model/secret-name.ts";
-import { AWS_CALLS, SECRET_TTL_MS } from "../request-limits.ts";
+import { SECRET_TTL_MS } from "../request-limits.ts";
 import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";
 import { checkedAccess } from "./checked-access.ts";
 import { kubeconfigTextAccess, type SecretParts } from "./kubeconfig-text.ts";
 import { bearerToken, faultText, filled, pemData } from "./secret-fields.ts";
 import { readSecretText } from "./secret-text.ts";
+import { storedSecret } from "./stored-secret.ts";
 
 type SecretConnection = Extract<Connection, { kind: "secret" }>;
 
@@ -37,9 +37,9 @@ const shortForm = z.strictObject({
 export const secretAccess = async (connection: SecretConnection, options: SecretOptions): Promise<Access> => {
   const refuse = refusal(connection, options.cluster);
   if (!isSecretOf(connection.secretId, options.cluster)) throw refuse(secretWords(options.cluster));
-  const client = new SecretsManagerClient({ ...AWS_CALLS, ...regionOf(connection.secretId) });
+  const owner = { name: options.cluster, words: secretWords(options.cluster), refuse, failed: awsWords };
   const parts: SecretParts = { refuse, access: (accessParts) => checkedAccess(accessParts, { refuse, ownAddresses: options.ownAddresses }) };
-  const current = cached(async () => accessFrom(await readSecret(client, connection, options.cluster), connection.context, parts), {
+  const current = cached(async () => accessFrom(await storedSecret(connection.secretId, owner), connection.context, parts), {
     ttlMs: SECRET_TTL_MS,
     clock: options.clock,
   });
@@ -51,12 +51,6 @@ export const secretAccess = async (connection: SecretConnection, options: Secret
   };
 };
 
-/** The region of an ARN. A name without ARN is read in the region of the function. */
-const regionOf = (secretId: string): { region?: string } => {
-  const region = /^arn:aws[\w-]*:secretsmanager:([\w-]+):/.exec(secretId)?.[1];
-  return region === undefined ? {} : { region };
-};
-
 const refusal =
   (connection: SecretConnection, cluster: string) =>
   (why: string): TidemarkError =>
@@ -64,17 +58,6 @@ const refusal =
       secretId: connection.secretId,
       cluster,
     });
-
-const readSecret = async (client: SecretsManagerClient, connection: SecretConnection, cluster: string): Promise<string> => {
-  const refuse = refusal(connection, cluster);
-  const { SecretString, Name } = await client.send(new GetSecretValueCommand({ SecretId: connection.secretId })).catch((cause: unknown) => {
-    throw refuse(awsWords(cause));
-  });
-  // An ARN without its last six characters may match another secret, so that the name in the answer decides.
-  if (Name === undefined || !isSecretOf(Name, cluster)) throw refuse(secretWords(cluster));
-  if (SecretString === undefined) throw refuse("it holds bytes, not text");
-  return SecretString;
-};
 
 /** The message for an error of the SDK. An error about an answer that cannot be parsed quotes the secret, so that it is neither repeated nor a cause. */
 const awsWords = (cause: unknown): string => {

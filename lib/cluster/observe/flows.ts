@@ -5,6 +5,7 @@ import {
   MAX_FLOW_LIST_BYTES,
   MAX_FLOW_SHARE_BYTES,
   MAX_FLOW_SHARE_CALLS,
+  MAX_EARLY_QUESTIONS,
   MAX_SLOW_NAMESPACES,
   SHARED_CALLS,
   SLOW_BEGINS_MS,
@@ -20,7 +21,7 @@ import type { Surroundings } from "../transport/surroundings.ts";
 export interface Flows {
   /** Asks for a namespace, under its share of the budget. */
   readonly ask: <Result>(namespace: Namespace, call: (budget: CallBudget) => Promise<Result>) => Promise<Result>;
-  /** The same for a call that stores its answer itself. A mistake that it throws comes out of the next `within`. A namespace that was slow in an earlier sync is asked from `beginLate` on. */
+  /** The same for a call that stores its answer itself. A mistake that it throws comes out of the next `within`. A namespace that was slow in an earlier sync is asked from `beginLate` on, and so are the questions of a namespace beyond its first hundred. */
   readonly start: (namespace: Namespace, call: (budget: CallBudget) => Promise<void>) => void;
   /** The same for what is asked after all others were decided: nothing is asked before `beginLate`. A LIST has a share of bytes of its own. */
   readonly startLate: (namespace: Namespace, call: (budget: CallBudget) => Promise<void>, share: Share) => void;
@@ -40,6 +41,8 @@ export const TENANT_OVER_SHARE = "TenantOverShare";
 type Share = "lists" | "questions";
 
 interface Flow {
+  /** Questions that were started, or would have been if the namespace had not had as many already. */
+  started: number;
   /** Questions without an answer. */
   open: number;
   /** Questions whose first call has begun, and which have no answer. */
@@ -85,7 +88,7 @@ export const newFlows = ({ budget, slow, elapsed, after }: FlowsOf): Flows => {
   const usedMs = (flow: Flow): number => flow.usedMs + (flow.running > 0 ? elapsed() - flow.runningSinceMs : 0);
 
   const flowOf = (namespace: Namespace): Flow => {
-    const flow = flows.get(namespace) ?? { open: 0, running: 0, usedMs: 0, runningSinceMs: 0, calls: 0, bytes: 0, listBytes: 0 };
+    const flow = flows.get(namespace) ?? { started: 0, open: 0, running: 0, usedMs: 0, runningSinceMs: 0, calls: 0, bytes: 0, listBytes: 0 };
     flows.set(namespace, flow);
     return flow;
   };
@@ -100,7 +103,7 @@ export const newFlows = ({ budget, slow, elapsed, after }: FlowsOf): Flows => {
   };
 
   const late: (() => void)[] = [];
-  /** The questions of slow namespaces. They begin with what is late, and no later than `SLOW_BEGINS_MS` after the first: they wait for the decisions of the others, not for a burst of writes. */
+  /** The questions of slow namespaces, and of the others beyond the first hundred. They begin with what is late, and no later than `SLOW_BEGINS_MS` after the first: they wait for the decisions of the others, not for a burst of writes. */
   const lateSlow: (() => void)[] = [];
   let cancelSlow = NOTHING;
   const beginSlow = (): void => {
@@ -142,7 +145,8 @@ export const newFlows = ({ budget, slow, elapsed, after }: FlowsOf): Flows => {
   return {
     ask: (namespace, call) => askFrom("questions", namespace, call),
     start: (namespace, call) => {
-      if (!slow.has(namespace)) return startFrom("questions", namespace, call);
+      const flow = flowOf(namespace);
+      if (!slow.has(namespace) && flow.started++ < MAX_EARLY_QUESTIONS) return startFrom("questions", namespace, call);
       if (lateSlow.length === 0) cancelSlow = after(SLOW_BEGINS_MS, beginSlow);
       lateSlow.push(() => startFrom("questions", namespace, call));
     },

@@ -158,18 +158,16 @@ const isForFormulas = (metric: MetricRead): boolean =>
 
 const usedInputs: Rule<SpecRead> = {
   problems: ({ metrics }) => {
-    const named = new Set(metrics.flatMap(({ formula }) => namesOfFormula(formula?.expression ?? "")));
+    const readings = metrics.flatMap(({ formula }) => (formula ? [readExpression(formula.expression ?? "")] : []));
+    // A formula that cannot be read has a problem of its own, and what it would name is not known.
+    if (readings.some(({ kind }) => kind !== "expression")) return [];
+    const named = new Set(readings.flatMap((reading) => (reading.kind === "expression" ? [...reading.names.keys()] : [])));
     return metrics.flatMap((metric, index) =>
       metric.input && !named.has(nameOf(metric))
         ? [invalid(`spec.metrics[${index}].input`, `no formula names "${nameOf(metric)}"`, "name it in a formula, or give it a target instead")]
         : [],
     );
   },
-};
-
-const namesOfFormula = (expression: string): readonly string[] => {
-  const reading = readExpression(expression);
-  return reading.kind === "expression" ? [...reading.names.keys()] : [];
 };
 
 const somethingProposes: Rule<SpecRead> = {
