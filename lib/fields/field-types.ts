@@ -1,16 +1,14 @@
 import { isObject } from "../model/is-object.ts";
 import type { Quantity } from "../model/quantity.ts";
-import type { Json } from "./json.ts";
+import type { Rule } from "./rule.ts";
 import { int32, listOf, objectOf, quantity, type ReadContext, type Shape, text, textMap } from "./shape.ts";
 
-/** A rule as the API server of a cluster checks it (`tidemark crd`). Without `cel` the expression is made from the condition of the JSON Schema. */
-export interface ServerRule {
-  /** What the server answers. Absent where it cannot check the rule, or checks it elsewhere. */
-  readonly says?: string;
-  /** About `self`, the object. */
-  readonly cel?: string;
-  /** The condition of the JSON Schema; absent where JSON Schema cannot express the rule. */
-  readonly schema?: Json;
+/** The form of a text, and what a text in another form is told. Without these words code reports the problem. */
+export interface TextForm {
+  /** A regular expression that JavaScript and RE2 read alike. */
+  readonly pattern: string;
+  readonly detail?: string;
+  readonly fix?: string;
 }
 
 /** The description of a field: the one source of parsing, defaults, bounds, JSON Schema and `explain-schema`. */
@@ -26,20 +24,19 @@ export interface FieldDescription {
   readonly choices?: readonly string[];
   readonly fields?: Readonly<Record<string, FieldDescription>>;
   readonly items?: FieldDescription;
-  /** JSON Schema conditions between the members of a block that another form checks. The rules of our own fields are in rule-table.ts. */
-  readonly conditions?: readonly Json[];
-  /** Rules of such a block that JSON Schema cannot express, for the API server of a cluster. */
-  readonly serverRules?: readonly ServerRule[];
+  /** Rules between the members of a block that another form checks. The rules of our own fields are in rule-table.ts. */
+  readonly rules?: readonly Rule[];
   /** True for a name that becomes one segment of a path: it has no / and no %. */
   readonly segment?: true;
-  /** Most items of a list. */
+  readonly leastItems?: number;
   readonly mostItems?: number;
+  readonly mostCharacters?: number;
   /** Of a list of objects: the field whose value each of them has for itself. */
   readonly key?: string;
   /** Form of a text that another form checks, for the API server of a cluster. */
   readonly pattern?: string;
-  /** Form of a text of our own, for editors too. A rule of its object reports the problem in words. */
-  readonly form?: string;
+  /** Form of a text of our own, for editors too. */
+  readonly form?: TextForm;
   /** True when another form reads and checks the field. */
   readonly readElsewhere?: true;
 }
@@ -51,7 +48,10 @@ export interface Field<Value, Filled extends boolean = boolean> {
   readonly filled: Filled;
 }
 
-type Options = Pick<FieldDescription, "required" | "default" | "least" | "most" | "segment" | "form" | "key" | "mostItems">;
+type Options = Pick<
+  FieldDescription,
+  "required" | "default" | "least" | "most" | "segment" | "form" | "key" | "leastItems" | "mostItems" | "mostCharacters"
+>;
 type IsFilled<Given> = Given extends { readonly default: unknown } ? true : false;
 
 const field = <Value, Given extends Options>(description: FieldDescription, shape: Shape<Value>, options: Given): Field<Value, IsFilled<Given>> => ({
@@ -135,11 +135,10 @@ const withDefaults = (members: Readonly<Record<string, unknown>>, known: Fields,
 export const foreignBlock = (
   meaning: string,
   fields: Readonly<Record<string, FieldDescription>>,
-  conditions: readonly Json[],
-  serverRules: readonly ServerRule[] = [],
+  rules: readonly Rule[],
 ): Field<Readonly<Record<string, unknown>>, false> =>
   field(
-    { type: "object", meaning, fields, conditions, serverRules, readElsewhere: true },
+    { type: "object", meaning, fields, rules, readElsewhere: true },
     (value, path, context) => {
       if (value === null || value === undefined) return undefined;
       if (isObject(value)) return value;

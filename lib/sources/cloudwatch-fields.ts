@@ -1,27 +1,50 @@
-import { amount, group, integer, list, texts, words } from "../fields/field-types.ts";
-import { invalid as wrong, type Problem, required } from "../fields/problem.ts";
-import { isObject } from "../model/is-object.ts";
+import { amount, group, integer, list, type ReadOf, texts, words } from "../fields/field-types.ts";
+import { invalid, type Problem } from "../fields/problem.ts";
+import { all, any, atLeast, atMost, is, larger, multipleOf, type Rule, set, times, unset } from "../fields/rule.ts";
 import { mathFault } from "./metric-math.ts";
-import type { SourceRule } from "./source.ts";
+
+const SHOWN = "write the name as the console shows it";
+const NAMESPACE = {
+  pattern: "^[A-Za-z0-9_./#:-]{1,255}$",
+  detail: "must be a namespace of CloudWatch: letters, digits and ._-/#:",
+  fix: "write one such as AWS/SQS",
+};
+const METRIC = { pattern: "^[ -~]{1,255}$", detail: "must be printable ASCII, at most 255 characters", fix: SHOWN };
+const STAT = {
+  pattern: "^(SampleCount|Average|Sum|Minimum|Maximum|IQM|(p|tm|tc|ts|wm)(100|[0-9]{1,2}([.][0-9]{1,10})?)|(TM|TC|TS|WM|PR)[(][0-9.%:]{1,40}[)])$",
+  detail: "must be a statistic of CloudWatch",
+  fix: "write Average, Sum, Minimum, Maximum, SampleCount, or one such as p99",
+};
+const ACCOUNT = { pattern: "^[0-9]{12}$", detail: "must be the twelve digits of an account", fix: "write it in quotes" };
+const ID = {
+  pattern: "^[a-z][A-Za-z0-9_]{0,63}$",
+  detail: "must be a small letter, then letters, digits and _",
+  fix: "write one such as errors",
+};
+const EXPRESSION_CHARACTERS_MAX = 1_024;
 
 const STAT_FIELDS = {
-  namespace: words("Namespace of the metric: AWS/SQS."),
-  metric: words("Name of the metric: ApproximateAgeOfOldestMessage."),
+  namespace: words("Namespace of the metric: AWS/SQS.", { form: NAMESPACE }),
+  metric: words("Name of the metric: ApproximateAgeOfOldestMessage.", { form: METRIC }),
   dimensions: texts("The value of each dimension; all dimensions of the metric are needed."),
-  stat: words("The statistic: Average, Sum, Minimum, Maximum, SampleCount, or such as p99.", { default: "Average" }),
-  accountId: words("The account of the metric, where the account of the role monitors it."),
+  stat: words("The statistic: Average, Sum, Minimum, Maximum, SampleCount, or such as p99.", { default: "Average", form: STAT }),
+  accountId: words("The account of the metric, where the account of the role monitors it.", { form: ACCOUNT }),
 };
 
 /** The block `cloudwatch` of a metric. */
 export const CLOUDWATCH_FIELDS = {
   source: words("Name of the registered source (docs/sources.md).", { required: true, segment: true }),
   ...STAT_FIELDS,
-  expression: words("Metric math over the ids of inputs: errors / requests. In place of a metric."),
+  expression: words("Metric math over the ids of inputs: errors / requests. In place of a metric.", {
+    mostCharacters: EXPRESSION_CHARACTERS_MAX,
+  }),
   inputs: list(
     "The metrics of the expression.",
     group("One metric of the expression.", {
-      id: words("Its name in the expression: a small letter, then letters, digits and _.", { required: true }),
+      id: words("Its name in the expression: a small letter, then letters, digits and _.", { required: true, form: ID }),
       ...STAT_FIELDS,
+      namespace: words("Namespace of the metric: AWS/SQS.", { required: true, form: NAMESPACE }),
+      metric: words("Name of the metric: ApproximateAgeOfOldestMessage.", { required: true, form: METRIC }),
     }),
     { id: "", stat: "Average" },
     { mostItems: 20, key: "id" },
@@ -49,133 +72,79 @@ export interface StatRead {
   readonly accountId?: string | undefined;
 }
 
-type Block = Readonly<Record<string, unknown>>;
-
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
-
-/** A rule about the block `cloudwatch` of a metric. */
-const ofBlock =
-  (problems: (block: Block, path: string) => readonly Problem[]): SourceRule["problems"] =>
-  ({ cloudwatch }, path) =>
-    isObject(cloudwatch) ? problems(cloudwatch, `${path}.cloudwatch`) : [];
-
-const OF_METRIC = ["namespace", "metric", "dimensions", "accountId"] as const;
-
-const metricOrExpression: SourceRule = {
-  says: "cloudwatch has either namespace and metric, or an expression with inputs",
-  cel: "!has(self.cloudwatch) || (has(self.cloudwatch.expression) && self.cloudwatch.expression != '' ? !has(self.cloudwatch.namespace) && !has(self.cloudwatch.metric) && !has(self.cloudwatch.dimensions) && !has(self.cloudwatch.accountId) : has(self.cloudwatch.namespace) && has(self.cloudwatch.metric) && !has(self.cloudwatch.inputs))",
-  problems: ofBlock((block, path) => {
-    if (isGiven(block["expression"]))
-      return OF_METRIC.filter((name) => isGiven(block[name])).map((name) =>
-        wrong(`${path}.${name}`, "may not be set together with expression", "write it for an input of the expression"),
-      );
-    return [
-      ...(["namespace", "metric"] as const)
-        .filter((name) => !isGiven(block[name]))
-        .map((name) => required(`${path}.${name}`, "", "write namespace and metric, or an expression with inputs")),
-      ...(isGiven(block["inputs"])
-        ? [wrong(`${path}.inputs`, "may only be set with expression", "write the expression, or one metric without inputs")]
-        : []),
-    ];
-  }),
-};
-
-const PERIODS: ReadonlySet<number> = new Set([1, 5, 10, 20, 30]);
+const BLOCK = "cloudwatch";
+const of = (name: string): string => `${BLOCK}.${name}`;
+const WITHOUT_EXPRESSION = all(set(BLOCK), unset(of("expression")));
 /** Values of one metric in one answer. */
 const VALUES_MAX = 300;
+const PERIOD = of("periodSeconds");
+const LOOKBACK = of("lookbackSeconds");
 
-const times: SourceRule = {
-  says: `cloudwatch.periodSeconds must be 1, 5, 10, 20, 30 or a multiple of 60, and lookbackSeconds one to ${VALUES_MAX} periods`,
-  cel: `!has(self.cloudwatch) || ((!has(self.cloudwatch.periodSeconds) || self.cloudwatch.periodSeconds in [1, 5, 10, 20, 30] || self.cloudwatch.periodSeconds % 60 == 0) && (!has(self.cloudwatch.lookbackSeconds) || (self.cloudwatch.lookbackSeconds >= (has(self.cloudwatch.periodSeconds) ? self.cloudwatch.periodSeconds : 60) && self.cloudwatch.lookbackSeconds <= ${VALUES_MAX} * (has(self.cloudwatch.periodSeconds) ? self.cloudwatch.periodSeconds : 60))))`,
-  problems: ofBlock(({ periodSeconds: period, lookbackSeconds: lookback }, path) => {
-    if (typeof period !== "number") return [];
-    if (!PERIODS.has(period) && period % 60 !== 0)
-      return [wrong(`${path}.periodSeconds`, "must be 1, 5, 10, 20, 30 or a multiple of 60", "write 60, the period of most metrics of AWS")];
-    if (typeof lookback !== "number" || (lookback >= period && lookback <= VALUES_MAX * period)) return [];
-    return [wrong(`${path}.lookbackSeconds`, `must be one to ${VALUES_MAX} periods`, `write ${Math.max(300, 3 * period)}`)];
-  }),
-};
+export const CLOUDWATCH_RULES: readonly Rule[] = [
+  {
+    when: set(of("expression")),
+    needs: unset(of("namespace"), of("metric"), of("dimensions"), of("accountId")),
+    detail: "may not be set together with expression",
+    fix: "write it for an input of the expression",
+  },
+  ...["namespace", "metric"].map(
+    (name): Rule => ({
+      when: WITHOUT_EXPRESSION,
+      needs: set(of(name)),
+      says: `${of(name)} must be set without an expression: write namespace and metric, or an expression with inputs`,
+      detail: "",
+      fix: "write namespace and metric, or an expression with inputs",
+    }),
+  ),
+  {
+    when: WITHOUT_EXPRESSION,
+    needs: unset(of("inputs")),
+    says: "cloudwatch.inputs may only be set with expression: write the expression, or one metric without inputs",
+    detail: "may only be set with expression",
+    fix: "write the expression, or one metric without inputs",
+  },
+  {
+    needs: any(is(PERIOD, 1, 5, 10, 20, 30), multipleOf(PERIOD, 60)),
+    at: PERIOD,
+    detail: "must be 1, 5, 10, 20, 30 or a multiple of 60",
+    fix: "write 60, the period of most metrics of AWS",
+  },
+  {
+    needs: all(atLeast(LOOKBACK, PERIOD), atMost(LOOKBACK, times(VALUES_MAX, PERIOD))),
+    terms: { right: larger(300, times(3, PERIOD)) },
+    detail: `must be one to ${VALUES_MAX} periods`,
+    fix: "write {right}",
+  },
+];
 
-const NAMESPACE = /^[\w.\-/#:]{1,255}$/;
-const STAT = /^(?:SampleCount|Average|Sum|Minimum|Maximum|IQM|(?:p|tm|tc|ts|wm)(?:100|\d{1,2}(?:\.\d{1,10})?)|(?:TM|TC|TS|WM|PR)\([\d.%:]{1,40}\))$/;
-const ACCOUNT = /^\d{12}$/;
 const PRINTABLE = /^[ -~]+$/;
 const DIMENSIONS_MAX = 30;
-const LENGTH_MAX = { metric: 255, name: 255, value: 1_024 } as const;
+const LENGTH_MAX = { name: 255, value: 1_024 } as const;
 
-/** What is sent to CloudWatch must be of the form that it takes: it refuses a whole call for one metric. */
-const statProblems = ({ namespace, metric, dimensions, stat, accountId }: Block, path: string): readonly Problem[] => {
-  const entries = Object.entries(isObject(dimensions) ? dimensions : {});
-  const faults: readonly (readonly [boolean, Problem])[] = [
-    [
-      isGiven(namespace) && !NAMESPACE.test(String(namespace)),
-      wrong(`${path}.namespace`, "must be a namespace of CloudWatch: letters, digits and ._-/#:", "write one such as AWS/SQS"),
-    ],
-    [
-      isGiven(metric) && !(PRINTABLE.test(String(metric)) && String(metric).length <= LENGTH_MAX.metric),
-      wrong(`${path}.metric`, `must be printable ASCII, at most ${LENGTH_MAX.metric} characters`, "write the name as the console shows it"),
-    ],
-    [
-      isGiven(stat) && !STAT.test(String(stat)),
-      wrong(`${path}.stat`, "must be a statistic of CloudWatch", "write Average, Sum, Minimum, Maximum, SampleCount, or one such as p99"),
-    ],
-    [
-      isGiven(accountId) && !ACCOUNT.test(String(accountId)),
-      wrong(`${path}.accountId`, "must be the twelve digits of an account", "write it in quotes"),
-    ],
-    [entries.length > DIMENSIONS_MAX, wrong(`${path}.dimensions`, `must be at most ${DIMENSIONS_MAX}`, "a metric has no more")],
-    ...entries.map(([name, value]): readonly [boolean, Problem] => [
-      !(
-        PRINTABLE.test(name) &&
-        name.length <= LENGTH_MAX.name &&
-        !name.startsWith(":") &&
-        PRINTABLE.test(String(value)) &&
-        String(value).length <= LENGTH_MAX.value
-      ),
-      wrong(`${path}.dimensions`, "must have names and values of printable ASCII", "write them as the console shows them"),
-    ]),
+const isDimension = ([name, value]: readonly [string, string]): boolean =>
+  PRINTABLE.test(name) && name.length <= LENGTH_MAX.name && !name.startsWith(":") && PRINTABLE.test(value) && value.length <= LENGTH_MAX.value;
+
+const dimensionProblems = ({ dimensions = {} }: StatRead, path: string): readonly Problem[] => {
+  const entries = Object.entries(dimensions);
+  if (entries.length > DIMENSIONS_MAX) return [invalid(`${path}.dimensions`, `must be at most ${DIMENSIONS_MAX}`, "a metric has no more")];
+  return entries.every(isDimension)
+    ? []
+    : [invalid(`${path}.dimensions`, "must have names and values of printable ASCII", "write them as the console shows them")];
+};
+
+/** What no condition says: names and values of dimensions, and the words of an expression. CloudWatch refuses a whole call for one metric. */
+export const cloudwatchProblems = (block: ReadOf<typeof CLOUDWATCH_FIELDS>, path: string): readonly Problem[] => {
+  const { expression = "", inputs = [] } = block;
+  const isRead = expression !== "" && expression.length <= EXPRESSION_CHARACTERS_MAX;
+  const fault = isRead
+    ? mathFault(
+        expression,
+        inputs.map(({ id = "" }) => id),
+      )
+    : undefined;
+  return [
+    ...dimensionProblems(block, path),
+    ...inputs.flatMap((input, at) => dimensionProblems(input, `${path}.inputs[${at}]`)),
+    ...(fault === undefined ? [] : [invalid(`${path}.expression`, fault, "name the metrics as inputs, or write a formula")]),
   ];
-  return faults.flatMap(([isFault, problem]) => (isFault ? [problem] : []));
 };
-
-const rightStats: SourceRule = {
-  problems: ofBlock((block, path) => [
-    ...statProblems(block, path),
-    ...inputsOf(block).flatMap((input, at) => [
-      ...statProblems(input, `${path}.inputs[${at}]`),
-      ...(["namespace", "metric"] as const)
-        .filter((name) => !isGiven(input[name]))
-        .map((name) => required(`${path}.inputs[${at}].${name}`, "", "write the metric of this input")),
-    ]),
-  ]),
-};
-
-const inputsOf = ({ inputs }: Block): readonly Block[] => (Array.isArray(inputs) ? inputs.filter(isObject) : []);
-
-const EXPRESSION_CHARACTERS_MAX = 1_024;
-const ID = /^[a-z]\w{0,63}$/;
-
-const rightExpression: SourceRule = {
-  problems: ofBlock((block, path) => {
-    const { expression } = block;
-    if (typeof expression !== "string" || expression === "") return [];
-    const ids = inputsOf(block).map(({ id }) => String(id));
-    const badIds = ids.flatMap((id, at) =>
-      ID.test(id) && ids.indexOf(id) === at
-        ? []
-        : [wrong(`${path}.inputs[${at}].id`, "must be unique: a small letter, then letters, digits and _", "write one such as errors")],
-    );
-    if (expression.length > EXPRESSION_CHARACTERS_MAX)
-      return [
-        wrong(
-          `${path}.expression`,
-          `must have at most ${EXPRESSION_CHARACTERS_MAX} characters`,
-          "write a shorter one, or a formula over several metrics",
-        ),
-      ];
-    const fault = mathFault(expression, ids);
-    return fault === undefined ? badIds : [...badIds, wrong(`${path}.expression`, fault, "name the metrics as inputs, or write a formula")];
-  }),
-};
-
-export const CLOUDWATCH_RULES: readonly SourceRule[] = [metricOrExpression, times, rightStats, rightExpression];

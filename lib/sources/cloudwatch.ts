@@ -3,7 +3,7 @@ import { isObject } from "../model/is-object.ts";
 import { type MetricSourceRecord, mayReadAccount, mayReadNamespace } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
-import { CLOUDWATCH_FIELDS, CLOUDWATCH_RULES, type StatRead } from "./cloudwatch-fields.ts";
+import { CLOUDWATCH_FIELDS, CLOUDWATCH_RULES, cloudwatchProblems, type StatRead } from "./cloudwatch-fields.ts";
 import { findsSeries, isInsights, withPrefix } from "./metric-math.ts";
 import {
   awsFailure,
@@ -232,11 +232,12 @@ export const CLOUDWATCH: MetricSource<Read, CloudwatchSpec, CloudwatchQuery, rea
   type: "CloudWatch",
   field: group("A metric of Amazon CloudWatch, by a registered source.", CLOUDWATCH_FIELDS),
   rules: CLOUDWATCH_RULES,
+  problems: cloudwatchProblems,
   measures: ["Total", "Average"],
   samplesOf: "whole",
   specOf,
   times: (fields) => ({ everySeconds: fields.periodSeconds, leastAgeSeconds: fields.periodSeconds + lookbackOf(fields) + fields.offsetSeconds }),
-  defaultName: ({ metric, source }) => metric ?? source,
+  namedBy: ["metric", "source"],
   nameOf: ({ expression, stats: [first], source }) =>
     expression === "" ? `metric ${first?.metric ?? ""} of CloudWatch` : `expression of source ${source}`,
   queryOf: questionOf,

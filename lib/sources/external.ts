@@ -45,7 +45,7 @@ export const EXTERNAL: MetricSource<IdentifierRead, ExternalSpec, ExternalQuery,
   measures: ["Total", "Average"],
   samplesOf: "whole",
   specOf: (read) => ({ type: "External", metric: identifierOf(read) }),
-  defaultName: ({ metric }) => metric,
+  namedBy: ["metric"],
   nameOf: ({ metric }) => `external metric ${metric.name}`,
   queryOf: ({ metric }) => externalQuery(metric),
   asking: {

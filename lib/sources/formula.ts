@@ -1,10 +1,9 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
-import type { Problem } from "../fields/problem.ts";
-import { isObject } from "../model/is-object.ts";
+import { invalid, type Problem } from "../fields/problem.ts";
 import type { MetricQuery } from "../model/query.ts";
 import { type Expression, formulaValue } from "./expression.ts";
 import { EXPRESSION_LIMITS, readExpression } from "./read-expression.ts";
-import { failure, type MetricSource, NOT_ASKED, type SourceRule } from "./source.ts";
+import { failure, type MetricSource, NOT_ASKED } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -19,27 +18,18 @@ export interface FormulaSpec {
 }
 
 const FIELDS = {
-  expression: words("A calculation with the names of other metrics: queue + 2 * max(rate, 10). Docs: docs/sources.md.", { required: true }),
+  expression: words("A calculation with the names of other metrics: queue + 2 * max(rate, 10). Docs: docs/sources.md.", {
+    required: true,
+    mostCharacters: EXPRESSION_LIMITS.characters,
+  }),
 };
 
-const FIX = "docs/sources.md has the operators and the functions";
-
-const readable: SourceRule = {
-  says: `formula.expression has at most ${EXPRESSION_LIMITS.characters} characters`,
-  cel: `!has(self.formula) || size(self.formula.expression) <= ${EXPRESSION_LIMITS.characters}`,
-  problems: ({ formula }, path): readonly Problem[] => {
-    const expression = isObject(formula) ? formula["expression"] : undefined;
-    const reading = typeof expression === "string" && expression !== "" ? readExpression(expression) : undefined;
-    if (reading?.kind !== "refused") return [];
-    return [
-      {
-        field: `${path}.formula.expression`,
-        type: "FieldValueInvalid",
-        detail: `cannot be read at character ${reading.at}: ${reading.message}`,
-        fix: FIX,
-      },
-    ];
-  },
+/** Only the reader of expressions says where one cannot be read. */
+const problems = ({ expression = "" }: { readonly expression?: string | undefined }, path: string): readonly Problem[] => {
+  const reading = expression === "" ? undefined : readExpression(expression);
+  if (reading?.kind !== "refused") return [];
+  const detail = `cannot be read at character ${reading.at}: ${reading.message}`;
+  return [invalid(`${path}.expression`, detail, "docs/sources.md has the operators and the functions")];
 };
 
 /** A formula that cannot be read is refused with its manifest. On doubt, a missing metric: no number is finite here. */
@@ -56,11 +46,11 @@ const MILLI = 1_000;
 export const FORMULA: MetricSource<ReadOf<typeof FIELDS>, FormulaSpec, MetricQuery, readonly bigint[]> = {
   type: "Formula",
   field: group("A calculation with the values of other metrics of this manifest.", FIELDS),
-  rules: [readable],
+  problems,
   measures: ["Total", "Average"],
   samplesOf: "whole",
   specOf: ({ expression = "" }) => ({ type: "Formula", expression, root: rootOf(expression) }),
-  defaultName: () => "formula",
+  namedBy: [],
   nameOf: ({ expression }) => `formula ${expression}`,
   queryOf: () => undefined,
   asking: { way: "none" },

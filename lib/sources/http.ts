@@ -1,19 +1,9 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
-import type { Problem } from "../fields/problem.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import { isObject } from "../model/is-object.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { floatOf, milliOf, parseQuantity } from "../model/quantity.ts";
-import {
-  type ForeignAnswer,
-  failure,
-  type MetricSource,
-  type RegisteredQuery,
-  registeredSamples,
-  roundedMilli,
-  type SourceRule,
-  unusable,
-} from "./source.ts";
+import { type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, roundedMilli, unusable } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -35,48 +25,23 @@ export interface HttpSpec {
   readonly pointer: string;
 }
 
+/** Segments of letters, digits and -._~ only, and none that is . or ..: nothing that a server or a proxy could decode to another path. */
+const PATH = {
+  pattern: "^(/([.]{0,2}[a-zA-Z0-9_~-][a-zA-Z0-9_.~-]*|[.]{3}[a-zA-Z0-9_.~-]*))+$",
+  detail: "must be /segments of letters, digits, -, ., _ and ~, without . and .. as a segment",
+  fix: "write a path below the address of the source, such as /queues/orders",
+};
+const PATH_CHARACTERS_MAX = 512;
+const POINTER = { pattern: "^(/([^/~]|~[01])*)+$", detail: "must be a JSON Pointer", fix: "write a JSON Pointer, such as /queue/depth" };
+
 const FIELDS = {
   source: words("Name of the registered source (docs/sources.md).", { required: true, segment: true }),
-  path: words("Path of a JSON document below the address of the source: /queues/orders.", { required: true }),
-  pointer: words("JSON Pointer (RFC 6901) to a number or a quantity in the document: /depth.", { required: true }),
-};
-
-/** Segments of letters, digits and -._~ only: nothing that a server or a proxy could decode to another path. */
-const PATH = /^(?:\/[\w.~-]+)+$/;
-const PATH_CHARACTERS_MAX = 512;
-const POINTER = /^(?:\/(?:[^/~]|~[01])*)+$/;
-
-const isBelow = (path: string): boolean =>
-  path.length <= PATH_CHARACTERS_MAX && PATH.test(path) && !path.split("/").some((segment) => segment === "." || segment === "..");
-
-const safePath: SourceRule = {
-  says: "http.path must be /segments of letters, digits, -, ., _ and ~, without . and .. as a segment",
-  cel: "!has(self.http) || (self.http.path.matches('^(/[a-zA-Z0-9_.~-]+)+$') && !self.http.path.matches('/[.][.]?(/|$)'))",
-  problems: ({ http }, path): readonly Problem[] => {
-    const asked = isObject(http) ? http["path"] : undefined;
-    if (typeof asked !== "string" || asked === "" || isBelow(asked)) return [];
-    const detail = "must be /segments of letters, digits, -, ., _ and ~, without . and .. as a segment";
-    return [
-      { field: `${path}.http.path`, type: "FieldValueInvalid", detail, fix: "write a path below the address of the source, such as /queues/orders" },
-    ];
-  },
-};
-
-const rightPointer: SourceRule = {
-  says: "http.pointer must be a JSON Pointer",
-  cel: "!has(self.http) || self.http.pointer.matches('^(/([^/~]|~[01])*)+$')",
-  problems: ({ http }, path): readonly Problem[] => {
-    const pointer = isObject(http) ? http["pointer"] : undefined;
-    if (typeof pointer !== "string" || POINTER.test(pointer)) return [];
-    return [
-      {
-        field: `${path}.http.pointer`,
-        type: "FieldValueInvalid",
-        detail: "must be a JSON Pointer",
-        fix: "write a JSON Pointer, such as /queue/depth",
-      },
-    ];
-  },
+  path: words("Path of a JSON document below the address of the source: /queues/orders.", {
+    required: true,
+    form: PATH,
+    mostCharacters: PATH_CHARACTERS_MAX,
+  }),
+  pointer: words("JSON Pointer (RFC 6901) to a number or a quantity in the document: /depth.", { required: true, form: POINTER }),
 };
 
 const OK = 200;
@@ -116,11 +81,10 @@ const questionOf = (source: string, path: string, pointer: string): HttpQuery =>
 export const HTTP: MetricSource<ReadOf<typeof FIELDS>, HttpSpec, HttpQuery, readonly bigint[]> = {
   type: "Http",
   field: group("A number in a JSON document of a registered HTTP server.", FIELDS),
-  rules: [safePath, rightPointer],
   measures: ["Total", "Average"],
   samplesOf: "whole",
   specOf: ({ source = "", path = "", pointer = "" }) => ({ type: "Http", source, path, pointer }),
-  defaultName: ({ source }) => source,
+  namedBy: ["source"],
   nameOf: ({ source }) => `document of source ${source}`,
   queryOf: ({ source, path, pointer }) => questionOf(source, path, pointer),
   asking: { way: "registered", kinds: ["http"], request: ({ path }) => ({ path, parameters: {} }), read },

@@ -1,13 +1,12 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
-import { invalid, required } from "../fields/problem.ts";
+import { all, any, is, matches, type Rule, set } from "../fields/rule.ts";
 import { groupOf } from "../model/spec-common.ts";
-import { isObject } from "../model/is-object.ts";
 import { valuesIn } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
 import type { DescribedObject, MetricIdentifier } from "../model/spec-hpa.ts";
 import { CUSTOM_METRICS, customValue } from "./custom-metrics.ts";
 import { IDENTIFIER_FIELDS, identifierOf, identifierStatus, metricSelectorText, selectorParameter } from "./metric-identifier.ts";
-import { failure, type MetricSource, NOT_ASKED, type SourceRule } from "./source.ts";
+import { failure, type MetricSource, NOT_ASKED } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -29,7 +28,9 @@ const FIELDS = {
   describedObject: group(
     "The object.",
     {
-      apiVersion: words("Its API version."),
+      apiVersion: words("Its API version.", {
+        form: { pattern: "^[^/]*(/[^/]*)?$", detail: "must be group/version", fix: "write group/version, such as networking.k8s.io/v1" },
+      }),
       kind: words("Its kind.", { required: true, segment: true }),
       name: words("Its name. The namespace of the autoscaler itself (kind: Namespace) needs none.", { segment: true }),
     },
@@ -59,43 +60,32 @@ export const objectQuery = (metric: MetricIdentifier, { apiVersion, kind, name }
   };
 };
 
-const describedVersion: SourceRule = {
-  says: "object.describedObject.apiVersion must be group/version, such as networking.k8s.io/v1",
-  cel: "!has(self.object) || !has(self.object.describedObject.apiVersion) || self.object.describedObject.apiVersion.matches('^[^/]*(/[^/]*)?$')",
-  problems: ({ object }, path) => {
-    const described = isObject(object) && isObject(object["describedObject"]) ? object["describedObject"] : {};
-    const { apiVersion } = described;
-    return groupOf(typeof apiVersion === "string" ? apiVersion : "") === undefined
-      ? [invalid(`${path}.object.describedObject.apiVersion`, "must be group/version", "write group/version, such as networking.k8s.io/v1")]
-      : [];
-  },
-};
-
-const isNamespace = (described: Readonly<Record<string, unknown>>): boolean =>
-  described["kind"] === "Namespace" && groupOf(typeof described["apiVersion"] === "string" ? described["apiVersion"] : "") === "";
-
-const describedName: SourceRule = {
-  says: "object.describedObject.name is required, but of the namespace of the autoscaler itself (kind: Namespace)",
-  cel: "!has(self.object) || has(self.object.describedObject.name) || (self.object.describedObject.kind == 'Namespace' && (!has(self.object.describedObject.apiVersion) || !self.object.describedObject.apiVersion.contains('/')))",
-  problems: ({ object }, path) => {
-    const described = isObject(object) && isObject(object["describedObject"]) ? object["describedObject"] : {};
-    const hasName = described["name"] !== undefined || described["kind"] === undefined || isNamespace(described);
-    return hasName ? [] : [required(`${path}.object.describedObject.name`, "", "write the name of the object")];
-  },
+/** The namespace of the autoscaler itself, of the core group, is described by its kind. */
+const describedName: Rule = {
+  when: set("object.describedObject"),
+  needs: any(
+    set("object.describedObject.name"),
+    all(is("object.describedObject.kind", "Namespace"), matches("object.describedObject.apiVersion", "^[^/]*$")),
+  ),
+  at: "object.describedObject.name",
+  type: "FieldValueRequired",
+  says: "object.describedObject.name must be set, but for the namespace of the autoscaler itself (kind: Namespace)",
+  detail: "",
+  fix: "write the name of the object",
 };
 
 /** A custom metric of one object of the namespace (hpa.md 2.5). */
 export const OBJECT: MetricSource<ReadOf<typeof FIELDS>, ObjectSpec, ObjectQuery, readonly [bigint]> = {
   type: "Object",
   field: group("A custom metric of one object of the namespace.", FIELDS),
-  rules: [describedVersion, describedName],
+  rules: [describedName],
   measures: ["Total", "Average"],
   samplesOf: "whole",
   specOf: (read) => {
     const { apiVersion, kind = "", name = "" } = read.describedObject ?? {};
     return { type: "Object", describedObject: { ...(apiVersion && { apiVersion }), kind, name }, metric: identifierOf(read) };
   },
-  defaultName: ({ metric }) => metric,
+  namedBy: ["metric"],
   nameOf: ({ describedObject, metric }) => `${describedObject.kind} metric ${metric.name}`,
   queryOf: ({ metric, describedObject }, { namespace }) => objectQuery(metric, describedObject, namespace),
   asking: {

@@ -45,7 +45,7 @@ export const PODS: MetricSource<IdentifierRead, PodsSpec, PodsQuery, PodSamples>
   measures: ["Average"],
   samplesOf: "pods",
   specOf: (read) => ({ type: "Pods", metric: identifierOf(read) }),
-  defaultName: ({ metric }) => metric,
+  namedBy: ["metric"],
   nameOf: ({ metric }) => `pods metric ${metric.name}`,
   queryOf: ({ metric }, { podSelector }) => (podSelector === undefined ? undefined : podsQuery(metric, podSelector)),
   asking: {

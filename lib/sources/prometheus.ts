@@ -1,20 +1,10 @@
 import { amount, group, type ReadOf, words } from "../fields/field-types.ts";
-import type { Problem } from "../fields/problem.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import { isObject } from "../model/is-object.ts";
 import { type AwsPlace, SOURCE_LIMITS } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
-import {
-  type ForeignAnswer,
-  failure,
-  type MetricSource,
-  type RegisteredQuery,
-  registeredSamples,
-  roundedMilli,
-  type SourceRule,
-  unusable,
-} from "./source.ts";
+import { type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, roundedMilli, unusable } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -35,26 +25,13 @@ export interface PrometheusSpec {
   readonly whenEmptyMilli?: bigint;
 }
 
-const FIELDS = {
-  source: words("Name of the registered source (docs/sources.md).", { required: true, segment: true }),
-  query: words("PromQL with one series or one number, at most 4,096 characters.", { required: true }),
-  whenEmpty: amount("The value where the query finds no series. Without it the metric is then missing."),
-};
-
 /** A query becomes a part of a URL, which servers and proxies bound. */
 const QUERY_CHARACTERS_MAX = 4_096;
 
-const shortQuery: SourceRule = {
-  says: `prometheus.query has at most ${QUERY_CHARACTERS_MAX} characters`,
-  cel: `!has(self.prometheus) || size(self.prometheus.query) <= ${QUERY_CHARACTERS_MAX}`,
-  problems: ({ prometheus }, path): readonly Problem[] => {
-    const query = isObject(prometheus) ? prometheus["query"] : undefined;
-    if (typeof query !== "string" || query.length <= QUERY_CHARACTERS_MAX) return [];
-    const detail = `must have at most ${QUERY_CHARACTERS_MAX} characters, and has ${query.length}`;
-    return [
-      { field: `${path}.prometheus.query`, type: "FieldValueTooLong", detail, fix: "record the query as a rule of the server, and ask for the rule" },
-    ];
-  },
+const FIELDS = {
+  source: words("Name of the registered source (docs/sources.md).", { required: true, segment: true }),
+  query: words("PromQL with one series or one number, at most 4,096 characters.", { required: true, mostCharacters: QUERY_CHARACTERS_MAX }),
+  whenEmpty: amount("The value where the query finds no series. Without it the metric is then missing."),
 };
 
 /** The result of an instant query (https://prometheus.io/docs/prometheus/latest/querying/api/). On doubt, a missing metric: whatever is not exactly one finite number is no value. */
@@ -120,7 +97,6 @@ const questionOf = (source: string, query: string): PrometheusQuery => ({ for: "
 export const PROMETHEUS: MetricSource<ReadOf<typeof FIELDS>, PrometheusSpec, PrometheusQuery, readonly bigint[]> = {
   type: "Prometheus",
   field: group("A query of a registered Prometheus.", FIELDS),
-  rules: [shortQuery],
   measures: ["Total", "Average"],
   samplesOf: "whole",
   specOf: ({ source = "", query = "", whenEmpty }) => ({
@@ -129,7 +105,7 @@ export const PROMETHEUS: MetricSource<ReadOf<typeof FIELDS>, PrometheusSpec, Pro
     query,
     ...(whenEmpty && { whenEmptyMilli: milliOf(whenEmpty) }),
   }),
-  defaultName: ({ source }) => source,
+  namedBy: ["source"],
   nameOf: ({ source }) => `query of source ${source}`,
   queryOf: ({ source, query }) => questionOf(source, query),
   asking: {

@@ -1,6 +1,6 @@
 import type { Field } from "../fields/field-types.ts";
 import type { Problem } from "../fields/problem.ts";
-import type { ServerRule } from "../fields/field-types.ts";
+import type { Rule } from "../fields/rule.ts";
 import { type Answer, type Answers, type MetricValue, type PodMetrics, valuesIn } from "../model/observation.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import { isObject } from "../model/is-object.ts";
@@ -24,7 +24,9 @@ export interface MetricSource<Read, Spec extends { readonly type: string }, Quer
   /** The block of a metric in a PodAutoscaler, with the fields of the source. */
   readonly field: Field<Read, false>;
   /** What the fields ask of each other, beyond their types and bounds. */
-  readonly rules?: readonly SourceRule[];
+  readonly rules?: readonly Rule[];
+  /** What no rule can say of them: how a language is written that only code reads. `path` is the place of the block. */
+  problems?(read: Read, path: string): readonly Problem[];
   /** The first is for a metric that says none. */
   readonly measures: readonly [Measure, ...Measure[]];
   /** `pods`: a sample of each pod of the workload. `whole`: values that are the same without any pod, so that they can wake an idle workload. */
@@ -33,8 +35,8 @@ export interface MetricSource<Read, Spec extends { readonly type: string }, Quer
   specOf(read: Read): Extract<NativeSource, { readonly type: Spec["type"] }>;
   /** Of a registered source: how often it is asked where the manifest does not say it, and the least age of a value that is no delay of the source. */
   times?(read: Read): { readonly everySeconds: number; readonly leastAgeSeconds: number };
-  /** Name of a metric that the manifest gives no name. */
-  defaultName(read: Read): string | undefined;
+  /** A metric without a name has that of the first of these fields that is written; without such a field that of the source. */
+  readonly namedBy: readonly (keyof Read & string)[];
   /** For people: "external metric queue-length". */
   nameOf(spec: Spec): string;
   /** What is asked. `undefined` where it cannot be asked, so that the metric is missing when it is decided. */
@@ -52,12 +54,6 @@ export interface AskedAbout {
   readonly namespace: string;
   /** Canonical selector of the pods of the workload; `undefined` where it cannot be read. */
   readonly podSelector: string | undefined;
-}
-
-/** A rule between the fields of a source: for people, for editors and for the API server of a cluster. */
-export interface SourceRule extends ServerRule {
-  /** `read` is the whole metric, `path` its place. */
-  problems(read: Readonly<Record<string, unknown>>, path: string): readonly Problem[];
 }
 
 /**

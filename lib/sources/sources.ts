@@ -38,6 +38,9 @@ export type SourceSpec = HpaSource | NativeSource;
 /** A source of the table for callers that do not look at its type. */
 export type AnySource = MetricSource<object, SourceSpec, MetricQuery>;
 
+/** The fields of a source that give its metric a name. */
+export const namedBy = (name: SourceName): readonly string[] => SOURCES[name].namedBy;
+
 /** The source with this field. The table is right by its own type; here its members get one type. */
 export const sourceNamed = (name: SourceName): AnySource => SOURCES[name] as unknown as AnySource;
 

@@ -1,19 +1,9 @@
 import { choice, group, list, type ReadOf, words } from "../fields/field-types.ts";
-import type { Problem } from "../fields/problem.ts";
 import { awsDomain } from "../model/eks.ts";
 import { isObject } from "../model/is-object.ts";
 import { type AwsPlace, accountOf, mayCountQueue } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
-import {
-  awsFailure,
-  type ForeignAnswer,
-  failure,
-  type MetricSource,
-  type RegisteredQuery,
-  registeredSamples,
-  type SourceRule,
-  unusable,
-} from "./source.ts";
+import { awsFailure, type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, unusable } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -48,60 +38,28 @@ export interface SqsSpec {
   readonly count: readonly QueueCount[];
 }
 
+const QUEUE = {
+  pattern: "^[a-zA-Z0-9_-]{1,75}([.]fifo)?$",
+  detail: "must be the name of a queue: letters, digits, - and _",
+  fix: "write the last part of its URL, such as orders or orders.fifo",
+};
+const ACCOUNT = {
+  pattern: "^[0-9]{12}$",
+  detail: "must be the twelve digits of an account",
+  fix: "write it in quotes, or leave it out for the account of the role",
+};
+
 const FIELDS = {
   source: words("Name of the registered source (docs/sources.md).", { required: true, segment: true }),
-  queue: words("Name of the queue, without its URL: orders.", { required: true }),
-  accountId: words("The account of the queue, where it is not the account of the role of the source."),
+  queue: words("Name of the queue, without its URL: orders.", { required: true, form: QUEUE }),
+  accountId: words("The account of the queue, where it is not the account of the role of the source.", { form: ACCOUNT }),
   count: list(
     "Which messages count: Visible wait to be received, InFlight are received and not deleted yet, Delayed are not due yet.",
     choice("Messages.", COUNTS),
     "Visible" as QueueCount,
-    { default: DEFAULT_COUNT },
+    { default: DEFAULT_COUNT, leastItems: 1 },
   ),
 };
-
-const QUEUE = /^[\w-]{1,75}(?:\.fifo)?$/;
-const ACCOUNT = /^\d{12}$/;
-
-const queueByName: SourceRule = {
-  says: "sqs.queue must be the name of a queue, and sqs.accountId twelve digits",
-  cel: "!has(self.sqs) || (self.sqs.queue.matches('^[a-zA-Z0-9_-]{1,75}([.]fifo)?$') && (!has(self.sqs.accountId) || self.sqs.accountId.matches('^([0-9]{12})?$')))",
-  problems: ({ sqs }, path): readonly Problem[] => {
-    if (!isObject(sqs)) return [];
-    const { queue, accountId } = sqs;
-    return [
-      ...(typeof queue === "string" && queue !== "" && !QUEUE.test(queue)
-        ? [
-            wrong(
-              `${path}.sqs.queue`,
-              "must be the name of a queue: letters, digits, - and _",
-              "write the last part of its URL, such as orders or orders.fifo",
-            ),
-          ]
-        : []),
-      ...(typeof accountId === "string" && accountId !== "" && !ACCOUNT.test(accountId)
-        ? [
-            wrong(
-              `${path}.sqs.accountId`,
-              "must be the twelve digits of an account",
-              "write it in quotes, or leave it out for the account of the role",
-            ),
-          ]
-        : []),
-    ];
-  },
-};
-
-const someCount: SourceRule = {
-  says: "sqs.count must name at least one kind of message",
-  cel: "!has(self.sqs) || !has(self.sqs.count) || size(self.sqs.count) > 0",
-  problems: ({ sqs }, path): readonly Problem[] =>
-    isObject(sqs) && Array.isArray(sqs["count"]) && sqs["count"].length === 0
-      ? [wrong(`${path}.sqs.count`, "must name at least one kind of message", "write Visible, InFlight or Delayed, or leave it out")]
-      : [],
-};
-
-const wrong = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueInvalid", detail, fix });
 
 const questionOf = ({ source, queue, accountId, count }: Omit<SqsSpec, "type">): SqsQuery => ({
   for: "sqs",
@@ -153,11 +111,10 @@ const REFUSALS = {
 export const SQS: MetricSource<ReadOf<typeof FIELDS>, SqsSpec, SqsQuery, readonly bigint[]> = {
   type: "Sqs",
   field: group("The messages of an Amazon SQS queue, by a registered source.", FIELDS),
-  rules: [queueByName, someCount],
   measures: ["Total", "Average"],
   samplesOf: "whole",
   specOf: ({ source = "", queue = "", accountId = "", count }) => ({ type: "Sqs", source, queue, accountId, count }),
-  defaultName: ({ queue }) => queue,
+  namedBy: ["queue"],
   nameOf: ({ queue }) => `messages of queue ${queue}`,
   queryOf: questionOf,
   asking: {

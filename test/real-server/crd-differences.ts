@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { COMPLETE } from "../manifest/native/altered.ts";
-import { document, metric } from "../manifest/native/contradictions.ts";
+import { document, METRIC, metric } from "../manifest/native/contradictions.ts";
 
 /** A manifest on which `tidemark apply` and the API server differ, by the row of docs/specs-in-cluster.md that says so. */
 export interface Difference {
@@ -48,6 +48,12 @@ const areDates = (given: unknown): boolean => {
   const exist = days.every((day) => new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true);
   return exist && days.join() === days.toSorted().join();
 };
+
+/** True for a manifest with a text in a language that no condition can read, or with names that such a text uses. */
+const hasLanguage = (manifest: unknown): boolean =>
+  everyValue(manifest).some(
+    (value) => typeof value === "object" && value !== null && ["expression", "input", "dimensions"].some((name) => name in value),
+  );
 
 const scheduled = (entry: object): object => document({ schedule: [{ name: "office", timeZone: "Europe/Berlin", minReplicas: 3, ...entry }] });
 
@@ -98,6 +104,18 @@ export const DIFFERENCES: readonly Difference[] = [
     refusedBy: "apply",
     examples: [scheduled({ timeZone: "Europe/Berln" }), scheduled({ dates: ["2030-02-30"] }), scheduled({ except: ["2030-02-03/2030-02-01"] })],
     covers: hasNoSuchTime,
+  },
+  {
+    row: "A formula or an expression of CloudWatch that cannot be read or names no metric, an input that no formula names, or dimensions that CloudWatch does not take",
+    refusedBy: "apply",
+    examples: [
+      document({ metrics: [{ formula: { expression: "2 *" }, target: 1 }] }),
+      document({ metrics: [{ formula: { expression: "2 * queue" }, target: 1 }] }),
+      document({ metrics: [METRIC, { external: { metric: "users" }, input: true }] }),
+      document({ metrics: [{ cloudwatch: { source: "aws", expression: "errors / requests" }, target: 1 }] }),
+      document({ metrics: [{ cloudwatch: { source: "aws", namespace: "A", metric: "b", dimensions: { ":c": "d" } }, target: 1 }] }),
+    ],
+    covers: hasLanguage,
   },
   { row: "An unknown field inside `status`", refusedBy: "server", examples: [{ ...document(), status: { unknown: 1 } }], covers: NEVER },
 ];

@@ -1,7 +1,9 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
+import { ruleText } from "../../fields/rule-text.ts";
 import { podAutoscalerDefinition } from "../../manifest/crd/definition.ts";
 import { boundsText, defaultText, explainField, fieldsOf, typeText } from "../../manifest/native/explain-field.ts";
 import { podAutoscalerSchema, schemaOf } from "../../manifest/native/json-schema.ts";
+import { rulesAt } from "../../manifest/native/rule-table.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { Printer } from "../io.ts";
@@ -25,12 +27,14 @@ const sheetOf = (path: string, about: FieldDescription): Printed => {
     ["Default", defaultText(about)],
     ["Bounds", boundsText(about)],
   ].filter(([, value]) => value !== "");
+  const rules = about.rules ?? rulesAt(path);
   const members = Object.entries(fieldsOf(about));
   const width = Math.max(0, ...members.map(([name]) => name.length));
   return lines([
     path,
     `  ${about.meaning}`,
     ...rows.map(([name = "", value = ""]) => `  ${`${name}:`.padEnd(9)}${value}`),
+    ...(rules.length > 0 ? ["  Rules:", ...rules.map((rule) => `    ${ruleText(rule)}`)] : []),
     ...(members.length > 0 ? ["  Fields:", ...members.map(([name, { meaning }]) => `    ${name.padEnd(width)}  ${meaning}`)] : []),
   ]);
 };

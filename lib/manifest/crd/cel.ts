@@ -1,123 +1,223 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import type { Json } from "../../fields/json.ts";
-import { isObject } from "../../model/is-object.ts";
-import { amountOf } from "../native/schema-conditions.ts";
-import { fieldsOf } from "../native/explain-field.ts";
+import type { Condition, NamePart, Rule, Term } from "../../fields/rule.ts";
+import { fieldAt } from "../native/explain-field.ts";
+import { isTooShort, patternOf } from "../native/rule-schema.ts";
 
-/**
- * A condition of the JSON Schema (native/schema-conditions.ts) as a CEL expression about the value `self`. The API server removes a null before it checks rules, so that a member which
- * is null is absent here too. Throws a RangeError for a keyword that no condition of ours has.
- */
-export const celOf = (condition: Json, self: string, about: FieldDescription): string => {
-  const { if: premise, [THEN]: consequence, else: otherwise, ...rest } = condition;
-  const parts = Object.entries(rest).flatMap(([keyword, value]) => keywordCel({ keyword, value, self, about }));
-  if (premise === undefined) return every(parts);
-  const branch = (value: unknown): string => (value === undefined ? "true" : celOf(asJson(value), self, about));
-  return every([...parts, ternary(branch(premise), branch(consequence), branch(otherwise))]);
+/** A value in CEL, its description, and for the item of a list the object that holds the list. */
+interface Scope {
+  readonly self: string;
+  readonly about: FieldDescription;
+  readonly outer?: Scope;
+}
+
+/** A rule as a CEL expression about `self`, its object. The API server removes a null before it checks rules, so that a member which is null is absent here too. */
+export const ruleCel = ({ when, needs }: Rule, about: FieldDescription): string => {
+  const scope: Scope = { self: "self", about };
+  const holds = celOf(needs, scope);
+  return when === undefined ? holds : some([negated(celOf(when, scope)), holds]);
 };
 
-const THEN = "then";
+const celOf = (condition: Condition, scope: Scope): string => {
+  switch (condition.kind) {
+    case "all":
+      return every(condition.of.map((one) => celOf(one, scope)));
+    case "any":
+      return some(condition.of.map((one) => celOf(one, scope)));
+    case "not":
+      return negated(celOf(condition.of, scope));
+    case "set":
+      return isSet(scope, condition.field);
+    case "unset":
+      return every(condition.fields.map((field) => negated(isSet(scope, field))));
+    case "atMostOne":
+      return `[${condition.fields.map((field) => isSet(scope, field)).join(", ")}].filter(one, one).size() <= 1`;
+    case "each":
+      return ifThere(valueAt(scope, condition.field), (list) => `${list}.all(item, ${inItem(condition, scope)})`);
+    case "some": {
+      const { missing, value } = valueAt(scope, condition.field);
+      return every([...missing.map(negated), `${value}.exists(item, ${inItem(condition, scope)})`]);
+    }
+    case "unique":
+      return ifThere(valueAt(scope, condition.field), (list) => uniqueCel(list, condition.by, fieldAt(scope.about, condition.field)));
+    case "is":
+    case "compared":
+    case "multiple":
+    case "matches":
+    case "length":
+      return valueCel(condition, scope);
+  }
+};
 
-interface Keyword {
-  readonly keyword: string;
-  readonly value: unknown;
-  readonly self: string;
+const inItem = ({ field, item }: Extract<Condition, { readonly kind: "each" | "some" }>, scope: Scope): string =>
+  celOf(item, { self: "item", about: fieldAt(scope.about, field), outer: scope });
+
+type OfValue = Extract<Condition, { readonly kind: "is" | "compared" | "multiple" | "matches" | "length" }>;
+
+const valueCel = (condition: OfValue, scope: Scope): string => {
+  const { field } = condition;
+  const about = fieldAt(scope.about, field);
+  const place = valueAt(scope, field);
+  switch (condition.kind) {
+    case "is": {
+      const [first, ...more] = condition.values.map(literal);
+      return every([
+        ...place.missing.map(negated),
+        more.length === 0 ? `${place.value} == ${first}` : `${place.value} in [${[first, ...more].join(", ")}]`,
+      ]);
+    }
+    case "compared":
+      return compared(condition, scope);
+    case "multiple":
+      return ifThere(place, (value) => (about.type === "quantity" ? `${amountOf(value)}.isInteger()` : `${value} % ${condition.of} == 0`));
+    case "matches":
+      return ifThere(place, (value) => `${value}.matches(${literal(patternOf(condition.pattern, about))})`);
+    case "length": {
+      const { least, most } = condition;
+      const sizes = (value: string): string =>
+        every([...(least > 0 ? [`${value}.size() >= ${least}`] : []), ...(most === undefined ? [] : [`${value}.size() <= ${most}`])]);
+      return isTooShort(about.default, least) ? every([...place.missing.map(negated), sizes(place.value)]) : ifThere(place, sizes);
+    }
+  }
+};
+
+const compared = ({ field, sign, term }: Extract<Condition, { readonly kind: "compared" }>, scope: Scope): string => {
+  const one = valueAt(scope, field);
+  const isAmount = fieldAt(scope.about, field).type === "quantity";
+  const other = isAmount ? amountTerm(term, scope) : numberTerm(term, scope);
+  const holds = isAmount ? `${amountOf(one.value)}.compareTo(${other.value}) ${sign} 0` : `${one.value} ${sign} ${other.value}`;
+  return some([...one.missing, ...other.missing, holds]);
+};
+
+/** A value, and the conditions under which it is absent. */
+interface Place {
+  readonly missing: readonly string[];
+  readonly value: string;
+}
+
+const numberTerm = (term: Term, scope: Scope): Place => {
+  if (typeof term === "number") return { missing: [], value: String(term) };
+  if (typeof term === "string") return valueAt(scope, term);
+  switch (term.kind) {
+    case "outer": {
+      if (!scope.outer) throw new RangeError(`the term "${term.field}" is of an outer object, and there is none`);
+      return valueAt(scope.outer, term.field);
+    }
+    case "times": {
+      const { missing, value } = numberTerm(term.of, scope);
+      return { missing, value: `${term.factor} * ${value}` };
+    }
+    case "difference":
+    case "larger": {
+      const [one, other] = [numberTerm(term.of[0], scope), numberTerm(term.of[1], scope)];
+      const value = term.kind === "difference" ? `${one.value} - ${other.value}` : `(${one.value} > ${other.value} ? ${one.value} : ${other.value})`;
+      return { missing: [...one.missing, ...other.missing], value };
+    }
+  }
+};
+
+const amountTerm = (term: Term, scope: Scope): Place => {
+  const { missing, value } = numberTerm(term, scope);
+  return { missing, value: typeof term === "number" ? `quantity('${term}')` : amountOf(value) };
+};
+
+/**
+ * A field with its default, where its value is printed as a literal. A field that is required is there once its object is; a field whose object has a default is there as if that object
+ * were written without members.
+ */
+const valueAt = ({ self, about }: Scope, path: string): Place => {
+  const steps = stepsOf(self, about, path);
+  const last = steps.at(-1);
+  if (!last) throw new RangeError("a condition names no field");
+  const optional = steps.filter((step) => !step.about.required);
+  const filled = last.about.default;
+  if (filled === undefined || typeof filled === "object") return { missing: optional.map(({ at }) => negated(`has(${at})`)), value: last.at };
+  const [open, sure] = [
+    optional.filter((step) => step === last || step.about.default !== undefined),
+    optional.filter((step) => step.about.default === undefined),
+  ];
+  const written = every(open.map(({ at }) => `has(${at})`));
+  return { missing: sure.map(({ at }) => negated(`has(${at})`)), value: `(${written} ? ${last.at} : ${literal(filled)})` };
+};
+
+interface Step {
+  readonly at: string;
   readonly about: FieldDescription;
 }
 
-const keywordCel = (node: Keyword): readonly string[] => {
-  const write = WRITERS[node.keyword];
-  if (!write) throw new RangeError(`no CEL for the keyword "${node.keyword}"`);
-  return write(node);
+const stepsOf = (self: string, about: FieldDescription, path: string): readonly Step[] => {
+  const names = path.split(".");
+  return names.map((_, index) => ({
+    at: [self, ...names.slice(0, index + 1).map(escaped)].join("."),
+    about: fieldAt(about, names.slice(0, index + 1).join(".")),
+  }));
 };
 
-type Writer = (node: Keyword) => readonly string[];
-
-const asJson = (value: unknown): Json => {
-  if (!isObject(value)) throw new RangeError(`a condition must be an object, not ${JSON.stringify(value)}`);
-  return value;
+const isSet = ({ self, about }: Scope, path: string): string => {
+  const steps = stepsOf(self, about, path);
+  const last = steps.at(-1);
+  const there = steps.filter((step) => step === last || !step.about.required).map(({ at }) => `has(${at})`);
+  return every([...there, ...(last?.about.type === "text" ? [`${last.at} != ''`] : [])]);
 };
 
-const conditionsIn = ({ value, self, about }: Keyword): readonly string[] => (value as readonly Json[]).map((one) => celOf(one, self, about));
+const ifThere = ({ missing, value }: Place, condition: (value: string) => string): string => some([...missing, condition(value)]);
 
-const namesIn = ({ value }: Keyword): readonly string[] => value as readonly string[];
-
-/** One member: without a value every condition on it holds. */
-const memberCel = (name: string, condition: Json, { self, about }: Keyword): readonly string[] => {
-  const field = fieldsOf(about)[name];
-  if (!field) throw new RangeError(`a condition names the field "${name}", which does not exist`);
-  const holds = celOf(condition, memberOf(self, name), field);
-  return holds === "true" ? [] : [some([`!${hasMember(self, name)}`, holds])];
+/** An item without a name breaks another rule, so that it may repeat the empty one here. */
+const uniqueCel = (list: string, by: readonly NamePart[], about: FieldDescription): string => {
+  const names = by.map((part) => {
+    if (typeof part !== "string") return `${isSet({ self: "item", about }, part.set)} ? ${literal(part.set)}`;
+    const steps = stepsOf("item", about, part);
+    const last = steps.at(-1);
+    // A required text is never empty.
+    const there = last?.about.required
+      ? every(steps.filter((step) => !step.about.required).map(({ at }) => `has(${at})`))
+      : isSet({ self: "item", about }, part);
+    return `${there} ? ${last?.at}`;
+  });
+  const all = `${list}.map(item, ${[...names, "''"].join(" : ")})`;
+  return `${all}.all(name, ${all}.filter(other, other == name).size() == 1)`;
 };
 
-const compared =
-  (operator: string): Writer =>
-  ({ value, self, about }) => [
-    about.type === "quantity" ? `${amountOf(self)}.compareTo(quantity('${value}')) ${operator} 0` : `${self} ${operator} ${value}`,
-  ];
-
-/** An enumeration of a quantity holds the same amount in several writings, so its numbers are enough. */
-const oneOf: Writer = ({ value, self, about }) => {
-  const values = (value as readonly unknown[]).filter((one) => one !== null);
-  if (about.type !== "quantity") return [`${self} in [${values.map(literal).join(", ")}]`];
-  return [some(values.filter((one) => typeof one === "number").map((one) => `${amountOf(self)}.compareTo(quantity('${one}')) == 0`))];
-};
-
-const WRITERS: Readonly<Record<string, Writer>> = {
-  $comment: () => [],
-  // Other types are refused by the schema itself.
-  type: ({ value }) => (value === "null" ? ["false"] : []),
-  required: (node) => namesIn(node).map((name) => hasMember(node.self, name)),
-  properties: (node) => Object.entries(asJson(node.value)).flatMap(([name, condition]) => memberCel(name, asJson(condition), node)),
-  not: ({ value, self, about }) => [negated(celOf(asJson(value), self, about))],
-  allOf: (node) => [every(conditionsIn(node))],
-  anyOf: (node) => [some(conditionsIn(node))],
-  oneOf: (node) => [`[${conditionsIn(node).join(", ")}].exists_one(holds, holds)`],
-  const: ({ value, self }) => [`${self} == ${literal(value)}`],
-  enum: oneOf,
-  pattern: ({ value, self }) => [`${self}.matches(${literal(value)})`],
-  minLength: ({ value, self }) => [`${self}.size() >= ${value}`],
-  minItems: ({ value, self }) => [`${self}.size() >= ${value}`],
-  maxItems: ({ value, self }) => [`${self}.size() <= ${value}`],
-  contains: ({ value, self, about }) => [`${self}.exists(item, ${celOf(asJson(value), "item", about.items ?? about)})`],
-  minimum: compared(">="),
-  exclusiveMinimum: compared(">"),
-  maximum: compared("<="),
-  // Every condition of ours asks for multiples of one.
-  multipleOf: ({ self }) => [`${amountOf(self)}.isInteger()`],
-};
+/** The amount of a quantity in CEL. The API server of a cluster gives a rule the whole number or the text. */
+export const amountOf = (self: string): string => `(type(${self}) == int ? quantity(string(${self})) : quantity(${self}))`;
 
 /** A word that CEL reserves has underscores around it. */
-const RESERVED: ReadonlySet<string> = new Set(["namespace"]);
-const memberOf = (self: string, name: string): string => `${self}.${RESERVED.has(name) ? `__${name}__` : name}`;
-const hasMember = (self: string, name: string): string => `has(${memberOf(self, name)})`;
+const RESERVED: ReadonlySet<string> = new Set([
+  "namespace",
+  "in",
+  "as",
+  "break",
+  "const",
+  "continue",
+  "else",
+  "for",
+  "function",
+  "if",
+  "import",
+  "let",
+  "loop",
+  "package",
+  "return",
+  "var",
+  "void",
+  "while",
+]);
+const escaped = (name: string): string => (RESERVED.has(name) ? `__${name}__` : name);
 
 const literal = (value: unknown): string =>
   typeof value === "string" ? `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'` : String(value);
 
+const HAS = /^has\([\w.]+\)$/;
+const NOT = /^!has\([\w.]+\)$/;
+
 const negated = (expression: string): string => {
-  if (expression === "false") return "true";
-  if (expression === "true") return "false";
-  return `!(${expression})`;
+  if (HAS.test(expression)) return `!${expression}`;
+  return NOT.test(expression) ? expression.slice(1) : `!(${expression})`;
 };
 
 const joined = (operator: " && " | " || ", parts: readonly string[]): string =>
-  parts.length === 1 ? (parts[0] ?? "") : parts.map((part) => (part.includes(" ") ? `(${part})` : part)).join(operator);
+  parts.length === 1
+    ? (parts[0] ?? "")
+    : parts.map((part) => (part.includes(operator === " && " ? " || " : " && ") || part.includes(" ? ") ? `(${part})` : part)).join(operator);
 
-const every = (parts: readonly string[]): string => {
-  const needed = parts.filter((part) => part !== "true");
-  if (needed.includes("false")) return "false";
-  return needed.length === 0 ? "true" : joined(" && ", needed);
-};
-
-const some = (parts: readonly string[]): string => {
-  const possible = parts.filter((part) => part !== "false");
-  if (possible.includes("true")) return "true";
-  return possible.length === 0 ? "false" : joined(" || ", possible);
-};
-
-const ternary = (premise: string, consequence: string, otherwise: string): string => {
-  if (otherwise === "true") return some([negated(premise), consequence]);
-  if (consequence === "true") return some([premise, otherwise]);
-  return `${premise} ? ${consequence} : ${otherwise}`;
-};
+const every = (parts: readonly string[]): string => (parts.length === 0 ? "true" : joined(" && ", parts));
+const some = (parts: readonly string[]): string => (parts.length === 0 ? "false" : joined(" || ", parts));

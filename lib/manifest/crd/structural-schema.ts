@@ -1,11 +1,12 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { type Json, present } from "../../fields/json.ts";
-import type { ServerRule } from "../../fields/field-types.ts";
-import { amountOf } from "../native/schema-conditions.ts";
+import type { ProblemType } from "../../fields/problem.ts";
+import type { Condition, Rule } from "../../fields/rule.ts";
+import { fieldsOfCondition, ruleText } from "../../fields/rule-text.ts";
 import { pathOf } from "../native/explain-field.ts";
-import { serverRulesAt } from "../native/rule-table.ts";
+import { rulesAt } from "../native/rule-table.ts";
 import { NOT_NEGATIVE_QUANTITY, POSITIVE_QUANTITY, PRINTABLE, QUANTITY, SEGMENT } from "../native/text-patterns.ts";
-import { celOf } from "./cel.ts";
+import { amountOf, ruleCel } from "./cel.ts";
 
 /** Bounds of lists and texts. The API server estimates what a rule costs from them, and refuses a definition without them. */
 export const MOST_ITEMS = 50;
@@ -30,7 +31,7 @@ export const structuralSchema = (path: string, about: FieldDescription): Json =>
       return present({
         type: "string",
         minLength: about.required ? 1 : undefined,
-        maxLength: MOST_CHARACTERS,
+        maxLength: Math.min(MOST_CHARACTERS, about.mostCharacters ?? MOST_CHARACTERS),
         ...patternsOf(about),
         description,
       });
@@ -50,6 +51,7 @@ export const structuralSchema = (path: string, about: FieldDescription): Json =>
     case "list":
       return present({
         type: "array",
+        minItems: about.leastItems,
         maxItems: about.mostItems ?? MOST_ITEMS,
         "x-kubernetes-list-type": about.key && "map",
         "x-kubernetes-list-map-keys": about.key && [about.key],
@@ -73,8 +75,8 @@ const patternsOf = (about: FieldDescription): Json => {
 };
 
 /** An absent text and an empty one are the same where the field is not required. */
-const patternOf = ({ segment, pattern, form = pattern, required, default: filled }: FieldDescription): string | undefined => {
-  const wanted = segment ? SEGMENT : form;
+const patternOf = ({ segment, pattern, form, required, default: filled }: FieldDescription): string | undefined => {
+  const wanted = segment ? SEGMENT : (form?.pattern ?? pattern);
   return wanted === undefined || required || filled !== undefined ? wanted : `^$|${wanted}`;
 };
 
@@ -110,10 +112,20 @@ const objectSchema = (path: string, about: FieldDescription, description: string
   });
 };
 
-const rulesOf = (path: string, about: FieldDescription): readonly Json[] => {
-  const ofBlock = (about.conditions ?? []).map((schema): ServerRule => ({ schema, says: String(schema["$comment"]) }));
-  return [...serverRulesAt(path), ...ofBlock, ...(about.serverRules ?? [])].map(({ says: message, cel, schema = {} }) => ({
-    rule: cel ?? celOf(schema, "self", about),
-    message,
-  }));
+const rulesOf = (path: string, about: FieldDescription): readonly Json[] =>
+  (about.rules ?? rulesAt(path)).map((rule) => ({ rule: ruleCel(rule, about), message: ruleText(rule), ...problemOf(rule) }));
+
+/** The server names the field of the problem, and its kind, as `tidemark apply` does, where a rule is about one field of its object. */
+const problemOf = (rule: Rule): Json => {
+  if (rule.reportedElsewhere) return {};
+  const [field, ...more] = rule.at === undefined ? fieldsOfCondition(rule.needs) : [rule.at];
+  if (!field || more.length > 0 || field.includes("[]")) return {};
+  const reason = rule.type ?? KINDS[rule.needs.kind];
+  return present({ fieldPath: `.${field}`, reason: reason === "FieldValueRequired" || reason === "FieldValueForbidden" ? reason : undefined });
+};
+
+const KINDS: Readonly<Partial<Record<Condition["kind"], ProblemType>>> = {
+  set: "FieldValueRequired",
+  unset: "FieldValueForbidden",
+  atMostOne: "FieldValueForbidden",
 };

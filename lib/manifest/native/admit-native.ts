@@ -5,6 +5,7 @@ import { objectOf } from "../../fields/shape.ts";
 import { readInstant } from "../../model/instant.ts";
 import { isObject } from "../../model/is-object.ts";
 import { canonicalOf, milliOf, type Quantity, signOf, floatOf } from "../../model/quantity.ts";
+import { pathSegmentFaults } from "../kubernetes-names.ts";
 import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
 import { amountText, withQuantityText } from "../hpa/stored.ts";
@@ -12,7 +13,7 @@ import { metadataOf, metadataProblems } from "../metadata.ts";
 import { admitForeignRules } from "./foreign-rules.ts";
 import { METRIC_FIELDS } from "./metric-fields.ts";
 import { measureOf, nameOf } from "./read-metric.ts";
-import { fieldProblems, nativeProblems } from "./rule-table.ts";
+import { fieldProblems, firstOfEach, nativeProblems } from "./rule-table.ts";
 import { storedSchedule } from "./schedule-fields.ts";
 import { scheduleWarnings } from "./schedule-rules.ts";
 import { unprintableProblems } from "./segment-problems.ts";
@@ -58,10 +59,6 @@ export const admitNative: AdmitForm = (document, context, old) => {
   };
 };
 
-/** One problem per field; its own bounds come before contradictions. */
-const firstOfEach = (problems: readonly Problem[]): readonly Problem[] =>
-  [...Map.groupBy(problems, ({ field }) => field).values()].flatMap(([first]) => first ?? []);
-
 const governedProblems = (spec: SpecRead): readonly Problem[] => [
   ...GOVERNING.flatMap((name) => boundProblems(SPEC_FIELDS[name].about, spec[name], `spec.${name}`)),
   ...boundProblems(COUNTS, spec.watermark?.["counts"] ?? undefined, "spec.watermark.counts"),
@@ -93,19 +90,52 @@ const boundProblems = (about: FieldDescription, value: unknown, path: string): r
   return CHECKS[about.type]?.(about, value, path) ?? [];
 };
 
-/** An empty text means absent, but for a choice or a time it is a wrong value. */
-const isMissing = ({ type, required: needed }: FieldDescription, value: unknown): boolean =>
-  value === undefined || (value === "" && (needed === true || type === "text"));
+/** An empty text means absent, but where there is a default, and for a choice or a time, it is a wrong value. */
+const isMissing = ({ type, required: needed, default: filled }: FieldDescription, value: unknown): boolean =>
+  value === undefined || (value === "" && (needed === true || (type === "text" && filled === undefined)));
 
 type Check = (about: FieldDescription, value: unknown, path: string) => readonly Problem[];
 
 const memberProblems: Check = ({ fields = {} }, value, path) =>
   Object.entries(fields).flatMap(([name, member]) => boundProblems(member, isObject(value) ? value[name] : undefined, `${path}.${name}`));
 
-const itemProblems: Check = ({ items, mostItems = Number.POSITIVE_INFINITY }, value, path) => {
+const itemProblems: Check = (about, value, path) => {
+  const { items, key, leastItems = 0, mostItems = Number.POSITIVE_INFINITY } = about;
   if (!items || !Array.isArray(value)) return [];
+  if (value.length < leastItems) return [invalid(path, "must have at least one", "write one, or leave the field out")];
   if (value.length > mostItems) return [invalid(path, `must have at most ${mostItems} items, not ${value.length}`, `write ${mostItems} or fewer`)];
-  return value.flatMap((entry: unknown, index) => boundProblems(items, entry, `${path}[${index}]`));
+  return [
+    ...value.flatMap((entry: unknown, index) => boundProblems(items, entry, `${path}[${index}]`)),
+    ...(key === undefined ? [] : repeatedKeys(key, value, path)),
+  ];
+};
+
+/** The field by which the items of a list are told apart. An absent one is reported as such. */
+const repeatedKeys = (key: string, items: readonly unknown[], path: string): readonly Problem[] => {
+  const names = items.map((item) => (isObject(item) ? item[key] : undefined));
+  return names.flatMap((name, index) =>
+    name && names.indexOf(name) !== index
+      ? [
+          invalid(
+            `${path}[${index}].${key}`,
+            `must be unique: "${String(name)}" is the ${key} of another entry`,
+            `give this entry a ${key} of its own`,
+          ),
+        ]
+      : [],
+  );
+};
+
+/** A name becomes a part of a path, and some texts have a form. */
+const textProblems: Check = ({ segment, form, mostCharacters = Number.POSITIVE_INFINITY }, value, path) => {
+  const written = String(value);
+  const characters = [...written].length;
+  if (characters > mostCharacters) {
+    const detail = `must have at most ${mostCharacters} characters, and has ${characters}`;
+    return [{ field: path, type: "FieldValueTooLong", detail, fix: "write a shorter one" }];
+  }
+  if (segment) return pathSegmentFaults(written).map((fault) => invalid(path, fault, "write the name in the cluster, without / and %"));
+  return form?.detail === undefined || new RegExp(form.pattern, "u").test(written) ? [] : [invalid(path, form.detail, form.fix ?? "")];
 };
 
 const choiceProblems: Check = ({ choices = [] }, value, path) => (choices.includes(String(value)) ? [] : [notSupported(path, choices)]);
@@ -127,10 +157,11 @@ const unitsOf = (quantity: Quantity): number => {
   return signOf(quantity) < 0 ? Math.min(units, -Number.EPSILON) : units;
 };
 
-/** Checks by type. Texts and flags have no bounds. */
+/** Checks by type. Flags have no bounds. */
 const CHECKS: Readonly<Partial<Record<FieldDescription["type"], Check>>> = {
   object: memberProblems,
   list: itemProblems,
+  text: textProblems,
   choice: choiceProblems,
   time: timeProblems,
   integer: (about, value, path) => rangeProblems(about, Number(value), path),

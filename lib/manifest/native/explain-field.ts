@@ -35,6 +35,14 @@ export const pathOf = (parent: string, name: string, { type }: FieldDescription)
 /** The members of an object, or of the objects of a list. */
 export const fieldsOf = ({ fields, items }: FieldDescription): Readonly<Record<string, FieldDescription>> => fields ?? items?.fields ?? {};
 
+/** The field at a path below an object, or below the objects of a list. Throws a RangeError: a rule that names no field is a mistake of its author. */
+export const fieldAt = (about: FieldDescription, path: string): FieldDescription =>
+  path.split(".").reduce((parent, name) => {
+    const field = fieldsOf(parent)[name];
+    if (!field) throw new RangeError(`a rule names the field "${name}" of "${path}", which does not exist`);
+    return field;
+  }, about);
+
 const TYPES: Readonly<Record<FieldDescription["type"], string>> = {
   integer: "whole number",
   quantity: "quantity",

@@ -1,5 +1,5 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import type { Json } from "../../fields/json.ts";
+import type { Condition, Rule } from "../../fields/rule.ts";
 
 /** Descriptions of fields that another form reads and checks, for editors and `explain-schema`, with that form's bounds. */
 type More = Omit<FieldDescription, "type" | "meaning" | "fields" | "items">;
@@ -19,14 +19,24 @@ export const listOf = (meaning: string, items: FieldDescription, more: More = {}
 export const object = (
   meaning: string,
   fields: Readonly<Record<string, FieldDescription>>,
-  conditions: readonly Json[] = [],
+  rules: readonly Rule[] = [],
   more: More = {},
 ): FieldDescription => ({
   type: "object",
   meaning,
   fields,
-  ...(conditions.length > 0 && { conditions }),
+  ...(rules.length > 0 && { rules }),
   ...more,
+});
+
+/** A rule whose problem the other form reports, in the words of its own API. */
+export const saying = (says: string, needs: Condition, when?: Condition): Rule => ({
+  says,
+  needs,
+  ...(when && { when }),
+  detail: "",
+  fix: "",
+  reportedElsewhere: true,
 });
 
 export const REQUIRED = { required: true } as const;

@@ -1,11 +1,8 @@
 import { type FieldDescription, foreignBlock } from "../../fields/field-types.ts";
-import type { Json } from "../../fields/json.ts";
-import type { ServerRule } from "../../fields/field-types.ts";
+import { above, all, any, atLeast, atMost, atMostOne, type Condition, is, multipleOf, type Rule, set, unset } from "../../fields/rule.ts";
 import { MAX_CONSTRAINT_SECONDS } from "../hpa/constraints.ts";
 import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "../hpa/validate-behavior.ts";
-import { amountOf, notAbove } from "./schema-conditions.ts";
-import { choice, integer, listOf, object, quantity, REQUIRED, SELECTOR, text } from "./field-descriptions.ts";
-import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, inWords, isSet, members } from "./schema-conditions.ts";
+import { choice, integer, listOf, object, quantity, REQUIRED, SELECTOR, saying, text } from "./field-descriptions.ts";
 import { CONTAINER_RESOURCE, GROUP_VERSION, LABEL } from "./text-patterns.ts";
 
 const POSITIVE = { least: 0.001 } as const;
@@ -16,36 +13,23 @@ const TARGET = {
   averageValue: quantity("Per pod.", POSITIVE),
   averageUtilization: integer("Percent of what the pods request. Resource and ContainerResource.", { least: 1 }),
 };
-const target = (...conditions: readonly Json[]): FieldDescription => object("The target.", TARGET, conditions);
+const target = (...rules: readonly Rule[]): FieldDescription => object("The target.", TARGET, rules);
 const MARKS = {
   highWatermark: quantity("Instead of a target: above it the count grows; by default the low mark.", POSITIVE),
   lowWatermark: quantity("Instead of a target: below it the count shrinks; by default the high mark.", { least: 0 }),
 };
-const MARKED = anyOf(isSet("highWatermark"), isSet("lowWatermark"));
+const MARKED = any(set("highWatermark"), set("lowWatermark"));
 /** A target or marks. A single low mark is also the high mark, which must be positive. */
 const LEVELS = [
-  inWords(
-    "write either target or watermarks",
-    anyOf(allOf(isSet("target"), areAbsent("highWatermark", "lowWatermark")), allOf(MARKED, areAbsent("target"))),
-  ),
-  inWords(
-    "a lowWatermark without a highWatermark must be positive",
-    ifThen(areAbsent("highWatermark"), members({ lowWatermark: { not: { enum: [0, "0"] } } })),
-  ),
+  saying("write either target or watermarks", any(all(set("target"), unset("highWatermark", "lowWatermark")), all(MARKED, unset("target")))),
+  saying("a lowWatermark without a highWatermark must be positive", above("lowWatermark", 0), unset("highWatermark")),
+  saying("lowWatermark must be less than or equal to highWatermark", atMost("lowWatermark", "highWatermark")),
 ];
 
 const SEGMENT = { ...REQUIRED, segment: true } as const;
 const METRIC = object("The metric.", { name: text("Its name, as the metrics API knows it.", SEGMENT), selector: SELECTOR }, [], REQUIRED);
-/** The two marks of a metric in their order. */
-const CROSSED = {
-  serverRules: [
-    {
-      says: "lowWatermark must be less than or equal to highWatermark",
-      cel: `!has(self.lowWatermark) || !has(self.highWatermark) || ${notAbove("self.lowWatermark", "self.highWatermark")}`,
-    },
-  ],
-} as const;
-const ONE_USE = inWords("write either averageUtilization or averageValue", exactlyOneSet("averageUtilization", "averageValue"));
+const exactlyOne = (one: string, other: string): Condition => all(any(set(one), set(other)), atMostOne(one, other));
+const ONE_USE = saying("write either averageUtilization or averageValue", exactlyOne("averageUtilization", "averageValue"));
 const RESOURCE = text("cpu, memory, or another resource that pods request.", REQUIRED);
 
 const SOURCES = {
@@ -59,8 +43,7 @@ const SOURCES = {
         target: target(ONE_USE),
         ...MARKS,
       },
-      [...LEVELS, inWords("metricSelector may not be set together with a target", ifThen(isSet("target"), areAbsent("metricSelector")))],
-      CROSSED,
+      [...LEVELS, saying("metricSelector may not be set together with a target", unset("metricSelector"), set("target"))],
     ),
   },
   ContainerResource: {
@@ -74,16 +57,14 @@ const SOURCES = {
         ...MARKS,
       },
       LEVELS,
-      CROSSED,
     ),
   },
   Pods: {
     member: "pods",
     about: object(
       "A custom metric of each pod.",
-      { metric: METRIC, target: target(inWords("write averageValue", isSet("averageValue"))), ...MARKS },
+      { metric: METRIC, target: target(saying("write averageValue", set("averageValue"))), ...MARKS },
       LEVELS,
-      CROSSED,
     ),
   },
   Object: {
@@ -98,30 +79,29 @@ const SOURCES = {
           REQUIRED,
         ),
         metric: METRIC,
-        target: target(inWords("write value or averageValue", anyOf(isSet("value"), isSet("averageValue")))),
+        target: target(saying("write value or averageValue", any(set("value"), set("averageValue")))),
         ...MARKS,
       },
       LEVELS,
-      CROSSED,
     ),
   },
   External: {
     member: "external",
     about: object(
       "A metric of something outside the cluster.",
-      { metric: METRIC, target: target(inWords("write either value or averageValue", exactlyOneSet("value", "averageValue"))), ...MARKS },
+      { metric: METRIC, target: target(saying("write either value or averageValue", exactlyOne("value", "averageValue"))), ...MARKS },
       LEVELS,
-      CROSSED,
     ),
   },
 } as const;
 
 const MEMBERS = Object.values(SOURCES).map(({ member }) => member);
 /** Requires exactly the member that the type names. */
-const memberDemand = (type: string, member: string): Json =>
-  inWords(
+const memberDemand = (type: string, member: string): Rule =>
+  saying(
     `with type: ${type}, write ${member} and no other source`,
-    ifThen(equals("type", type), allOf(isSet(member), areAbsent(...MEMBERS.filter((other) => other !== member)))),
+    all(set(member), unset(...MEMBERS.filter((other) => other !== member))),
+    is("type", type),
   );
 
 const SOURCE = object(
@@ -133,23 +113,20 @@ const SOURCE = object(
   Object.entries(SOURCES).map(([type, { member }]) => memberDemand(type, member)),
 );
 
-const RULES = object(
-  "How fast in this direction.",
-  {
-    stabilizationWindowSeconds: integer("For how long recommendations hold the count.", { least: 0, most: MAX_STABILIZATION_SECONDS }),
-    selectPolicy: choice("Which policy counts.", ["Max", "Min", "Disabled"]),
-    policies: listOf(
-      "Changes allowed per period.",
-      object("One policy.", {
-        type: choice("The unit of value.", ["Pods", "Percent"], REQUIRED),
-        value: integer("How much.", { ...REQUIRED, least: 1 }),
-        periodSeconds: integer("In how long.", { ...REQUIRED, least: 1, most: MAX_PERIOD_SECONDS }),
-      }),
-    ),
-    tolerance: quantity("The band around the target in which the count stays.", { least: 0 }),
-  },
-  [inWords("policies must hold at least one policy; leave it out for the defaults", members({ policies: { minItems: 1 } }))],
-);
+const RULES = object("How fast in this direction.", {
+  stabilizationWindowSeconds: integer("For how long recommendations hold the count.", { least: 0, most: MAX_STABILIZATION_SECONDS }),
+  selectPolicy: choice("Which policy counts.", ["Max", "Min", "Disabled"]),
+  policies: listOf(
+    "Changes allowed per period.",
+    object("One policy.", {
+      type: choice("The unit of value.", ["Pods", "Percent"], REQUIRED),
+      value: integer("How much.", { ...REQUIRED, least: 1 }),
+      periodSeconds: integer("In how long.", { ...REQUIRED, least: 1, most: MAX_PERIOD_SECONDS }),
+    }),
+    { leastItems: 1 },
+  ),
+  tolerance: quantity("The band around the target in which the count stays.", { least: 0 }),
+});
 
 const RATE = {
   percent: integer("Percent of the count at the start of the period.", { least: 0 }),
@@ -158,16 +135,13 @@ const RATE = {
 };
 const DELAY = integer("Stabilization window.", { least: 0, most: MAX_CONSTRAINT_SECONDS });
 /** A value of the draft block may stand in two places, with the same number in both. */
-const ONE_DELAY: ServerRule = {
-  says: "delaySeconds may not have two values",
-  cel: "!has(self.delaySeconds) || !has(self.scaleDown) || !has(self.scaleDown.delaySeconds) || self.delaySeconds == self.scaleDown.delaySeconds",
-};
-const DIRECTION = object("How fast in this direction.", { ...RATE, rate: object("The same, nested.", RATE), delaySeconds: DELAY }, [], {
-  serverRules: Object.keys(RATE).map((name) => ({
-    says: `${name} may not have two values`,
-    cel: `!has(self.rate) || !has(self.rate.${name}) || !has(self.${name}) || self.${name} == self.rate.${name}`,
-  })),
-});
+const sameValue = (name: string, one: string, other: string): Rule =>
+  saying(`${name} may not have two values`, all(atMost(one, other), atLeast(one, other)));
+const DIRECTION = object(
+  "How fast in this direction.",
+  { ...RATE, rate: object("The same, nested.", RATE), delaySeconds: DELAY },
+  Object.keys(RATE).map((name) => sameValue(name, name, `rate.${name}`)),
+);
 
 const WHOLE_PERCENT = { least: 0, most: 100 } as const;
 /** Fields of the multi-threshold form (docs/manifests.md). When one of them or a mark is present, the others take their defaults. */
@@ -183,10 +157,9 @@ const THRESHOLDS = {
   downscaleForbiddenWindowSeconds: integer("No scale down so long after any scale; 300 where another of these fields is written.", { least: 0 }),
 };
 
-const WHOLE_FACTORS: readonly ServerRule[] = ["scaleUpLimitFactor", "scaleDownLimitFactor"].map((name) => ({
-  says: `${name} must be a whole percentage`,
-  cel: `!has(self.${name}) || ${amountOf(`self.${name}`)}.isInteger()`,
-}));
+const WHOLE_FACTORS: readonly Rule[] = ["scaleUpLimitFactor", "scaleDownLimitFactor"].map((name) =>
+  saying(`${name} must be a whole percentage`, multipleOf(name, 1)),
+);
 
 /** With `rules: hpa`: the fields of autoscaling/v2 beside target and bounds. */
 export const HPA_BLOCK = foreignBlock(
@@ -204,17 +177,17 @@ export const HPA_BLOCK = foreignBlock(
         scaleDown: DIRECTION,
         delaySeconds: { ...DELAY, meaning: "Stabilization window of scaleDown." },
       },
-      [],
-      { serverRules: [ONE_DELAY] },
+      [sameValue("delaySeconds", "delaySeconds", "scaleDown.delaySeconds")],
     ),
     ...THRESHOLDS,
   },
   [
-    inWords("constraints may not be set together with behavior", ifThen(isSet("behavior"), areAbsent("constraints"))),
-    inWords(
+    saying("constraints may not be set together with behavior", unset("constraints"), set("behavior")),
+    saying(
       "cpuUtilization may not be set together with metrics, behavior and constraints",
-      ifThen(isSet("cpuUtilization"), areAbsent("metrics", "behavior", "constraints")),
+      unset("metrics", "behavior", "constraints"),
+      set("cpuUtilization"),
     ),
+    ...WHOLE_FACTORS,
   ],
-  WHOLE_FACTORS,
 );

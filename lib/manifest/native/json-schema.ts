@@ -2,7 +2,8 @@ import type { FieldDescription } from "../../fields/field-types.ts";
 import { type Json, present } from "../../fields/json.ts";
 import { RFC_3339 } from "../../model/instant.ts";
 import { pathOf } from "./explain-field.ts";
-import { conditionsAt } from "./rule-table.ts";
+import { ruleSchema } from "./rule-schema.ts";
+import { rulesAt } from "./rule-table.ts";
 import { SPEC } from "./spec-fields.ts";
 import { PRINTABLE } from "./text-patterns.ts";
 
@@ -17,7 +18,7 @@ export const schemaOf = (path: string, about: FieldDescription): Json => {
     case "quantity":
       return present({ type: required ? ["number", "string"] : ["number", "string", "null"], pattern: QUANTITY, ...rangeOf(about), ...annotations });
     case "text":
-      return present({ type: typeOf("string", required), ...text, ...patternsOf(about), ...annotations });
+      return present({ type: typeOf("string", required), ...text, maxLength: about.mostCharacters, ...patternsOf(about), ...annotations });
     case "time":
       return present({ type: typeOf("string", required), format: "date-time", pattern: RFC_3339.source, ...annotations });
     case "flag":
@@ -27,7 +28,13 @@ export const schemaOf = (path: string, about: FieldDescription): Json => {
     case "texts":
       return present({ type: typeOf("object", required), additionalProperties: { type: ["string", "null"], pattern: PRINTABLE }, ...annotations });
     case "list":
-      return present({ type: typeOf("array", required), items: items && itemSchema(path, items), maxItems: about.mostItems, ...annotations });
+      return present({
+        type: typeOf("array", required),
+        items: items && itemSchema(path, items),
+        minItems: about.leastItems,
+        maxItems: about.mostItems,
+        ...annotations,
+      });
     case "object":
       return objectSchema(path, about, annotations);
     case "anything":
@@ -37,7 +44,7 @@ export const schemaOf = (path: string, about: FieldDescription): Json => {
 
 /** An absent text and an empty one are the same where the field is neither required nor has a default. */
 const patternsOf = ({ form, required, default: filled }: FieldDescription): Json =>
-  form === undefined ? { pattern: PRINTABLE } : { pattern: required || filled !== undefined ? form : `^$|${form}` };
+  form === undefined ? { pattern: PRINTABLE } : { pattern: required || filled !== undefined ? form.pattern : `^$|${form.pattern}` };
 
 const INT32 = 2 ** 31;
 const typeOf = (type: string, required: boolean): unknown => (required ? type : [type, "null"]);
@@ -57,7 +64,8 @@ const itemSchema = (path: string, items: FieldDescription): Json => {
   return schemaOf(path, needed ? { ...items, required: true } : items);
 };
 
-const conditionsOf = (path: string, about: FieldDescription): readonly Json[] => about.conditions ?? conditionsAt(path);
+const conditionsOf = (path: string, about: FieldDescription): readonly Json[] =>
+  (about.rules ?? rulesAt(path)).map((rule) => ruleSchema(rule, about)).filter((condition) => condition !== undefined);
 
 const objectSchema = (path: string, about: FieldDescription, annotations: Json): Json => {
   const { fields = {}, required = false } = about;

@@ -1,25 +1,28 @@
 import { floatOf, milliOf, type Quantity } from "../../model/quantity.ts";
 import type { Band, NativeMetric, NativeSource, OnMissing } from "../../model/spec-native.ts";
-import { type AnySource, SOURCE_NAMES, type SourceName, sourceNamed } from "../../sources/sources.ts";
+import { type AnySource, namedBy, SOURCE_NAMES, type SourceName, sourceNamed } from "../../sources/sources.ts";
 import type { MetricRead } from "./spec-fields.ts";
 
 export const sourcesOf = (read: MetricRead): readonly SourceName[] => SOURCE_NAMES.filter((name) => read[name] !== undefined);
 
 /** The first source of the metric with what the manifest says of it; a metric without any is read as a resource without a name. */
-const readSource = (read: MetricRead): readonly [AnySource, object] => {
+const readSource = (read: MetricRead): readonly [AnySource, Readonly<Record<string, unknown>>, SourceName] => {
   for (const name of SOURCE_NAMES) {
     const block = read[name];
-    if (block !== undefined) return [sourceNamed(name), block];
+    if (block !== undefined) return [sourceNamed(name), { ...block }, name];
   }
-  return [sourceNamed("resource"), {}];
+  return [sourceNamed("resource"), {}, "resource"];
 };
 
 export const measureOf = (read: MetricRead): NativeMetric["measure"] => read.measure ?? readSource(read)[0].measures[0];
 
 /** The given name, or the name of the source. */
 export const nameOf = (read: MetricRead): string => {
-  const [source, block] = readSource(read);
-  return read.name || (source.defaultName(block) ?? "");
+  if (read.name) return read.name;
+  const [, block, name] = readSource(read);
+  const fields = namedBy(name);
+  const [given] = fields.map((field) => block[field]).filter((value) => typeof value === "string" && value !== "");
+  return String(given ?? (fields.length === 0 ? name : ""));
 };
 
 /** Converts a valid metric. Members that validation requires fall back to zero values. */

@@ -1,139 +1,110 @@
+import { ruleProblems, type Subject } from "../../fields/evaluate.ts";
 import type { Json } from "../../fields/json.ts";
-import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
-import type { ServerRule } from "../../fields/field-types.ts";
-import { METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
-import { type ManifestRead, type Rule, type RulesAtPath, rulesAt } from "./paired-rule.ts";
+import type { Problem } from "../../fields/problem.ts";
+import { above, is, length, multipleOf, not, type Rule } from "../../fields/rule.ts";
+import { isObject } from "../../model/is-object.ts";
+import { SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
+import { FALLBACK_RULES, METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
 import { sourcesOf } from "./read-metric.ts";
-import { ENTRY_RULES, SCHEDULE_RULES } from "./schedule-rules.ts";
-import { allOf, areAbsent, equals, ifThen, isSet, ifNot, members } from "./schema-conditions.ts";
-import type { MetricRead, SpecRead, RulesRead } from "./spec-fields.ts";
-import { FIELD_RULES, SPEC_RULES } from "./spec-rules.ts";
-import { isWhole, milliOf } from "../../model/quantity.ts";
+import { ENTRY_RULES, entryProblems } from "./schedule-rules.ts";
+import type { SpecRead } from "./spec-fields.ts";
+import { BOUNDS_OF_METRICS, FIELD_RULES, formulaProblems, SPEC_RULES, strayFields } from "./spec-rules.ts";
 
-type Policy = RulesRead["policies"][number];
+export interface ManifestRead {
+  readonly spec: SpecRead;
+  /** The members of the spec in the document, without defaults. */
+  readonly written: Json;
+}
 
-const wholePods: Rule<Policy> = {
-  says: "with type: Pods, value must be a whole number",
-  schema: ifThen(equals("type", "Pods"), members({ value: { multipleOf: 1 } })),
-  problems: ({ type, value }, { path }) =>
-    type === "Pods" && value && !isWhole(value) ? [invalid(`${path}.value`, "must be a whole number of pods", "write 1 or more")] : [],
+/** An object of a manifest and its path: "spec.metrics[0]". */
+type Located = readonly [path: string, subject: Subject];
+
+/** The rules of the objects at one path of the manifest. */
+interface RulesAtPath {
+  /** The path in the terms of `explain-schema`: "spec.metrics[]". */
+  readonly path: string;
+  readonly rules: readonly Rule[];
+  readonly subjectsIn: (manifest: ManifestRead) => readonly Located[];
+}
+
+const wholePods: Rule = {
+  when: is("type", "Pods"),
+  needs: multipleOf("value", 1),
+  detail: "must be a whole number of pods",
+  fix: "write 1 or more",
 };
 
-const factorAboveOne: Rule<Policy> = {
-  says: "with type: Factor, value must be greater than 1",
-  schema: ifThen(equals("type", "Factor"), members({ value: { exclusiveMinimum: 1 } })),
-  problems: ({ type, value }, { path }) =>
-    type === "Factor" && value && milliOf(value) <= 1000n
-      ? [invalid(`${path}.value`, "must be greater than 1: times 1 changes nothing", 'write a factor such as "1.5"')]
-      : [],
+const factorAboveOne: Rule = {
+  when: is("type", "Factor"),
+  needs: above("value", 1),
+  detail: "must be greater than 1: times 1 changes nothing",
+  fix: 'write a factor such as "1.5"',
 };
 
-const POLICY_RULES: readonly Rule<Policy>[] = [wholePods, factorAboveOne];
-
-const stepWithinBounds: Rule<RulesRead> = {
-  problems: ({ stepMinimum }, { path, spec: { minReplicas, maxReplicas } }) => {
-    if (maxReplicas === undefined) return [];
-    const room = maxReplicas - minReplicas;
-    const most = Math.max(1, room);
-    if (stepMinimum <= most) return [];
-    const detail = `must be less than or equal to maxReplicas - minReplicas, which is ${room}: no change is that large`;
-    return [invalid(`${path}.stepMinimum`, detail, `write ${most} or less`)];
-  },
+const atLeastOnePolicy: Rule = {
+  when: not(is("selectPolicy", "Disabled")),
+  needs: length("policies", 1),
+  type: "FieldValueRequired",
+  detail: "must hold at least one policy",
+  fix: "add a policy, or leave policies out for the defaults",
 };
 
-const atLeastOnePolicy: Rule<RulesRead> = {
-  says: "policies must hold at least one policy; leave it out for the defaults",
-  schema: ifNot(equals("selectPolicy", "Disabled"), members({ policies: { minItems: 1 } })),
-  problems: ({ policies, selectPolicy }, { path }) =>
-    policies.length === 0 && selectPolicy !== "Disabled"
-      ? [required(`${path}.policies`, "must hold at least one policy", "add a policy, or leave policies out for the defaults")]
-      : [],
+const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? (value[name] ?? undefined) : undefined);
+
+const specOf = ({ spec, written }: ManifestRead): readonly Located[] => [["spec", { read: spec, written }]];
+
+const objectIn = ([path, { read, written }]: Located, name: string): Located => [
+  `${path}.${name}`,
+  { read: memberOf(read, name), written: memberOf(written, name) },
+];
+
+/** The objects of a list. What comes from a default was not written. */
+const itemsIn = (located: Located, name: string): readonly Located[] => {
+  const [path, { read, written }] = objectIn(located, name);
+  if (!Array.isArray(read)) return [];
+  return read.map((item: unknown, index) => [`${path}[${index}]`, { read: item, written: Array.isArray(written) ? written[index] : item }]);
 };
 
-const DIRECTION_RULES: readonly Rule<RulesRead>[] = [stepWithinBounds, atLeastOnePolicy];
+const metricsIn = (manifest: ManifestRead): readonly Located[] => specOf(manifest).flatMap((spec) => itemsIn(spec, "metrics"));
 
-type OnMissing = MetricRead["onMissing"];
-
-/** Both fields belong to `action: fallback`, which needs both. */
-const fieldsOfFallback: Rule<OnMissing> = {
-  says: "replicas and afterSeconds belong to action: fallback, which needs both",
-  schema: ifThen(equals("action", "fallback"), allOf(isSet("replicas"), isSet("afterSeconds")), areAbsent("replicas", "afterSeconds")),
-  problems: ({ action, ...written }, { path }) => {
-    if (action !== "fallback")
-      return (["replicas", "afterSeconds"] as const)
-        .filter((name) => written[name] !== undefined)
-        .map((name) => forbidden(`${path}.${name}`, "may only be set with action: fallback", "write action: fallback, or remove it"));
-    return [
-      ...(written.replicas === undefined ? [required(`${path}.replicas`, "", "write the count to fall back to")] : []),
-      ...(written.afterSeconds === undefined
-        ? [required(`${path}.afterSeconds`, "", "write how long the metric must be missing, 0 for at once")]
-        : []),
-    ];
-  },
-};
-
-const withinBounds: Rule<OnMissing> = {
-  problems: ({ action, replicas }, { path, spec: { minReplicas, maxReplicas = minReplicas } }) =>
-    action === "fallback" && replicas !== undefined && (replicas < minReplicas || replicas > maxReplicas)
-      ? [invalid(`${path}.replicas`, "must lie within minReplicas and maxReplicas", `write ${minReplicas} to ${maxReplicas}`)]
-      : [],
-};
-
-const FALLBACK_RULES: readonly Rule<OnMissing>[] = [fieldsOfFallback, withinBounds];
-
-const LEAST = "(has(self.minReplicas) ? self.minReplicas : 1)";
-
-const largestStep = (way: "scaleUp" | "scaleDown"): ServerRule => ({
-  says: `${way}.stepMinimum must be 1, or less than or equal to maxReplicas - minReplicas`,
-  cel: `!has(self.${way}) || !has(self.${way}.stepMinimum) || self.${way}.stepMinimum <= 1 || self.${way}.stepMinimum <= self.maxReplicas - ${LEAST}`,
-});
-
-const fallbackWithinBounds: ServerRule = {
-  says: "onMissing.replicas must lie within minReplicas and maxReplicas",
-  cel: `!has(self.metrics) || self.metrics.all(metric, !has(metric.onMissing) || !has(metric.onMissing.replicas) || (metric.onMissing.replicas >= ${LEAST} && metric.onMissing.replicas <= self.maxReplicas))`,
-};
-
-const BLOCKS = ["object", "external", "pods", "resource", "containerResource"];
-const MARKED = BLOCKS.map((block) => `(has(metric.${block}) && (has(metric.${block}.highWatermark) || has(metric.${block}.lowWatermark)))`).join(
-  " || ",
-);
-
-const marksAboveZero: ServerRule = {
-  says: "minReplicas may not be 0 together with watermarks",
-  cel: `${LEAST} > 0 || !has(self.hpa) || !has(self.hpa.metrics) || !self.hpa.metrics.exists(metric, ${MARKED})`,
-};
-
-/** Rules between the spec and a field deep inside it. For people the rule of the inner field reports the problem; an API server only shows a rule its own object. */
-const WHOLE_SPEC_RULES: readonly ServerRule[] = [largestStep("scaleUp"), largestStep("scaleDown"), fallbackWithinBounds, marksAboveZero];
-
-const metricsOf = ({ metrics }: SpecRead): readonly (readonly [string, MetricRead])[] =>
-  metrics.map((metric, index) => [`spec.metrics[${index}]`, metric]);
-
-const metricsWithSource = (spec: SpecRead): readonly (readonly [string, MetricRead])[] =>
-  metricsOf(spec).filter(([, metric]) => sourcesOf(metric).length > 0);
+const metricsWithSource = (manifest: ManifestRead): readonly Located[] =>
+  metricsIn(manifest).filter((_, index) => {
+    const metric = manifest.spec.metrics[index];
+    return metric && sourcesOf(metric).length > 0;
+  });
 
 /** Rules of the direction and of its policies. */
 const directionRules = (direction: "scaleUp" | "scaleDown"): readonly RulesAtPath[] => {
-  const path = `spec.${direction}`;
+  const directionIn = (manifest: ManifestRead): readonly Located[] => specOf(manifest).map((spec) => objectIn(spec, direction));
   return [
-    rulesAt(path, DIRECTION_RULES, (spec) => [[path, spec[direction]]]),
-    rulesAt(`${path}.policies[]`, POLICY_RULES, (spec) => spec[direction].policies.map((policy, index) => [`${path}.policies[${index}]`, policy])),
+    { path: `spec.${direction}`, rules: [atLeastOnePolicy], subjectsIn: directionIn },
+    {
+      path: `spec.${direction}.policies[]`,
+      rules: [wholePods, factorAboveOne],
+      subjectsIn: (manifest) => directionIn(manifest).flatMap((rules) => itemsIn(rules, "policies")),
+    },
   ];
 };
 
 const FOR_ALL_RULES: readonly RulesAtPath[] = [
-  rulesAt("spec", FIELD_RULES, (spec) => [["spec", spec]]),
-  rulesAt("spec", SCHEDULE_RULES, (spec) => [["spec", spec]]),
-  rulesAt("spec.schedule[]", ENTRY_RULES, ({ schedule = [] }) => schedule.map((entry, index) => [`spec.schedule[${index}]`, entry])),
+  { path: "spec", rules: FIELD_RULES, subjectsIn: specOf },
+  {
+    path: "spec.schedule[]",
+    rules: ENTRY_RULES,
+    subjectsIn: (manifest) => specOf(manifest).flatMap((spec) => itemsIn(spec, "schedule")),
+  },
 ];
 
 const FOR_NATIVE_RULES: readonly RulesAtPath[] = [
-  rulesAt("spec", SPEC_RULES, (spec) => [["spec", spec]]),
-  rulesAt("spec.metrics[]", SOURCE_RULES, metricsOf),
-  rulesAt("spec.metrics[]", METRIC_RULES, metricsWithSource),
-  rulesAt("spec.metrics[].onMissing", FALLBACK_RULES, (spec) =>
-    metricsWithSource(spec).map(([path, { onMissing }]) => [`${path}.onMissing`, onMissing]),
-  ),
+  { path: "spec", rules: SPEC_RULES, subjectsIn: specOf },
+  { path: "spec.metrics[]", rules: SOURCE_RULES, subjectsIn: metricsIn },
+  { path: "spec.metrics[]", rules: METRIC_RULES, subjectsIn: metricsWithSource },
+  {
+    path: "spec.metrics[].onMissing",
+    rules: FALLBACK_RULES,
+    subjectsIn: (manifest) => metricsWithSource(manifest).map((metric) => objectIn(metric, "onMissing")),
+  },
+  { path: "spec", rules: BOUNDS_OF_METRICS, subjectsIn: specOf },
   ...directionRules("scaleUp"),
   ...directionRules("scaleDown"),
 ];
@@ -141,18 +112,34 @@ const FOR_NATIVE_RULES: readonly RulesAtPath[] = [
 /** All rules between fields of our own. */
 export const RULE_TABLE: readonly RulesAtPath[] = [...FOR_ALL_RULES, ...FOR_NATIVE_RULES];
 
-/** Conditions of the JSON Schema for the object at a path such as "spec.metrics[]". */
-export const conditionsAt = (path: string): readonly Json[] =>
-  RULE_TABLE.filter((rules) => rules.path === path).flatMap(({ conditions }) => conditions);
+/** Rules of the object at a path such as "spec.metrics[]". */
+export const rulesAt = (path: string): readonly Rule[] => RULE_TABLE.filter((rules) => rules.path === path).flatMap(({ rules }) => rules);
 
-/** Rules of the API server for the object at a path. */
-export const serverRulesAt = (path: string): readonly ServerRule[] => [
-  ...RULE_TABLE.filter((rules) => rules.path === path).flatMap(({ serverRules }) => serverRules),
-  ...(path === "spec" ? WHOLE_SPEC_RULES : []),
-];
+const problemsIn = (table: readonly RulesAtPath[], manifest: ManifestRead): readonly Problem[] =>
+  table.flatMap(({ rules, subjectsIn }) =>
+    subjectsIn(manifest).flatMap(([path, subject]) => rules.flatMap((rule) => ruleProblems(rule, subject, path))),
+  );
 
-/** Fields that do not belong to the `rules` of a spec. */
-export const fieldProblems = (manifest: ManifestRead): readonly Problem[] => FOR_ALL_RULES.flatMap(({ problems }) => problems(manifest));
+/** Problems of fields with any `rules`: fields that belong to others, and the schedule. */
+export const fieldProblems = (manifest: ManifestRead): readonly Problem[] =>
+  firstOfEach([...strayFields(manifest.spec, manifest.written), ...problemsIn(FOR_ALL_RULES, manifest), ...entryProblems(manifest.spec)]);
 
 /** Contradictions in a spec with `rules: native`, beyond the bounds of single fields. */
-export const nativeProblems = (manifest: ManifestRead): readonly Problem[] => FOR_NATIVE_RULES.flatMap(({ problems }) => problems(manifest));
+export const nativeProblems = (manifest: ManifestRead): readonly Problem[] => [
+  ...formulaProblems(manifest.spec),
+  ...problemsIn(FOR_NATIVE_RULES, manifest),
+  ...sourceProblems(manifest.spec),
+];
+
+/** What no condition says of a source. */
+const sourceProblems = ({ metrics }: SpecRead): readonly Problem[] =>
+  metrics.flatMap((metric, index) =>
+    SOURCE_NAMES.flatMap((name) => {
+      const block = metric[name];
+      return block === undefined ? [] : (sourceNamed(name).problems?.(block, `spec.metrics[${index}].${name}`) ?? []);
+    }),
+  );
+
+/** One problem for each field: what comes first says more. */
+export const firstOfEach = (problems: readonly Problem[]): readonly Problem[] =>
+  [...Map.groupBy(problems, ({ field }) => field).values()].flatMap(([first]) => first ?? []);

@@ -1,12 +1,7 @@
 import { invalid, type Problem } from "../../fields/problem.ts";
 import { isObject } from "../../model/is-object.ts";
 import { printable } from "../../model/printable.ts";
-import { pathSegmentFaults } from "../kubernetes-names.ts";
 import { PRINTABLE } from "./text-patterns.ts";
-
-/** Names become parts of a path. An absent one is reported with the bounds. */
-export const segmentProblems = (name: string | undefined, path: string): readonly Problem[] =>
-  pathSegmentFaults(name ?? "").map((fault) => invalid(path, fault, "write the name in the cluster, without / and %"));
 
 const SHOWN = new RegExp(PRINTABLE);
 /** Characters of a text that a problem quotes. */

@@ -1,142 +1,193 @@
 import type { Json } from "../../fields/json.ts";
-import { forbidden, invalid, type Problem, required } from "../../fields/problem.ts";
-import { groupOf } from "../../model/spec-common.ts";
+import { forbidden, invalid, type Problem } from "../../fields/problem.ts";
+import {
+  all,
+  any,
+  atLeast,
+  atMost,
+  below,
+  type Condition,
+  difference,
+  each,
+  is,
+  larger,
+  length,
+  matches,
+  type NamePart,
+  not,
+  outer,
+  type Rule,
+  set,
+  some,
+  unique,
+  unset,
+} from "../../fields/rule.ts";
 import { isObject } from "../../model/is-object.ts";
 import { readExpression } from "../../sources/read-expression.ts";
-import { sourceNamed } from "../../sources/sources.ts";
+import { namedBy, SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { fieldsOf } from "./explain-field.ts";
-import type { Rule } from "./paired-rule.ts";
+import { saying } from "./field-descriptions.ts";
 import { nameOf, sourcesOf } from "./read-metric.ts";
-import { allOf, anyOf, areAbsent, equals, ifNot, ifThen, isSet, members } from "./schema-conditions.ts";
-import { segmentProblems } from "./segment-problems.ts";
-import { GOVERNING, type MetricRead, MOST_REPLICAS, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
+import { type MetricRead, MOST_REPLICAS, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
 
 const OF_NATIVE = ["metrics", "combine", "scaleUp", "scaleDown", "flapBudget", "idle"] as const;
-const REPLICAS = { minimum: 1, maximum: MOST_REPLICAS };
+const BLOCKS = ["hpa", "watermark"] as const;
+const NATIVE = is("rules", "native");
 
-const hpaFields: Rule<SpecRead> = {
-  says: "with rules: hpa, metrics and behavior stand in spec.hpa",
-  schema: ifThen(equals("rules", "hpa"), areAbsent(...OF_NATIVE, "watermark")),
-  problems: ({ rules }, { written }) => (rules === "hpa" ? misplacedFields(rules, written) : []),
-};
+/** Fields of other rules. They would have no effect, and their meaning cannot be guessed. */
+const noFieldsOf = (rules: "hpa" | "watermark"): Rule => ({
+  when: is("rules", rules),
+  needs: unset(...OF_NATIVE),
+  detail: `may not be set with rules: ${rules}`,
+  fix: `move it into spec.${rules}, or write rules: native`,
+});
 
-/** The form of the watermark rules reports a minReplicas below 1. */
-const watermarkFields: Rule<SpecRead> = {
-  says: "with rules: watermark, the fields of the rules stand in spec.watermark, and minReplicas is at least 1",
-  schema: ifThen(equals("rules", "watermark"), allOf(areAbsent(...OF_NATIVE, "hpa"), members({ minReplicas: { minimum: 1 } }))),
-  problems: ({ rules }, { written }) => (rules === "watermark" ? misplacedFields(rules, written) : []),
-};
+const noBlocks = (rules: "native" | "hpa" | "watermark"): readonly Rule[] =>
+  BLOCKS.filter((block) => block !== rules).map((block) => ({
+    when: is("rules", rules),
+    needs: unset(block),
+    detail: `may not be set with rules: ${rules}`,
+    fix: `write rules: ${block}`,
+  }));
 
-const nativeFields: Rule<SpecRead> = {
-  says: `with rules: native, write at least one metric, no block hpa or watermark, and counts from 1 to ${MOST_REPLICAS}`,
-  schema: ifNot(
-    anyOf(equals("rules", "hpa"), equals("rules", "watermark")),
-    allOf(areAbsent("hpa", "watermark"), isSet("metrics"), members({ metrics: { minItems: 1 }, minReplicas: REPLICAS, maxReplicas: REPLICAS })),
-  ),
-  problems: (spec, { written }) => {
-    if (spec.rules === "hpa" || spec.rules === "watermark") return [];
-    return [
-      ...misplacedFields(spec.rules, written),
-      ...replicaProblems(spec),
-      ...(spec.metrics.length === 0 ? [required("spec.metrics", "", "write at least one metric")] : []),
-    ];
-  },
-};
-
-const replicaProblems = ({ minReplicas, maxReplicas }: SpecRead): readonly Problem[] => [
-  ...(minReplicas < 1 ? [invalid("spec.minReplicas", "must be greater than or equal to 1", "write 1 or more, and idle to scale to zero")] : []),
-  ...Object.entries({ minReplicas, maxReplicas }).flatMap(([name, count]) =>
-    count !== undefined && count > MOST_REPLICAS
-      ? [invalid(`spec.${name}`, `must be less than or equal to ${MOST_REPLICAS}`, `write ${MOST_REPLICAS} or less`)]
-      : [],
-  ),
-];
-
-const fieldsOfBlock: Rule<SpecRead> = {
-  problems: ({ rules }, { written }) => strayFields(rules, written),
-};
+const mostReplicas = (name: string): Rule => ({
+  when: NATIVE,
+  needs: atMost(name, MOST_REPLICAS),
+  detail: `must be less than or equal to ${MOST_REPLICAS}`,
+  fix: `write ${MOST_REPLICAS} or less`,
+});
 
 /** Rules that hold with all `rules`: the fields that each of them has. */
-export const FIELD_RULES: readonly Rule<SpecRead>[] = [hpaFields, watermarkFields, nativeFields, fieldsOfBlock];
+export const FIELD_RULES: readonly Rule[] = [
+  ...noBlocks("native"),
+  ...noBlocks("hpa"),
+  ...noBlocks("watermark"),
+  noFieldsOf("hpa"),
+  noFieldsOf("watermark"),
+  {
+    when: NATIVE,
+    needs: atLeast("minReplicas", 1),
+    detail: "must be greater than or equal to 1",
+    fix: "write 1 or more, and idle to scale to zero",
+  },
+  mostReplicas("minReplicas"),
+  mostReplicas("maxReplicas"),
+  { when: NATIVE, needs: length("metrics", 1), type: "FieldValueRequired", detail: "", fix: "write at least one metric" },
+  saying("with rules: watermark, minReplicas must be greater than or equal to 1", atLeast("minReplicas", 1), is("rules", "watermark")),
+];
 
 /** Only a ReplicationController is scalable in the core group. */
-const TARGET_WITH_GROUP = anyOf(equals("kind", "ReplicationController"), {
-  required: ["apiVersion"],
-  properties: { apiVersion: { type: "string", pattern: "^[^/]+/[^/]*$" } },
-});
-/** The first design adds the group of these kinds, and the watermark rules only warn. */
-const ADDS_GROUP = allOf(
-  { required: ["kind"], properties: { kind: { enum: ["Deployment", "ReplicaSet"] } } },
-  anyOf(areAbsent("apiVersion"), equals("apiVersion", "")),
+const TARGET_WITH_GROUP = any(
+  is("scaleTargetRef.kind", "ReplicationController"),
+  all(set("scaleTargetRef.apiVersion"), matches("scaleTargetRef.apiVersion", "^[^/]+/[^/]*$")),
 );
-const WITHOUT_GROUP = anyOf(equals("rules", "watermark"), allOf(isSet("hpa"), members({ hpa: isSet("cpuUtilization"), scaleTargetRef: ADDS_GROUP })));
+/** The first design adds the group of these kinds, and the watermark rules only warn. */
+const ADDS_GROUP = all(set("hpa.cpuUtilization"), is("scaleTargetRef.kind", "Deployment", "ReplicaSet"), unset("scaleTargetRef.apiVersion"));
 
-const targetGroup: Rule<SpecRead> = {
-  says: "spec.scaleTargetRef.apiVersion must be group/version, such as apps/v1 for a Deployment",
-  schema: ifNot(WITHOUT_GROUP, members({ scaleTargetRef: TARGET_WITH_GROUP })),
-  problems: ({ scaleTargetRef }, { path }) => {
-    if (!scaleTargetRef) return [];
-    const group = groupOf(scaleTargetRef.apiVersion ?? "");
-    return group === undefined || (group === "" && scaleTargetRef.kind !== "ReplicationController")
-      ? [invalid(`${path}.scaleTargetRef.apiVersion`, "must be group/version", "write group/version, such as apps/v1 for a Deployment")]
-      : [];
-  },
+const targetGroup: Rule = {
+  when: all(set("scaleTargetRef"), not(is("rules", "watermark")), not(ADDS_GROUP)),
+  needs: all(matches("scaleTargetRef.apiVersion", "^[^/]*(/[^/]*)?$"), TARGET_WITH_GROUP),
+  at: "scaleTargetRef.apiVersion",
+  says: "scaleTargetRef.apiVersion must be group/version, such as apps/v1 for a Deployment",
+  detail: "must be group/version",
+  fix: "write group/version, such as apps/v1 for a Deployment",
 };
 
-const targetNames: Rule<SpecRead> = {
-  problems: ({ scaleTargetRef }, { path }) =>
-    (["kind", "name"] as const).flatMap((part) => segmentProblems(scaleTargetRef?.[part], `${path}.scaleTargetRef.${part}`)),
+const boundsInOrder: Rule = {
+  needs: atLeast("maxReplicas", "minReplicas"),
+  detail: "must be greater than or equal to minReplicas",
+  fix: "write {minReplicas} or more",
 };
 
-const TO_ZERO = allOf(equals("rules", "hpa"), { required: ["minReplicas"], properties: { minReplicas: { const: 0 } } });
-const FROM_OUTSIDE = { contains: anyOf(equals("type", "Object"), equals("type", "External")) };
-
-/** A rule of the block `hpa`. Its form reports the problem in the words of the Kubernetes API. */
-const outsideMetricForZero: Rule<SpecRead> = {
-  says: "a minReplicas of 0 needs at least one Object or External metric",
-  schema: ifThen(TO_ZERO, allOf(isSet("hpa"), members({ hpa: allOf(isSet("metrics"), members({ metrics: FROM_OUTSIDE })) }))),
-  problems: () => [],
+/** A metric without a name has that of its source. */
+const uniqueNames: Rule = {
+  needs: unique(
+    "metrics",
+    "name",
+    ...SOURCE_NAMES.flatMap((name): readonly NamePart[] => {
+      const fields = namedBy(name);
+      return fields.length === 0 ? [{ set: name }] : fields.map((field) => `${name}.${field}`);
+    }),
+  ),
+  detail: "must be unique: {name} is the name of another metric",
+  fix: "give this metric a name of its own",
 };
 
-const boundsInOrder: Rule<SpecRead> = {
-  says: "maxReplicas must be greater than or equal to minReplicas",
-  cel: "self.maxReplicas >= (has(self.minReplicas) ? self.minReplicas : 1)",
-  problems: ({ minReplicas, maxReplicas }) =>
-    maxReplicas !== undefined && maxReplicas < minReplicas
-      ? [invalid("spec.maxReplicas", "must be greater than or equal to minReplicas", `write ${minReplicas} or more`)]
-      : [],
+const somethingProposes: Rule = {
+  when: set("metrics"),
+  needs: some("metrics", not(is("input", true))),
+  type: "FieldValueRequired",
+  says: "at least one metric must be without input: true",
+  detail: "every metric is an input",
+  fix: "add a formula, or leave input out of one metric",
 };
 
-/** The name of a metric in CEL, as `nameOf` finds it. */
-const NAME_IN_CEL = [
-  "has(metric.name) && metric.name != '' ? metric.name",
-  ...["resource", "containerResource"].map((source) => `has(metric.${source}) ? metric.${source}.name`),
-  ...["pods", "object", "external"].map((source) => `has(metric.${source}) ? metric.${source}.metric`),
-  "has(metric.__namespace__) ? metric.__namespace__.metric",
-  ...["prometheus", "http"].map((source) => `has(metric.${source}) ? metric.${source}.source`),
-  "has(metric.sqs) ? metric.sqs.queue",
-  "has(metric.formula) ? 'formula'",
-  "''",
-].join(" : ");
-
-const uniqueNames: Rule<SpecRead> = {
-  says: "every metric must have a name of its own; without a name it has that of its source",
-  cel: `!has(self.metrics) || self.metrics.map(metric, ${NAME_IN_CEL}).all(name, self.metrics.map(metric, ${NAME_IN_CEL}).filter(other, other == name).size() == 1)`,
-  problems: ({ metrics }) => {
-    const names = metrics.map(nameOf);
-    const first = new Map(names.map((name, index) => [name, index] as const).reverse());
-    return names.flatMap((name, index) =>
-      name !== "" && first.get(name) !== index
-        ? [invalid(`spec.metrics[${index}].name`, `must be unique: "${name}" is the name of another metric`, "give this metric a name of its own")]
-        : [],
-    );
-  },
+const idleBelowMinimum: Rule = {
+  needs: below("idle.replicas", "minReplicas"),
+  detail: "must be less than minReplicas",
+  fix: "write 0, or raise minReplicas",
 };
+
+const activationForIdle: Rule = {
+  when: set("idle"),
+  needs: some("metrics", set("activation")),
+  type: "FieldValueRequired",
+  says: "idle needs a metric with an activation threshold: write activation on an object, external or namespace metric",
+  detail: "idle needs a metric with an activation threshold",
+  fix: "write activation on an object, external or namespace metric",
+};
+
+/** No change is larger than the bounds are apart. A minimum of 1 is none. */
+const stepWithinBounds = (direction: "scaleUp" | "scaleDown"): Rule => {
+  const room = difference("maxReplicas", "minReplicas");
+  return {
+    needs: atMost(`${direction}.stepMinimum`, larger(1, room)),
+    terms: { room, most: larger(1, room) },
+    detail: "must be less than or equal to {=room}: no change is that large",
+    fix: "write {most} or less",
+  };
+};
+
+const fallbackWithinBounds: Rule = {
+  needs: each("metrics", all(atLeast("onMissing.replicas", outer("minReplicas")), atMost("onMissing.replicas", outer("maxReplicas")))),
+  detail: "must lie within minReplicas and maxReplicas",
+  fix: "write {minReplicas} to {maxReplicas}",
+};
+
+const MARKED: Condition = any(
+  ...["object", "external", "pods", "resource", "containerResource"].flatMap((block) => [
+    set(`${block}.highWatermark`),
+    set(`${block}.lowWatermark`),
+  ]),
+);
+
+/** Rules of a spec with `rules: native`. The forms of other rules report the problems of their own fields. */
+export const SPEC_RULES: readonly Rule[] = [
+  boundsInOrder,
+  targetGroup,
+  saying(
+    "a minReplicas of 0 needs at least one Object or External metric",
+    some("hpa.metrics", is("type", "Object", "External")),
+    all(is("rules", "hpa"), is("minReplicas", 0)),
+  ),
+  saying("minReplicas may not be 0 together with watermarks", not(some("hpa.metrics", MARKED)), is("minReplicas", 0)),
+  uniqueNames,
+  somethingProposes,
+  idleBelowMinimum,
+  activationForIdle,
+  stepWithinBounds("scaleUp"),
+  stepWithinBounds("scaleDown"),
+];
+
+/** Rules between the bounds of a spec and its metrics. They come after the rules of a metric, which say more. */
+export const BOUNDS_OF_METRICS: readonly Rule[] = [fallbackWithinBounds];
+
+/** What no condition can say: whether an expression can be read, and which names it has. */
+export const formulaProblems = ({ metrics }: SpecRead): readonly Problem[] => [...namesOfFormulas(metrics), ...usedInputs(metrics)];
 
 /** Each name of a formula is a metric whose value needs no pods: the average of some pods is no value of the workload. A formula of formulas could name itself. */
-const namesOfFormulas: Rule<SpecRead> = {
-  problems: ({ metrics }) => metrics.flatMap((metric, index) => namesIn(metric, `spec.metrics[${index}].formula.expression`, metrics)),
-};
+const namesOfFormulas = (metrics: readonly MetricRead[]): readonly Problem[] =>
+  metrics.flatMap((metric, index) => namesIn(metric, `spec.metrics[${index}].formula.expression`, metrics));
 
 const namesIn = ({ formula }: MetricRead, path: string, metrics: readonly MetricRead[]): readonly Problem[] => {
   const reading = formula?.expression ? readExpression(formula.expression) : undefined;
@@ -144,94 +195,34 @@ const namesIn = ({ formula }: MetricRead, path: string, metrics: readonly Metric
   const known = metrics.filter(isForFormulas).map(nameOf);
   return [...reading.names].flatMap(([name, at]) => {
     if (known.includes(name)) return [];
-    const is = metrics.some((metric) => nameOf(metric) === name) ? "is a formula, or a metric of pods" : "is the name of no other metric";
+    const fault = metrics.some((metric) => nameOf(metric) === name) ? "is a formula, or a metric of pods" : "is the name of no other metric";
     const fix =
       known.length > 0
         ? `write one of ${known.join(", ")}; a metric gets another name by its field name`
         : "add a metric with this name that is neither a formula nor of pods";
-    return [invalid(path, `cannot be read at character ${at}: "${name}" ${is}`, fix)];
+    return [invalid(path, `cannot be read at character ${at}: "${name}" ${fault}`, fix)];
   });
 };
 
 const isForFormulas = (metric: MetricRead): boolean =>
   sourcesOf(metric).some((source) => source !== "formula" && sourceNamed(source).samplesOf === "whole");
 
-const usedInputs: Rule<SpecRead> = {
-  problems: ({ metrics }) => {
-    const readings = metrics.flatMap(({ formula }) => (formula ? [readExpression(formula.expression ?? "")] : []));
-    // A formula that cannot be read has a problem of its own, and what it would name is not known.
-    if (readings.some(({ kind }) => kind !== "expression")) return [];
-    const named = new Set(readings.flatMap((reading) => (reading.kind === "expression" ? [...reading.names.keys()] : [])));
-    return metrics.flatMap((metric, index) =>
-      metric.input && !named.has(nameOf(metric))
-        ? [invalid(`spec.metrics[${index}].input`, `no formula names "${nameOf(metric)}"`, "name it in a formula, or give it a target instead")]
-        : [],
-    );
-  },
-};
-
-const somethingProposes: Rule<SpecRead> = {
-  says: "at least one metric must be without input: true",
-  cel: "!has(self.metrics) || self.metrics.exists(metric, !has(metric.input) || !metric.input)",
-  problems: ({ metrics }) =>
-    metrics.length > 0 && metrics.every(({ input }) => input)
-      ? [required("spec.metrics", "every metric is an input", "add a formula, or leave input out of one metric")]
+const usedInputs = (metrics: readonly MetricRead[]): readonly Problem[] => {
+  const readings = metrics.flatMap(({ formula }) => (formula ? [readExpression(formula.expression ?? "")] : []));
+  // A formula that cannot be read has a problem of its own, and what it would name is not known.
+  if (readings.some(({ kind }) => kind !== "expression")) return [];
+  const named = new Set(readings.flatMap((reading) => (reading.kind === "expression" ? [...reading.names.keys()] : [])));
+  return metrics.flatMap((metric, index) =>
+    metric.input && !named.has(nameOf(metric))
+      ? [invalid(`spec.metrics[${index}].input`, `no formula names "${nameOf(metric)}"`, "name it in a formula, or give it a target instead")]
       : [],
-};
-
-const idleBelowMinimum: Rule<SpecRead> = {
-  says: "idle.replicas must be less than minReplicas",
-  cel: "!has(self.idle) || (has(self.idle.replicas) ? self.idle.replicas : 0) < (has(self.minReplicas) ? self.minReplicas : 1)",
-  problems: ({ idle, minReplicas }) =>
-    idle && idle.replicas >= minReplicas ? [invalid("spec.idle.replicas", "must be less than minReplicas", "write 0, or raise minReplicas")] : [],
-};
-
-const activationForIdle: Rule<SpecRead> = {
-  says: "idle needs a metric with an activation threshold",
-  cel: "!has(self.idle) || (has(self.metrics) && self.metrics.exists(metric, has(metric.activation)))",
-  schema: ifThen(isSet("idle"), members({ metrics: { contains: isSet("activation") } })),
-  problems: ({ idle, metrics }) =>
-    idle && !metrics.some(({ activation }) => activation)
-      ? [required("spec.metrics", "idle needs a metric with an activation threshold", "write activation on an object, external or namespace metric")]
-      : [],
-};
-
-/** Rules of a spec with `rules: native`. The forms of other rules find the problems of their own fields. */
-export const SPEC_RULES: readonly Rule<SpecRead>[] = [
-  boundsInOrder,
-  targetGroup,
-  targetNames,
-  outsideMetricForZero,
-  uniqueNames,
-  namesOfFormulas,
-  usedInputs,
-  somethingProposes,
-  idleBelowMinimum,
-  activationForIdle,
-];
-
-const SHARED: readonly string[] = [...GOVERNING, "scaleTargetRef", "minReplicas", "maxReplicas"];
-const RULES: readonly string[] = SPEC_FIELDS.rules.about.choices ?? [];
-
-/** Fields of other rules. They would have no effect, and their meaning cannot be guessed. */
-const misplacedFields = (rules: SpecRead["rules"], written: Json): readonly Problem[] => {
-  if (!RULES.includes(rules)) return [];
-  const names = writtenNames(written).filter((name) => Object.hasOwn(SPEC_FIELDS, name) && !SHARED.includes(name) && !isForeignList(name, written));
-  const misplaced = names.filter((name) => (rules === "native" ? isBlock(name) : name !== rules));
-  return misplaced.map((name) =>
-    forbidden(
-      `spec.${name}`,
-      `may not be set with rules: ${rules}`,
-      isBlock(name) ? `write rules: ${name}` : `move it into spec.${rules}, or write rules: native`,
-    ),
   );
 };
 
-const BLOCKS = ["hpa", "watermark"] as const;
-const isBlock = (name: string): boolean => BLOCKS.some((block) => block === name);
+const RULES: readonly string[] = SPEC_FIELDS.rules.about.choices ?? [];
 
 /** Fields of a block that stand beside it, as in the form that they come from. Metrics are recognized by their type. */
-const strayFields = (rules: SpecRead["rules"], written: Json): readonly Problem[] => {
+export const strayFields = ({ rules }: SpecRead, written: Json): readonly Problem[] => {
   if (!RULES.includes(rules)) return [];
   return BLOCKS.flatMap((block) =>
     writtenNames(written)

@@ -1,9 +1,6 @@
 import { type FieldDescription, foreignBlock } from "../../fields/field-types.ts";
-import type { Json } from "../../fields/json.ts";
-import type { ServerRule } from "../../fields/field-types.ts";
-import { notAbove } from "./schema-conditions.ts";
-import { choice, flag, integer, listOf, object, quantity, REQUIRED, SELECTOR, text, textMap } from "./field-descriptions.ts";
-import { anyOf, equals, ifNot, ifThen, inWords, isSet, members } from "./schema-conditions.ts";
+import { all, any, atMost, is, length, not, type Rule, set } from "../../fields/rule.ts";
+import { choice, flag, integer, listOf, object, quantity, REQUIRED, SELECTOR, saying, text, textMap } from "./field-descriptions.ts";
 import { HTTP_ADDRESS } from "./text-patterns.ts";
 
 /** The only field of the block that the other form does not have. */
@@ -19,30 +16,20 @@ const MARKS = {
 };
 
 /** The block that the type names; other blocks are ignored. */
-const blockDemand = (type: string, block: string, name: string): Json =>
-  inWords(
+const blockDemand = (type: string, block: string, name: string): Rule =>
+  saying(
     `with type: ${type}, write ${block} with ${name}, metricSelector and at least one watermark`,
-    ifThen(equals("type", type), {
-      ...isSet(block),
-      properties: {
-        [block]: {
-          type: "object",
-          ...anyOf(isSet("highWatermark"), isSet("lowWatermark")),
-          required: [name, "metricSelector"],
-          properties: { [name]: { type: "string", minLength: 1 }, metricSelector: { type: "object" } },
-        },
-      },
-    }),
+    all(set(block), set(`${block}.${name}`), set(`${block}.metricSelector`), any(set(`${block}.highWatermark`), set(`${block}.lowWatermark`))),
+    is("type", type),
   );
 
 /** The marks of the block that the type names. */
-const inOrder = (type: string, block: string): ServerRule => {
-  const [low, high] = [`self.${block}.lowWatermark`, `self.${block}.highWatermark`];
-  return {
-    says: `${block}.lowWatermark must be less than or equal to ${block}.highWatermark`,
-    cel: `self.type != '${type}' || !has(self.${block}) || !has(${low}) || !has(${high}) || ${notAbove(low, high)}`,
-  };
-};
+const inOrder = (type: string, block: string): Rule =>
+  saying(
+    `${block}.lowWatermark must be less than or equal to ${block}.highWatermark`,
+    atMost(`${block}.lowWatermark`, `${block}.highWatermark`),
+    is("type", type),
+  );
 
 const METRIC = object(
   "One metric: its type, and the block of that type.",
@@ -59,8 +46,12 @@ const METRIC = object(
       ...MARKS,
     }),
   },
-  [blockDemand("External", "external", "metricName"), blockDemand("Resource", "resource", "name")],
-  { serverRules: [inOrder("External", "external"), inOrder("Resource", "resource")] },
+  [
+    blockDemand("External", "external", "metricName"),
+    blockDemand("Resource", "resource", "name"),
+    inOrder("External", "external"),
+    inOrder("Resource", "resource"),
+  ],
 );
 
 const RECOMMENDER = object("An external recommender instead of metrics.", {
@@ -108,10 +99,11 @@ export const WATERMARK_BLOCK = foreignBlock(
     readinessDelay: { type: "anything", meaning: "Of old versions of the form; dropped." },
   },
   [
-    inWords("recommender may not be set together with metrics", ifThen(isSet("recommender"), members({ metrics: { maxItems: 0 } }))),
-    inWords(
+    saying("recommender may not be set together with metrics", length("metrics", 0, 0), set("recommender")),
+    saying(
       "scaleDownLimitFactor must be less than 100, except with counts: current",
-      ifNot(equals("counts", "current"), members({ scaleDownLimitFactor: { maximum: 99.999 } })),
+      atMost("scaleDownLimitFactor", 99.999),
+      not(is("counts", "current")),
     ),
   ],
 );

@@ -128,6 +128,49 @@ export const COMPLETE: readonly Json[] = [
       },
     },
   },
+  {
+    ...target,
+    metrics: [
+      { prometheus: { source: "main", query: "sum(rate(x[2m]))", whenEmpty: 0 }, everySeconds: 30, maxAgeSeconds: 90, target: 10 },
+      { http: { source: "shop", path: "/queues/orders", pointer: "/depth" }, measure: "Average", target: 4 },
+      { sqs: { source: "aws", queue: "orders.fifo", accountId: "123456789012", count: ["Visible"] }, target: 100, activation: 0 },
+      {
+        name: "age",
+        cloudwatch: {
+          source: "aws",
+          namespace: "AWS/SQS",
+          metric: "Age",
+          dimensions: { QueueName: "orders" },
+          stat: "p99",
+          accountId: "123456789012",
+          periodSeconds: 60,
+          lookbackSeconds: 300,
+          offsetSeconds: 60,
+          whenEmpty: 1,
+        },
+        watermarks: { low: 1, high: 2 },
+      },
+    ],
+  },
+  {
+    ...target,
+    metrics: [
+      { name: "queue", external: { metric: "lag" }, input: true },
+      { formula: { expression: "2 * queue" }, target: 10 },
+      {
+        cloudwatch: {
+          source: "aws",
+          expression: "errors / requests",
+          inputs: [
+            { id: "errors", namespace: "Shop", metric: "Errors", stat: "Sum" },
+            { id: "requests", namespace: "Shop", metric: "Requests", stat: "Sum" },
+          ],
+          periodSeconds: 300,
+        },
+        target: 1,
+      },
+    ],
+  },
 ].map((spec) => ({ apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", metadata: { name: "web", namespace: "shop", labels: { a: "b" } }, spec }));
 
 type Path = readonly (string | number)[];

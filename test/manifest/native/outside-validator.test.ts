@@ -68,6 +68,8 @@ const BEYOND: readonly RegExp[] = [
   /must be an http or https address/,
   /must be less than or equal to (high|maxReplicas)/,
   /must lie within minReplicas/,
+  /must be greater than or equal to everySeconds|must be one to 300 periods/,
+  /cannot be read at character|no formula names|is the id of no input|is not among the functions|has no inputs|must have names and values/,
   /must be unique/,
   /must be less than minReplicas/,
   /may not contain|may not be '|regex used for validation|standard resource/,

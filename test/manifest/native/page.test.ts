@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { admit, admitOrThrow } from "../../../lib/manifest/admit.ts";
 import { counts } from "../../policy/native/world.ts";
+import { rulesMarkdown } from "../../../docs/figures/rules-table.ts";
 import { referenceRows } from "./rows.ts";
 
 const page = readFileSync(new URL("../../../docs/pod-autoscaler.md", import.meta.url), "utf8");
@@ -64,6 +65,10 @@ describe("docs/pod-autoscaler.md", () => {
   it.each(rows)("works as it says: $step, $adds", ({ adds, pods, seen, then }) => {
     const { spec } = admitOrThrow({ document: withRow(adds), where: "the row" });
     expect(counts(spec, pods, stepsOf(seen)).join(", ")).toBe(then);
+  });
+
+  it("has every rule between fields: npm run docs -- crd", () => {
+    expect(page).toContain(`<!-- rules -->\n${rulesMarkdown()}\n<!-- end of rules -->`);
   });
 
   it("has the row of every field, as the code describes it", () => {

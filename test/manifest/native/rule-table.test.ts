@@ -1,30 +1,65 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { explainField } from "../../../lib/manifest/native/explain-field.ts";
+import { ruleProblems } from "../../../lib/fields/evaluate.ts";
 import type { FieldDescription } from "../../../lib/fields/field-types.ts";
+import type { Rule } from "../../../lib/fields/rule.ts";
+import { ruleText } from "../../../lib/fields/rule-text.ts";
+import { ruleCel } from "../../../lib/manifest/crd/cel.ts";
+import { structuralSchema } from "../../../lib/manifest/crd/structural-schema.ts";
 import { schemaOf } from "../../../lib/manifest/native/json-schema.ts";
+import { ruleSchema } from "../../../lib/manifest/native/rule-schema.ts";
 import { RULE_TABLE } from "../../../lib/manifest/native/rule-table.ts";
 import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
+import { runs } from "../../policy/runs.ts";
+import { ajv } from "./outside.ts";
+import { asRead, objectsFor, OWN_RULES, PLACED_RULES } from "./rule-objects.ts";
 
-/** Paths of our own fields whose description has a condition. Blocks that another form checks are left out. */
-const withConditions = (path: string, { conditions, fields = {}, items, readElsewhere }: FieldDescription): readonly string[] => {
+/** Paths of our own fields whose description has rules. Blocks that another form checks are left out. */
+const withRules = (path: string, { rules, fields = {}, items, readElsewhere }: FieldDescription): readonly string[] => {
   if (readElsewhere) return [];
-  const members = Object.entries(fields).flatMap(([name, member]) => withConditions(`${path}.${name}`, member));
-  return [...(conditions ? [path] : []), ...members, ...(items ? withConditions(`${path}[]`, items) : [])];
+  const members = Object.entries(fields).flatMap(([name, member]) => withRules(`${path}.${name}`, member));
+  return [...(rules ? [path] : []), ...members, ...(items ? withRules(`${path}[]`, items) : [])];
 };
 
+/** As the code of another form would report it. */
+const reportedHere = ({ reportedElsewhere: _reported, ...rule }: Rule): Rule => rule;
+
 describe("the table of rules of a PodAutoscaler", () => {
-  it("is the only place with conditions of our own fields: each stands beside the function that finds the problem", () => {
-    expect(withConditions("spec", SPEC.about)).toEqual([]);
-    expect(RULE_TABLE.flatMap(({ conditions }) => conditions).length).toBeGreaterThan(15);
+  it("is the only place with rules of our own fields", () => {
+    expect(withRules("spec", SPEC.about)).toEqual([]);
+    expect(RULE_TABLE.flatMap(({ rules }) => rules).length).toBeGreaterThan(40);
   });
 
-  it("names only paths of fields that exist, so that no condition is lost in the JSON Schema", () => {
-    for (const { path, conditions } of RULE_TABLE) {
-      const field = explainField(path);
-      if (field.kind !== "known") throw new Error(`"${path}" is no field`);
-      expect(field.path).toBe(path);
-      const schema = JSON.stringify(schemaOf(field.path, field.about));
-      for (const condition of conditions) expect(schema).toContain(JSON.stringify(condition));
+  it("has every rule in the definition for API servers, and in the JSON Schema where JSON Schema can say it", () => {
+    for (const { path, rule, about } of OWN_RULES) {
+      const printed = JSON.stringify({ rule: ruleCel(rule, about), message: ruleText(rule) });
+      expect(JSON.stringify(structuralSchema(path, about))).toContain(printed.slice(0, -1));
+      const condition = ruleSchema(rule, about);
+      if (condition) expect(JSON.stringify(schemaOf(path, about))).toContain(JSON.stringify(condition));
     }
   });
+
+  it("says every rule in one sentence, without a place for a value", () => {
+    for (const { rule } of PLACED_RULES) expect(ruleText(rule)).toMatch(/^[^{}\n]{15,}$/);
+  });
+
+  it.each(PLACED_RULES.map((placed) => [`${placed.path}: ${ruleText(placed.rule)}`, placed] as const))(
+    "always finds a problem where the condition of the JSON Schema does not hold, and only there: %s",
+    (_, placed) => {
+      const { rule, about, path } = placed;
+      const schema = ruleSchema(rule, about);
+      const validate = schema && ajv.compile(schema);
+      const seen = { held: 0, broken: 0 };
+      fc.assert(
+        fc.property(objectsFor(placed), (written) => {
+          const problems = ruleProblems(reportedHere(rule), { read: asRead(written, about), written }, path);
+          const isRight = problems.length === 0;
+          if (validate) expect([written, validate(written)]).toEqual([written, isRight]);
+          seen[isRight ? "held" : "broken"]++;
+        }),
+        runs(6_000),
+      );
+      expect(Math.min(seen.held, seen.broken)).toBeGreaterThan(0);
+    },
+  );
 });

@@ -1,0 +1,188 @@
+import { isObject } from "../model/is-object.ts";
+import { isWhole, milliOf, type Quantity } from "../model/quantity.ts";
+import type { Problem, ProblemType } from "./problem.ts";
+import type { Condition, NamePart, Rule, Sign, Term } from "./rule.ts";
+import { filled, givenFields, type Texts } from "./rule-text.ts";
+
+/** An object of a manifest: as it was read, with its defaults, and as it was written. Only what is written is set. */
+export interface Subject {
+  readonly read: unknown;
+  readonly written: unknown;
+  /** The object that holds the list of this one. */
+  readonly outer?: Subject;
+}
+
+/** Where a condition does not hold. */
+interface Fault {
+  /** Relative to the object. Empty for the object itself. */
+  readonly field: string;
+  readonly type: ProblemType;
+  /** Texts for the words of the problem. */
+  readonly texts?: Texts;
+}
+
+/** The problems of an object that breaks a rule, below the path of the object. */
+export const ruleProblems = (rule: Rule, subject: Subject, path: string): readonly Problem[] => {
+  if (rule.reportedElsewhere || (rule.when && !holds(rule.when, subject))) return [];
+  const faults = faultsIn(rule.needs, subject);
+  const [first] = faults;
+  const located = rule.at === undefined || !first ? faults : [{ ...first, field: rule.at }];
+  const given = givenFields(rule).find((field) => isSet(subject, field)) ?? "";
+  return located.map(({ field, type, texts }) => {
+    const words = (text: string): string => filled(text, rule, { ...texts, given }, (term) => termText(term, subject));
+    return { field: joined(path, field), type: rule.type ?? type, detail: words(rule.detail), fix: words(rule.fix) };
+  });
+};
+
+const holds = (condition: Condition, subject: Subject): boolean => faultsIn(condition, subject).length === 0;
+
+const INVALID = "FieldValueInvalid";
+const OBJECT: readonly Fault[] = [{ field: "", type: INVALID }];
+
+const faultsIn = (condition: Condition, subject: Subject): readonly Fault[] => {
+  switch (condition.kind) {
+    case "all":
+      return condition.of.flatMap((one) => faultsIn(one, subject));
+    case "any":
+      return condition.of.some((one) => holds(one, subject)) ? [] : OBJECT;
+    case "not":
+      return holds(condition.of, subject) ? OBJECT : [];
+    case "set":
+      return isSet(subject, condition.field) ? [] : [{ field: condition.field, type: "FieldValueRequired" }];
+    case "unset":
+      return forbidden(condition.fields.filter((field) => isSet(subject, field)));
+    case "atMostOne": {
+      const [first, ...more] = condition.fields.filter((field) => isSet(subject, field));
+      return forbidden(more, { first: first ?? "" });
+    }
+    case "each":
+      return itemsOf(subject, condition.field).flatMap((item, index) =>
+        faultsIn(condition.item, item).map((fault) => ({ ...fault, field: joined(`${condition.field}[${index}]`, fault.field) })),
+      );
+    case "some":
+      return itemsOf(subject, condition.field).some((item) => holds(condition.item, item)) ? [] : [{ field: condition.field, type: INVALID }];
+    case "unique":
+      return repeated(condition.field, condition.by, itemsOf(subject, condition.field));
+    case "is":
+    case "compared":
+    case "multiple":
+    case "matches":
+    case "length":
+      return isRight(condition, subject) ? [] : [{ field: condition.field, type: INVALID }];
+  }
+};
+
+const forbidden = (fields: readonly string[], texts: Texts = {}): readonly Fault[] =>
+  fields.map((field) => ({ field, type: "FieldValueForbidden", texts }));
+
+type OfValue = Extract<Condition, { readonly kind: "is" | "compared" | "multiple" | "matches" | "length" }>;
+
+const isRight = (condition: OfValue, subject: Subject): boolean => {
+  const value = at(subject.read, condition.field);
+  if (condition.kind === "is") return condition.values.some((one) => one === value);
+  if (value === undefined) return true;
+  switch (condition.kind) {
+    case "compared":
+      return isInOrder(numberOf(value), condition.sign, termValue(condition.term, subject));
+    case "multiple":
+      return isMultiple(value, condition.of);
+    case "matches":
+      return value === "" || new RegExp(condition.pattern, "u").test(String(value));
+    case "length":
+      return isLong(value, condition);
+  }
+};
+
+const isInOrder = (one: bigint | undefined, sign: Sign, other: bigint | undefined): boolean => {
+  if (one === undefined || other === undefined) return true;
+  switch (sign) {
+    case "<":
+      return one < other;
+    case "<=":
+      return one <= other;
+    case ">":
+      return one > other;
+    case ">=":
+      return one >= other;
+  }
+};
+
+const isMultiple = (value: unknown, of: number): boolean => {
+  const isFraction = isQuantity(value) && !isWhole(value);
+  return !isFraction && (numberOf(value) ?? 0n) % (BigInt(of) * THOUSAND) === 0n;
+};
+
+/** Characters are code points, as JSON Schema and CEL count them. */
+const isLong = (value: unknown, { least, most = Number.POSITIVE_INFINITY }: { readonly least: number; readonly most?: number }): boolean => {
+  const size = Array.isArray(value) ? value.length : [...String(value)].length;
+  return size >= least && size <= most;
+};
+
+/** Where an item has the name of an earlier one. An item without a name is reported by the rule of what it lacks. */
+const repeated = (list: string, by: readonly NamePart[], items: readonly Subject[]): readonly Fault[] => {
+  const names = items.map((item) => nameBy(by, item));
+  const [field] = by;
+  return names.flatMap((name, index) =>
+    name !== "" && names.indexOf(name) !== index
+      ? [{ field: `${list}[${index}].${typeof field === "string" ? field : ""}`, type: INVALID, texts: { name: JSON.stringify(name) } }]
+      : [],
+  );
+};
+
+const nameBy = (by: readonly NamePart[], item: Subject): string => {
+  for (const part of by) {
+    if (typeof part !== "string" && isSet(item, part.set)) return part.set;
+    const value = typeof part === "string" ? at(item.read, part) : "";
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return "";
+};
+
+const at = (value: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>((inner, name) => (isObject(inner) ? (inner[name] ?? undefined) : undefined), value);
+
+const isSet = ({ written }: Subject, field: string): boolean => (at(written, field) ?? "") !== "";
+
+/** The items of a list. Items that come from a default were not written. */
+const itemsOf = (subject: Subject, field: string): readonly Subject[] => {
+  const read = at(subject.read, field);
+  const written = at(subject.written, field);
+  if (!Array.isArray(read)) return [];
+  return read.map((item: unknown, index) => ({ read: item, written: Array.isArray(written) ? written[index] : item, outer: subject }));
+};
+
+const THOUSAND = 1_000n;
+
+const isQuantity = (value: unknown): value is Quantity => isObject(value) && typeof value["mantissa"] === "bigint";
+
+/** In thousandths. A quantity is rounded up to them, as it is stored. */
+const numberOf = (value: unknown): bigint | undefined => {
+  if (typeof value === "number") return BigInt(Math.round(value * Number(THOUSAND)));
+  return isQuantity(value) ? milliOf(value) : undefined;
+};
+
+const termValue = (term: Term, subject: Subject): bigint | undefined => {
+  if (typeof term === "number") return numberOf(term);
+  if (typeof term === "string") return numberOf(at(subject.read, term));
+  if (term.kind === "outer") return subject.outer && termValue(term.field, subject.outer);
+  if (term.kind === "times") return calculated([term.of], subject, (value) => value * BigInt(term.factor));
+  return calculated(term.of, subject, term.kind === "difference" ? (one, other = 0n) => one - other : largerOf);
+};
+
+const largerOf = (one: bigint, other = one): bigint => {
+  if (one < other) return other;
+  return one;
+};
+
+const calculated = (terms: readonly Term[], subject: Subject, calculate: (one: bigint, other?: bigint) => bigint): bigint | undefined => {
+  const values = terms.map((term) => termValue(term, subject)).filter((value) => value !== undefined);
+  const [one, other] = values;
+  return one === undefined || values.length < terms.length ? undefined : calculate(one, other);
+};
+
+const termText = (term: Term, subject: Subject): string | undefined => {
+  const value = termValue(term, subject);
+  return value === undefined ? undefined : String(Number(value) / Number(THOUSAND));
+};
+
+const joined = (path: string, field: string): string => (field === "" ? path : `${path}.${field}`);
