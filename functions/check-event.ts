@@ -1,6 +1,5 @@
 import * as z from "zod";
-import type { CheckedConnection } from "../lib/cluster/check/checked-connection.ts";
-import type { ConnectionReport } from "../lib/cluster/check/report.ts";
+import type { CheckedConnection, ConnectionReport } from "../lib/cluster/check/report.ts";
 import { clusterName } from "../lib/model/ids.ts";
 import { SPEC_KIND_NAMES } from "../lib/model/spec-kinds.ts";
 import { connectionFields } from "../lib/store/records/connection.ts";

@@ -88,7 +88,7 @@ const statusWithoutRun = (status: StatusView, dir: string): StatusView => ({
 const checkHere: NonNullable<ServiceContext["checkConnection"]> = async (target) => {
   const [{ checkConnection }, { ON_THIS_MACHINE }] = await Promise.all([
     import("../cluster/check/check-connection.ts"),
-    import("../cluster/access/on-this-machine.ts"),
+    import("../cluster/access/kubeconfig-file.ts"),
   ]);
   // The real clock also where the folder's is virtual: tokens and certificates age in real time.
   return checkConnection(target, { clock: Date.now, trusted: ON_THIS_MACHINE });
@@ -100,7 +100,7 @@ const checkSourceHere =
   async (target) => {
     const [{ checkSource }, { ON_THIS_MACHINE }, { accountAt }] = await Promise.all([
       import("../source-client/check-source.ts"),
-      import("../cluster/access/on-this-machine.ts"),
+      import("../cluster/access/kubeconfig-file.ts"),
       import("../local/sources/queue-server.ts"),
     ]);
     return checkSource(target, {

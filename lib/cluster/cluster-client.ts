@@ -6,8 +6,7 @@ import type { Rival, RivalLook } from "../model/rival-state.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { TargetRef } from "../model/spec-common.ts";
 import type { Recommender } from "../model/spec-watermark.ts";
-import type { ObjectUpdate, WriteBackCounts, WriteBackLimits } from "./objects/object-update.ts";
-import type { ListedSpecs, SpecRequest } from "./specs/spec-listing.ts";
+import type { SpecKind } from "../model/spec-kinds.ts";
 
 /**
  * Everything that a sync can do with one cluster. Authentication, connections and API paths are details of this room.
@@ -113,3 +112,110 @@ export type ScaleAnswer =
   | { readonly kind: "applied"; readonly resourceVersion: string; readonly generation?: number }
   | { readonly kind: "conflict" | "refused"; readonly failure: ApiFailure }
   | { readonly kind: "unsent" | "unclear"; readonly failure: ApiFailure };
+
+/** Which autoscalers to read. */
+export interface SpecRequest {
+  readonly kinds: readonly SpecKind[];
+  /** One LIST of the whole cluster, or one for each namespace. */
+  readonly namespaces: readonly Namespace[] | "all";
+  readonly knownVersion: (uid: string) => string | undefined;
+  /** Wall time for all calls together. */
+  readonly budgetMs: number;
+}
+
+/** The answer of one LIST. A failure says nothing of the objects: they may be there, changed or gone. */
+export interface SpecListing {
+  readonly kind: SpecKind;
+  /** Absent: the whole cluster. */
+  readonly namespace?: Namespace;
+  /** The namespaces that a LIST of the whole cluster leaves out. It says nothing of their objects. */
+  readonly without?: ReadonlySet<string>;
+  readonly outcome:
+    | { readonly kind: "listed"; readonly objects: readonly SpecObject[]; readonly unread?: readonly UnreadObject[] }
+    | { readonly kind: "failed"; readonly failure: ApiFailure };
+}
+
+/** An object that is in the cluster and could not be read, while the others of its LIST could. */
+export interface UnreadObject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly message: string;
+}
+
+export interface ListedSpecs {
+  readonly listings: readonly SpecListing[];
+  readonly calls: number;
+  readonly bytes: number;
+}
+
+/** An object that holds the spec of an autoscaler, as a LIST has it. */
+export interface SpecObject extends SeenObject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** 0 for an object without one. */
+  readonly generation: number;
+  /** True while a finalizer keeps a deleted object. */
+  readonly deleting: boolean;
+  /** The field manager of the last change beside the status. */
+  readonly changedBy?: string;
+  /** Of a PodAutoscaler: the last other program or person that wrote its status. No controller follows it. */
+  readonly statusEdit?: { readonly manager: string; readonly atMs: number };
+  /** As the LIST has it; absent where the object has none. It is not remembered. */
+  readonly status?: Readonly<Record<string, unknown>>;
+  /** The manifest as JSON text, without what the API server adds. Absent where the object has the resourceVersion that the caller knows. */
+  readonly manifest?: string;
+}
+
+/** What a sync remembers of an object that it has read. */
+export interface SeenObject {
+  readonly resourceVersion: string;
+  /** The last other program that wrote the status: a controller that follows this object. */
+  readonly statusBy?: { readonly manager: string; readonly atMs: number };
+}
+
+/** The object whose status is written, or that an Event is about. */
+export interface UpdatedObject {
+  readonly of: SpecKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** As the LIST has it. */
+  readonly resourceVersion: string;
+}
+
+/** What is written back to a cluster for people to read. No decision depends on it. */
+export type ObjectUpdate =
+  | {
+      readonly kind: "status";
+      readonly about: UpdatedObject;
+      readonly status: Readonly<Record<string, unknown>>;
+      /** Fields of the status that the definition of an earlier release does not have. */
+      readonly newer?: readonly string[];
+    }
+  | { readonly kind: "event"; readonly about: UpdatedObject; readonly event: NewEvent };
+
+export interface NewEvent {
+  /** Its name is made from it. */
+  readonly id: string;
+  /** Another text for each time that it happened; the same text when it is sent again. */
+  readonly occurrence: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly note: string;
+  readonly atMs: number;
+}
+
+export interface WriteBackLimits {
+  /** Wall time of all updates together. */
+  readonly budgetMs: number;
+  /** Most requests. */
+  readonly callsMax: number;
+}
+
+/** How many updates were written, failed, or were left out for want of time, room or rights. */
+export interface WriteBackCounts {
+  readonly written: number;
+  readonly failed: number;
+  readonly left: number;
+}

@@ -1,22 +1,20 @@
 import { TidemarkError } from "../model/errors.ts";
 import { proxyName } from "../model/metric-source.ts";
 import type { ClusterRecord, ConnectionRecord } from "../model/records.ts";
-import type { Access } from "./access/access.ts";
+import { type Access, NOTHING_TRUSTED, type Trusted } from "./access/access.ts";
 import type { EksDescription } from "./access/eks-description.ts";
-import { NOTHING_TRUSTED, type Trusted } from "./access/trusted.ts";
 import type { ClusterClient, ServiceAnswer, ServiceRequest } from "./cluster-client.ts";
-import { apiDiscovery } from "./discovery.ts";
-import { fieldManagerOf } from "./field-manager.ts";
+import { apiDiscovery, segment } from "./discovery.ts";
+import { fieldManagerOf } from "./read/scale.ts";
 import { objectWriter } from "./objects/write-back.ts";
 import { newMemory } from "./observe/memory.ts";
 import { observe } from "./observe/observe.ts";
-import { segment } from "./paths.ts";
 import { askRecommender } from "./recommender.ts";
 import { type ApiSession, putScaleWithin, readScaleWithin } from "./scale.ts";
 import { listSpecs } from "./specs/list-specs.ts";
 import { fairGate } from "./transport/fair-gate.ts";
 import { sameCluster } from "./transport/same-cluster.ts";
-import { OF_THE_MACHINE, type Surroundings } from "./transport/surroundings.ts";
+import { OF_THE_MACHINE, type Surroundings } from "./transport/exchange.ts";
 import { apiTransport, type OnDated, type Transport } from "./transport/transport.ts";
 
 export interface ConnectOptions {

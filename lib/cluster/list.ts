@@ -1,15 +1,13 @@
 import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
-import { PAGE_BYTES, pageSizes } from "./page-sizes.ts";
+import { PAGE_BYTES, pageSizes, type UnchangedItems } from "./list-memory.ts";
 import { asName, asObject, asText } from "../model/read/json.ts";
 import { MAX_ANSWER_BYTES, MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
 import { ANSWER_TOO_LARGE } from "./transport/failure.ts";
 import type { ApiRequest } from "./transport/send.ts";
 import type { JsonObject, Transport } from "./transport/transport.ts";
-import type { UnchangedItems } from "./unchanged-items.ts";
-import type { KnownItems } from "./wire/kept-parts.ts";
-import type { WireKind } from "./wire/message.ts";
+import type { KnownItems, WireKind } from "./wire/message.ts";
 
 export interface ListOf<Item> {
   readonly path: string;

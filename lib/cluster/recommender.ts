@@ -7,7 +7,7 @@ import { foreignText } from "../model/foreign-text.ts";
 import type { Answer, RecommenderReply } from "../model/observation.ts";
 import { asCount, asList, asObject, asText, type Json } from "../model/read/json.ts";
 import type { Recommender, RecommenderTls } from "../model/spec-watermark.ts";
-import type { Trusted } from "./access/trusted.ts";
+import type { Trusted } from "./access/access.ts";
 import { bareHost, foreignLookup, isOwnHost } from "./reachable.ts";
 import { MAX_RECOMMENDER_BYTES, RECOMMENDER_TIMEOUT_MS } from "./request-limits.ts";
 

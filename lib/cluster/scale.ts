@@ -2,12 +2,10 @@ import type { Namespace } from "../model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../model/observation.ts";
 import type { TargetRef } from "../model/spec-common.ts";
 import type { ScaleAnswer, ScaleWrite } from "./cluster-client.ts";
-import type { Discovery, KindPath } from "./discovery.ts";
-import { isBuiltIn } from "./discovery.ts";
-import { objectPath, scalePath } from "./paths.ts";
+import { type Discovery, type KindPath, isBuiltIn, objectPath, scalePath } from "./discovery.ts";
 import { readScale, readWorkloadScale } from "./read/scale.ts";
 import { type CallBudget, callBudget } from "./transport/budget.ts";
-import type { Surroundings } from "./transport/surroundings.ts";
+import type { Surroundings } from "./transport/exchange.ts";
 import type { JsonObject, Transport, WriteAnswer } from "./transport/transport.ts";
 
 /** What every call to the API server of one cluster needs. */

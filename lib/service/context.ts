@@ -1,5 +1,4 @@
-import type { CheckedConnection } from "../cluster/check/checked-connection.ts";
-import type { ConnectionReport } from "../cluster/check/report.ts";
+import type { CheckedConnection, ConnectionReport } from "../cluster/check/report.ts";
 import type { Rights } from "../model/access.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { CheckedSource } from "../source-client/check-source.ts";

@@ -1,5 +1,4 @@
-import type { WantedWorkload } from "../cluster/check/checked-connection.ts";
-import type { ConnectionReport } from "../cluster/check/report.ts";
+import type { WantedWorkload, ConnectionReport } from "../cluster/check/report.ts";
 import type { KindCount } from "../manifest/passed-over.ts";
 import type { Validation } from "../model/validation.ts";
 import type { Grant, Role } from "../model/access.ts";

@@ -1,9 +1,8 @@
 import * as z from "zod";
-import { pemData, bearerToken, faultText, filled, headerText } from "../cluster/access/secret-fields.ts";
+import { pemData, bearerToken, faultText, filled, headerText, readSecretText } from "../cluster/access/secret-text.ts";
 import { cached, type Cached } from "../cluster/access/cached.ts";
 import { fits, isCertificates } from "../cluster/access/checked-access.ts";
 import { SECRET_TTL_MS } from "../cluster/request-limits.ts";
-import { readSecretText } from "../cluster/access/secret-text.ts";
 import { TidemarkError } from "../model/errors.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import type { MetricSourceRecord, SecretAuth } from "../model/metric-source.ts";

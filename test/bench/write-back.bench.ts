@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Table from "cli-table3";
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
+import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
 import { connect } from "../../lib/cluster/connect.ts";
-import type { ObjectUpdate } from "../../lib/cluster/objects/object-update.ts";
+import type { ObjectUpdate } from "../../lib/cluster/cluster-client.ts";
 import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";

@@ -1,4 +1,4 @@
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
+import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
 import { clusterClients } from "../../lib/cluster/clients.ts";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";

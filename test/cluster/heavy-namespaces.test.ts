@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ClusterClient, ObservedCluster, Watched } from "../../lib/cluster/cluster-client.ts";
-import { heaviest } from "../../lib/cluster/observe/heavy-namespaces.ts";
+import { heaviest } from "../../lib/cluster/observe/scopes.ts";
 import { HEAVY_BYTES, HEAVY_LOOKS } from "../../lib/cluster/request-limits.ts";
 import { namespace } from "../../lib/model/ids.ts";
 import { partsOf } from "../answers.ts";

@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ListOf, list } from "../../lib/cluster/list.ts";
-import { readPod } from "../../lib/cluster/read/pods.ts";
+import { readPod, POD_LIST } from "../../lib/cluster/read/pods.ts";
 import type { CallBudget } from "../../lib/cluster/transport/budget.ts";
 import type { Transport } from "../../lib/cluster/transport/transport.ts";
-import { type KeptLists, keptLists } from "../../lib/cluster/unchanged-items.ts";
+import { type KeptLists, keptLists } from "../../lib/cluster/list-memory.ts";
 import { decodeAnswer } from "../../lib/cluster/wire/answer.ts";
 import { decodeJson } from "../../lib/cluster/wire/decode-json.ts";
-import { POD_LIST } from "../../lib/cluster/wire/pods.ts";
 import { asObject, asText } from "../../lib/model/read/json.ts";
 import { published } from "./wire/published.ts";
 

@@ -1,8 +1,7 @@
 import { beforeAll, expect, inject, it } from "vitest";
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
+import type { ClusterClient, ObjectUpdate, UpdatedObject } from "../../lib/cluster/cluster-client.ts";
 import { connect } from "../../lib/cluster/connect.ts";
-import type { ObjectUpdate, UpdatedObject } from "../../lib/cluster/objects/object-update.ts";
 import { clusterName, namespace } from "../../lib/model/ids.ts";
 import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
 import { type ApiCalls, apiCalls } from "../control-plane/api-calls.ts";

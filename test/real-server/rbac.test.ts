@@ -1,5 +1,5 @@
 import { beforeAll, expect, inject, it } from "vitest";
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
+import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
 import { checkConnection } from "../../lib/cluster/check/check-connection.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { MANIFESTS, type Workload } from "./objects.ts";

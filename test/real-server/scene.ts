@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
+import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { Connection } from "../../lib/model/records.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { NOTHING_TRUSTED } from "../../lib/cluster/access/trusted.ts";
+import { NOTHING_TRUSTED } from "../../lib/cluster/access/access.ts";
 import { connect } from "../../lib/cluster/connect.ts";
 import { newLogger, powertoolsReporter } from "../../lib/report/reporter.ts";
 import { openService } from "../../lib/service/open.ts";

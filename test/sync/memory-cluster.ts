@@ -1,6 +1,5 @@
-import type { ClusterClient, Observed, ScaleAnswer, Watched } from "../../lib/cluster/cluster-client.ts";
+import type { ClusterClient, Observed, ScaleAnswer, Watched, SpecListing, SpecRequest } from "../../lib/cluster/cluster-client.ts";
 import { specObject } from "../../lib/cluster/specs/list-specs.ts";
-import type { SpecListing, SpecRequest } from "../../lib/cluster/specs/spec-listing.ts";
 import type { Namespace } from "../../lib/model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../../lib/model/observation.ts";
 import type { RivalLook } from "../../lib/model/rival-state.ts";

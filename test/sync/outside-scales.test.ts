@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readRival } from "../../lib/cluster/read/rival-status.ts";
+import { readRival } from "../../lib/cluster/observe/rival-kinds.ts";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";

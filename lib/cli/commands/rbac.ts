@@ -1,6 +1,5 @@
-import { type AccessEntry, accessEntryText } from "../../cluster/rights/access-entry.ts";
-import { type RbacOptions, rbacText, sourceRbacText } from "../../cluster/rights/rbac-text.ts";
-import { readScalableKind } from "../../cluster/rights/scalable-kind.ts";
+import { type AccessEntry, accessEntryText, type RbacOptions, rbacText, sourceRbacText } from "../../cluster/rights/rbac-text.ts";
+import { readScalableKind } from "../../cluster/rights/rules.ts";
 import { eksFault } from "../../model/eks.ts";
 import { block } from "../../report/printed.ts";
 import { chooseTarget, type TargetOptions } from "../select/command-target.ts";

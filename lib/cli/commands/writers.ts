@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import * as z from "zod";
-import { isOfTidemark } from "../../cluster/field-manager.ts";
+import { isOfTidemark } from "../../cluster/read/scale.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import { lines } from "../../report/printed.ts";

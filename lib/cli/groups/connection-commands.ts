@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/scalable-kind.ts";
+import { readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/rules.ts";
 import { type AddOptions, clusterChange, newCluster } from "../options/cluster-options.ts";
 import { repeatable, withPlace, withTarget } from "../options/command-options.ts";
 import type { TargetOptions } from "../select/command-target.ts";

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Access } from "./access.ts";
 import type { AccessParts } from "./kubeconfig-text.ts";
-import { serverUrl } from "./server-url.ts";
+import { serverUrl } from "../reachable.ts";
 
 export interface CheckedOptions {
   readonly refuse: (why: string) => Error;

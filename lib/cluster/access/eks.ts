@@ -10,7 +10,7 @@ import { type Cached, cached } from "./cached.ts";
 import { isCertificates } from "./checked-access.ts";
 import { describeEks, type EksDescription } from "./eks-description.ts";
 import { type AwsCredentials, eksToken } from "./eks-token.ts";
-import { serverUrl } from "./server-url.ts";
+import { serverUrl } from "../reachable.ts";
 
 type EksConnection = Extract<Connection, { kind: "eks" }>;
 

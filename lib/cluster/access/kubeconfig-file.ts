@@ -4,11 +4,10 @@ import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 import { TidemarkError } from "../../model/errors.ts";
 import { foreignText } from "../../model/foreign-text.ts";
 import { KUBECONFIG_TTL_MS } from "../request-limits.ts";
-import type { Access, Credentials } from "./access.ts";
+import type { Access, Credentials, KubeconfigFile, Trusted } from "./access.ts";
 import { cached } from "./cached.ts";
 import { readSecretText } from "./secret-text.ts";
-import { serverUrl } from "./server-url.ts";
-import type { KubeconfigFile } from "./trusted.ts";
+import { serverUrl } from "../reachable.ts";
 
 /**
  * Access by a kubeconfig file of the user, as kubectl uses it, with the programs and files that it names. Only the embedded run uses this file, and only this file loads the library
@@ -107,3 +106,6 @@ const credentialsFrom = (options: RequestOptions, user: User): Credentials => {
 };
 
 const text = (pem: NonNullable<RequestOptions["cert" | "key" | "ca"]>): string => String(Array.isArray(pem) ? pem.map(String).join("\n") : pem);
+
+/** For the embedded run, where kubeconfig and manifests belong to the user of the machine. No function imports this file. */
+export const ON_THIS_MACHINE: Trusted = { files: true, ownAddresses: true, kubeconfigFile: kubeconfigFileAccess };

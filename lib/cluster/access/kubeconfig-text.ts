@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { percentEncoded } from "../../model/percent-encoding.ts";
 import type { Access, Credentials } from "./access.ts";
-import { bearerToken, faultText, filled, headerText, pemData } from "./secret-fields.ts";
+import { bearerToken, faultText, filled, headerText, pemData } from "./secret-text.ts";
 
 /** Makes an access of the parts of a secret: the error of a refusal, and the checked access. */
 export interface SecretParts {

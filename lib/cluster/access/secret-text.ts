@@ -1,3 +1,5 @@
+import * as z from "zod";
+
 /** Limit of Secrets Manager. A longer text is refused before it is parsed. */
 const TEXT_BYTES_MAX = 65_536;
 
@@ -38,4 +40,81 @@ const yamlOf = async (text: string): Promise<SecretReading> => {
     // The text is nested deeper than the stack allows, or has an alias without an anchor.
     return unreadable("it is nested too deeply, or an alias in it has no anchor");
   }
+};
+
+/** Removes line breaks inside base64, like every reader of kubeconfigs. */
+const unwrapped = (data: string): string => data.replace(/\s/g, "");
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Text in base64, such as the PEM of a certificate or key. */
+export const pemData = z
+  .string()
+  .transform(unwrapped)
+  .refine((data) => data !== "" && BASE64.test(data), "must be base64")
+  .transform((data) => Buffer.from(data, "base64").toString("utf8"));
+
+/** A token, without the line break at the end of token files. A token that is not valid in a header is refused here, with the name of its field, and not by the first call. */
+export const bearerToken = z
+  .string()
+  .transform((token) => token.trim())
+  .refine((token) => /^[!-~]+$/.test(token), "must be printable ASCII without blanks, and not empty");
+
+/** A value that is valid in a header. */
+export const headerText = z
+  .string()
+  .transform((text) => text.trim())
+  .refine((text) => /^[ -~]+$/.test(text), "must be printable ASCII, and not empty");
+
+export const filled = z.string().min(1, "must not be empty");
+
+/** Fields that a message may name, because they belong to the format. Any other name in a broken secret may be a part of its token. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["exec", "would run a program"],
+  ["auth-provider", "would run a program or read a file"],
+  ["auth-provider-config", "would run a program or read a file"],
+  ["cmd-path", "would run a program"],
+  ["tokenFile", "would read a file"],
+  ["token-file", "would read a file"],
+  ["certificate-authority", "would read a file: give certificate-authority-data"],
+  ["client-certificate", "would read a file: give client-certificate-data"],
+  ["client-key", "would read a file: give client-key-data"],
+  ["proxy-url", "is not supported: the server must be reached directly"],
+]);
+
+/** Why a field that is not allowed is refused. Only fields of the format are named. */
+const unknownWords = (keys: readonly string[]): string => {
+  const known = keys.find((key) => WORDS.has(key));
+  return known === undefined ? "has a field that is not allowed" : `has "${known}", which ${WORDS.get(known)}`;
+};
+
+/** A path such as "users[0].user.token". It has only names of the format and positions, never names of the content. */
+const pathText = (path: readonly PropertyKey[]): string => {
+  const text = path.map((part) => (typeof part === "number" ? `[${part}]` : FORMAT_NAME.test(String(part)) ? `.${String(part)}` : ".…")).join("");
+  return text === "" ? "it" : text.replace(/^\./, "");
+};
+const FORMAT_NAME =
+  /^(?:apiVersion|kind|preferences|current-context|clusters|users|contexts|name|cluster|user|context|namespace|server|certificate-authority-data|tls-server-name|insecure-skip-tls-verify|disable-compression|token|client-certificate-data|client-key-data|username|password|as|as-uid|as-groups|as-user-extra|caData|clientCertData|clientKeyData|serverName|url|value)$/;
+
+/** The first fault of a secret: its position, and what is expected there. It quotes nothing of the content. */
+export const faultText = ({ issues }: z.ZodError): string => {
+  const dangerous = issues.find((issue) => issue.code === "unrecognized_keys" && issue.keys.some((key) => WORDS.has(key)));
+  const issue = dangerous ?? issues[0];
+  if (issue === undefined) return "it cannot be read";
+  return `${pathText(issue.path)} ${expectation(issue)}`;
+};
+
+const expectation = (issue: z.core.$ZodIssue): string => {
+  if (issue.code === "unrecognized_keys") return unknownWords(issue.keys);
+  if (issue.code === "invalid_type") return `must be ${EXPECTED[issue.expected] ?? "of another type"}`;
+  // Messages of this file. Messages of the library are not used, because they may quote the value.
+  return issue.code === "custom" || issue.code === "too_small" ? issue.message : "has a value that is not allowed";
+};
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: "text",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  boolean: "true or false",
+  nonoptional: "given",
 };

@@ -8,8 +8,7 @@ import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";
 import { checkedAccess } from "./checked-access.ts";
 import { kubeconfigTextAccess, type SecretParts } from "./kubeconfig-text.ts";
-import { bearerToken, faultText, filled, pemData } from "./secret-fields.ts";
-import { readSecretText } from "./secret-text.ts";
+import { bearerToken, faultText, filled, pemData, readSecretText } from "./secret-text.ts";
 import { storedSecret } from "./stored-secret.ts";
 
 type SecretConnection = Extract<Connection, { kind: "secret" }>;

@@ -7,16 +7,13 @@ import { accessFor, type ConnectOptions } from "../connect.ts";
 import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../request-limits.ts";
 import { RBAC_GROUP } from "../rights/rbac-text.ts";
 import type { ScalableKind } from "../rights/rules.ts";
-import { type Asker, asker } from "./ask.ts";
-import { checkKinds, checkOthers, checkPods, checkSpecs, checkStatus, checkWorkload, type RightsContext } from "./check-resources.ts";
-import type { CheckedConnection } from "./checked-connection.ts";
-import { type CheckedPoint, type ConnectionReport, failed, passed, reportOf, skipped, warning } from "./report.ts";
-import { rightsAsker, type Right, rightText } from "./rights.ts";
+import { type Asker, asker, rightsAsker, type Right, rightText } from "./ask.ts";
+import { checkKinds, checkOthers, checkPods, checkSpecs, checkStatus, checkWorkload, type RightsContext, findTargetKinds } from "./check-resources.ts";
+import { type CheckedConnection, type CheckedPoint, type ConnectionReport, failed, passed, reportOf, skipped, warning } from "./report.ts";
 import { checkIdentity, checkServer, checkUser } from "./server.ts";
-import { findTargetKinds } from "./target-kinds.ts";
 import { POD_METRICS } from "../../sources/resource.ts";
-import { newestOf } from "../observe/list-base.ts";
-import { inNamespace } from "../paths.ts";
+import { newestOf } from "../observe/pods.ts";
+import { inNamespace } from "../discovery.ts";
 
 /**
  * Looks at a cluster as a sync connects to it: the same credentials, addresses and TLS. It changes nothing: it reads, and asks the reviews of the API which rights it has. Never

@@ -1,11 +1,13 @@
 import type { SpecKind } from "../../model/spec-kinds.ts";
-import { BUILT_IN_KINDS, customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind, STATUS_RULES } from "../rights/rules.ts";
-import { builtInPath } from "../discovery.ts";
-import { listPath } from "../paths.ts";
-import type { Asker } from "./ask.ts";
-import type { WantedWorkload } from "./checked-connection.ts";
-import { type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";
-import { type AskRight, type Right, type RightAnswer, rightText } from "./rights.ts";
+import { BUILT_IN_KINDS, customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind, STATUS_RULES, readScalableKind } from "../rights/rules.ts";
+import { builtInPath, listPath, isBuiltIn, type Target, inNamespace, segment } from "../discovery.ts";
+import { type Asker, type AskRight, type Right, type RightAnswer, rightText } from "./ask.ts";
+import { type WantedWorkload, type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";
+import { groupOf } from "../../model/spec-common.ts";
+import { foreignText } from "../../model/foreign-text.ts";
+import { isObject } from "../../model/is-object.ts";
+import { asObject, asText } from "../../model/read/json.ts";
+import { CHECK_KINDS_MAX, CHECK_NAMESPACES_MAX, CHECK_OBJECTS_MAX } from "../request-limits.ts";
 
 export interface RightsContext {
   readonly askRight: AskRight;
@@ -26,7 +28,7 @@ interface AskedRight {
 const rightsOf = (rules: readonly RbacRule[]): readonly Right[] =>
   rules.flatMap(({ group, resources, verbs }) => resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb }))));
 
-const nameOf = (group: string, resource: string): string => (group === "" ? resource : `${resource}.${group}`);
+const resourceName = (group: string, resource: string): string => (group === "" ? resource : `${resource}.${group}`);
 
 /** Asks for every right of the rules in parallel. */
 const askAll = (askRight: AskRight, rights: readonly Right[]): Promise<readonly AskedRight[]> =>
@@ -42,7 +44,7 @@ export const checkKinds = async ({ askRight, kinds, fix }: RightsContext): Promi
   const kindChecks = await Promise.all(
     [...BUILT_IN_KINDS, ...kinds].map(async ({ group, plural }) => {
       const own = rightsOf(rules).filter((right) => right.group === group && (right.resource === plural || right.resource === `${plural}/scale`));
-      return { check: nameOf(group, plural), missing: missingOf(await askAll(askRight, own)) };
+      return { check: resourceName(group, plural), missing: missingOf(await askAll(askRight, own)) };
     }),
   );
   const anyWorks = kindChecks.some(({ missing }) => missing.every(({ answer }) => answer.kind === "unknown"));
@@ -52,7 +54,7 @@ export const checkKinds = async ({ askRight, kinds, fix }: RightsContext): Promi
   });
 };
 
-export const ASK_AGAIN = "check again: the API server did not answer the question";
+const ASK_AGAIN = "check again: the API server did not answer the question";
 
 const missingOf = (rights: readonly AskedRight[]): readonly AskedRight[] => rights.filter(({ answer }) => answer.kind !== "allowed");
 
@@ -84,7 +86,7 @@ export const checkOthers = async ({ askRight, groups, specKinds, fix }: RightsCo
   const rights = rightsOf(OBSERVE_RULES).filter(({ resource }) => BESIDE.includes(resource) && !isRead.has(resource));
   return Promise.all(
     rights.map(async (right) => {
-      const check = nameOf(right.group, right.resource);
+      const check = resourceName(right.group, right.resource);
       if (groups !== undefined && !groups.has(right.group)) return skipped(check, "not installed, so none is looked for");
       const missing = missingOf(await askAll(askRight, [right]));
       if (missing.length === 0) return passed(check, "can be listed");
@@ -97,7 +99,7 @@ export const checkOthers = async ({ askRight, groups, specKinds, fix }: RightsCo
 export const checkSpecs = async ({ askRight, groups, specKinds, fix }: RightsContext): Promise<readonly CheckedPoint[]> =>
   Promise.all(
     specKinds.map(async ({ group, plural, kind }) => {
-      const check = nameOf(group, plural);
+      const check = resourceName(group, plural);
       if (groups !== undefined && !groups.has(group))
         return warning(check, `not installed, so that no ${kind} is read, and those that were read before hold`, INSTALL[kind]);
       const missing = missingOf(await askAll(askRight, [{ group, resource: plural, verb: "list" }]));
@@ -144,3 +146,87 @@ export const checkWorkload = async ({ ask }: Pick<Asker, "ask">, { apiVersion, k
   if (Array.isArray(items) && items.length > 0) return passed(WORKLOAD_POINT, `${what} is there`);
   return failed(WORKLOAD_POINT, `${what} is not in the cluster`, "create it first, or correct its name and namespace");
 };
+
+/** The custom resources that autoscalers name as their targets. */
+export interface TargetKinds {
+  /** Those that the server serves with a scale. */
+  readonly kinds: readonly ScalableKind[];
+  /** What is wrong with the others. */
+  readonly points: readonly CheckedPoint[];
+}
+
+interface Looked {
+  readonly groups: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly specKinds: readonly SpecKind[];
+  readonly namespaces: readonly string[] | undefined;
+  /** Targets of autoscalers that are stored. */
+  readonly targets: readonly Target[];
+}
+
+/** Finds the resource of every custom kind that a stored autoscaler names, or an object of the cluster that holds a spec. */
+export const findTargetKinds = async (asker: Asker, looked: Looked): Promise<TargetKinds> => {
+  const named = customKinds([...looked.targets, ...(await targetsInCluster(asker, looked))]);
+  const answers = await Promise.all(named.slice(0, CHECK_KINDS_MAX).map((target) => findKind(asker, looked.groups, target)));
+  const more = named.length - CHECK_KINDS_MAX;
+  const unasked = more > 0 ? [skipped("kinds", `${CHECK_KINDS_MAX} custom kinds were looked for, and not ${more} more`)] : [];
+  return {
+    kinds: answers.flatMap((answer) => ("plural" in answer ? [answer] : [])),
+    points: [...answers.flatMap((answer) => ("check" in answer ? [answer] : [])), ...unasked],
+  };
+};
+
+/** One of each group and kind: the version of a target selects nothing. */
+const customKinds = (targets: readonly Target[]): readonly Target[] => [
+  ...new Map(targets.filter((target) => !isBuiltIn(target)).map((target) => [kindName(target), target])).values(),
+];
+
+const kindName = ({ apiVersion, kind }: Target): string => {
+  const group = groupOf(apiVersion) ?? asText(apiVersion);
+  return foreignText(group === "" ? kind : `${kind}.${group}`);
+};
+
+/** The targets of the first objects that hold specs. A sync stores all of them, so that the others are among the stored ones soon. What cannot be listed has a point of its own. */
+const targetsInCluster = async ({ ask }: Asker, { specKinds, namespaces }: Looked): Promise<readonly Target[]> => {
+  const scopes = namespaces?.slice(0, CHECK_NAMESPACES_MAX) ?? [undefined];
+  const questions = specKinds.flatMap(({ group, version, plural }) =>
+    scopes.map((namespace) => ({ path: `/apis/${group}/${version}${inNamespace(namespace)}/${plural}`, resource: `${plural}.${group}` })),
+  );
+  const answers = await Promise.all(questions.map((question) => ask({ ...question, query: { limit: String(CHECK_OBJECTS_MAX) } })));
+  return answers.flatMap((answer) => (answer.kind === "answered" ? objectsIn(answer.reply.body["items"]).flatMap(targetOf) : []));
+};
+
+const targetOf = (object: Readonly<Record<string, unknown>>): readonly Target[] => {
+  const { apiVersion, kind } = asObject(asObject(object["spec"])["scaleTargetRef"]);
+  return typeof kind === "string" && typeof apiVersion === "string" ? [{ apiVersion, kind }] : [];
+};
+
+const objectsIn = (items: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(items) ? items.filter(isObject) : []);
+
+/** The resource of a kind, in the first version of its group that has it, as a sync looks for it. */
+const findKind = async ({ ask }: Asker, groups: Looked["groups"], target: Target): Promise<ScalableKind | CheckedPoint> => {
+  const check = kindName(target);
+  const group = groupOf(target.apiVersion) ?? "";
+  if (groups === undefined) return warning(check, "unknown: the list of API groups cannot be read", ASK_AGAIN);
+  for (const version of groups.get(group) ?? []) {
+    const answer = await ask({ path: `/apis/${segment(group)}/${segment(version)}`, resource: "apiresources" });
+    if (answer.kind === "failed" && answer.failure.code !== 404) return warning(check, `unknown: ${answer.failure.message}`, ASK_AGAIN);
+    const resources = answer.kind === "failed" ? [] : objectsIn(answer.reply.body["resources"]);
+    const plural = pluralOf(resources, target.kind);
+    if (plural !== undefined) return scalable(resources, { group, plural }) ?? warning(check, NO_SCALE, GIVE_SCALE);
+  }
+  return warning(check, "not served: the autoscalers that name it hold", "install its definition, or correct the scaleTargetRef that names it");
+};
+
+const NO_SCALE = "it has no scale: the autoscalers that name it hold";
+const GIVE_SCALE = "give its definition the subresource scale, or name another target";
+
+type Resources = readonly Readonly<Record<string, unknown>>[];
+
+const pluralOf = (resources: Resources, wanted: string): string | undefined => {
+  const served = resources.find(({ kind, name }) => kind === wanted && !asText(name).includes("/"));
+  return served && asText(served["name"]);
+};
+
+/** Words of the cluster become a part of a command (`fix`), so that a text of another form is no kind. */
+const scalable = (resources: Resources, { group, plural }: ScalableKind): ScalableKind | undefined =>
+  resources.some(({ name }) => name === `${plural}/scale`) ? readScalableKind(`${group}/${plural}`) : undefined;

@@ -1,4 +1,4 @@
-import type { NewEvent, UpdatedObject } from "./object-update.ts";
+import type { NewEvent, UpdatedObject } from "../cluster-client.ts";
 
 /** What becomes of one event. */
 export type Correlated =

@@ -3,7 +3,7 @@ import type { Answer, ApiFailure, MetricValue, PodMetrics } from "../../model/ob
 import type { MetricQuery } from "../../model/query.ts";
 import { type MetricRequest, readValues, valuesReader } from "../../sources/source.ts";
 import { answererOf } from "../../sources/sources.ts";
-import { inNamespace, segment } from "../paths.ts";
+import { inNamespace, segment } from "../discovery.ts";
 import { unknownKind } from "../read/scale.ts";
 import { MAX_METRIC_BYTES } from "../request-limits.ts";
 import type { CallBudget } from "../transport/budget.ts";

@@ -12,7 +12,7 @@ import {
   SLOW_TTL_MS,
 } from "../request-limits.ts";
 import type { CallBudget } from "../transport/budget.ts";
-import type { Surroundings } from "../transport/surroundings.ts";
+import type { Surroundings } from "../transport/exchange.ts";
 
 /**
  * What is asked for only one namespace: metrics of its adapters, scales that no LIST has. Each namespace has a share of the calls and bytes of the sync, and its time is measured, so that

@@ -2,12 +2,10 @@ import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure, MonitorReading } from "../../model/observation.ts";
 import { asName, asObject, asText } from "../../model/read/json.ts";
 import type { Watched } from "../cluster-client.ts";
-import type { KindPath } from "../discovery.ts";
+import { type KindPath, listPath } from "../discovery.ts";
 import { passedOverFailure } from "../list.ts";
-import { listPath } from "../paths.ts";
 import type { CallBudget } from "../transport/budget.ts";
-import { lateLists, listScope } from "./heavy-namespaces.ts";
-import { covers, type Scope, scopesFor } from "./scopes.ts";
+import { lateLists, listScope, covers, type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 
 const MONITORS: KindPath = { base: "/apis/datadoghq.com/v1alpha1", plural: "datadogmonitors", resource: "datadogmonitors.datadoghq.com" };

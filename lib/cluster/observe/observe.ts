@@ -8,7 +8,7 @@ import type { ApiSession } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
 import { askList } from "./ask.ts";
 import { newFlows } from "./flows.ts";
-import { heaviest, looksPerPod } from "./heavy-namespaces.ts";
+import { heaviest, looksPerPod } from "./scopes.ts";
 import type { Memory } from "./memory.ts";
 import { type Monitors, observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";

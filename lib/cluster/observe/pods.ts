@@ -5,15 +5,12 @@ import type { MetricQuery } from "../../model/query.ts";
 import { asObject, asText } from "../../model/read/json.ts";
 import type { Asking } from "../../sources/source.ts";
 import { isTooLarge, type Listed, passedOverFailure } from "../list.ts";
-import { inNamespace, segment } from "../paths.ts";
-import { readPod } from "../read/pods.ts";
+import { inNamespace, segment } from "../discovery.ts";
+import { readPod, POD_LIST, POD_METRICS_LIST } from "../read/pods.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { JsonObject } from "../transport/transport.ts";
 import type { WireKind } from "../wire/message.ts";
-import { POD_LIST, POD_METRICS_LIST } from "../wire/pods.ts";
-import { listScope } from "./heavy-namespaces.ts";
-import { forgetVersion, listBase } from "./list-base.ts";
-import { covers, type Scope, scopesFor } from "./scopes.ts";
+import { listScope, covers, type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 
 /** The answers by namespace. A namespace that was not requested is absent, and a heavy one until it is read. */
@@ -204,4 +201,26 @@ const listInto = <Item>(
     },
     observing.budget,
   );
+};
+
+/** The newest version of a group that both sides know. */
+export const newestOf = (known: readonly string[], served: readonly string[]): string | undefined =>
+  known.find((version) => served.includes(version));
+
+/**
+ * The path of the newest served version of a group whose objects are listed. Discovery is asked once for a warm client. While discovery fails or shows no such group the oldest version is
+ * asked, so that a missing API fails with the answer of its server.
+ */
+const listBase = async ({ session, budget, memory }: Observing, group: string, versions: readonly string[]): Promise<string> => {
+  const known = memory.metricVersions.get(group);
+  if (known !== undefined) return `/apis/${group}/${known}`;
+  const served = await session.discovery.groupVersions(group, budget);
+  const newest = served.kind === "found" ? newestOf(versions, served.value) : undefined;
+  if (newest !== undefined) memory.metricVersions.set(group, newest);
+  return `/apis/${group}/${newest ?? versions.at(-1)}`;
+};
+
+/** Forgets the version after a 404: its server was replaced by one of another version. Discovery is asked again. */
+const forgetVersion = ({ session, memory }: Observing, group: string): void => {
+  if (memory.metricVersions.delete(group)) session.discovery.forget(group);
 };

@@ -4,7 +4,7 @@ import type { Watched } from "../cluster-client.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { askEach } from "./ask.ts";
 import { TENANT_OVER_SHARE } from "./flows.ts";
-import { QUESTIONS } from "./heavy-namespaces.ts";
+import { QUESTIONS } from "./scopes.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
 import { type Observing, type Scales, targetKey } from "./workloads.ts";
 

@@ -3,18 +3,16 @@ import type { ApiFailure, ScaleReading } from "../../model/observation.ts";
 import { asObject } from "../../model/read/json.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import type { ObserveLimits, Watched } from "../cluster-client.ts";
-import { isBuiltIn, type KindPath } from "../discovery.ts";
+import { isBuiltIn, type KindPath, listPath } from "../discovery.ts";
 import { passedOverFailure } from "../list.ts";
-import { listPath } from "../paths.ts";
 import { readWorkloadScale } from "../read/scale.ts";
 import { LIST_WINS_FROM, PAGE_LIMIT } from "../request-limits.ts";
 import { type ApiSession, readScaleAt, readTargetScale } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { WORKLOAD_LISTS } from "../wire/workloads.ts";
 import type { Flows } from "./flows.ts";
-import { listScope } from "./heavy-namespaces.ts";
+import { listScope, covers, type Scope, scopesFor } from "./scopes.ts";
 import type { Memory } from "./memory.ts";
-import { covers, type Scope, scopesFor } from "./scopes.ts";
 
 /** The scales by `targetKey`. */
 export type Scales = ReadonlyMap<string, ScaleReading>;

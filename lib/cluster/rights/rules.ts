@@ -103,3 +103,13 @@ export const customKindRules = (kinds: readonly ScalableKind[]): { readonly obse
 function perGroup(kinds: readonly ScalableKind[], resource: (kind: ScalableKind) => string, verbs: readonly string[]): readonly RbacRule[] {
   return [...Map.groupBy(kinds, ({ group }) => group)].map(([group, members]) => ({ group, resources: members.map(resource), verbs }));
 }
+
+const KIND = /^([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)\/([a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/;
+
+export const SCALABLE_KIND_WORDS = "give the API group and the plural of a custom resource, such as argoproj.io/rollouts";
+
+/** Reads "argoproj.io/rollouts"; undefined for any other text. */
+export const readScalableKind = (text: string): ScalableKind | undefined => {
+  const [, group, plural] = KIND.exec(text) ?? [];
+  return group === undefined || plural === undefined ? undefined : { group, plural };
+};

@@ -4,17 +4,15 @@ import { asCount, asList, asName, asObject, asText, type Json } from "../../mode
 import { readTime } from "../../model/read/time.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import type { SpecKind } from "../../model/spec-kinds.ts";
-import type { KindPath } from "../discovery.ts";
-import { fieldManagerOf, isOfTidemark } from "../field-manager.ts";
+import { type KindPath, listPath } from "../discovery.ts";
+import { fieldManagerOf, isOfTidemark } from "../read/scale.ts";
 import { passedOverFailure } from "../list.ts";
-import { listScope } from "../observe/heavy-namespaces.ts";
+import { listScope, covers, type Scope } from "../observe/scopes.ts";
 import type { Memory } from "../observe/memory.ts";
-import { covers, type Scope } from "../observe/scopes.ts";
-import { listPath } from "../paths.ts";
 import { MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
 import type { ApiSession } from "../scale.ts";
 import { type CallBudget, callBudget } from "../transport/budget.ts";
-import type { ListedSpecs, SeenObject, SpecListing, SpecObject, SpecRequest } from "./spec-listing.ts";
+import type { ListedSpecs, SeenObject, SpecListing, SpecObject, SpecRequest } from "../cluster-client.ts";
 
 /**
  * Lists the objects that hold specs: one LIST for each kind, or for each kind and namespace. Each goes to the store of the API server (no resourceVersion), so that no answer is older than

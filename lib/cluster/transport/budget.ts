@@ -1,5 +1,5 @@
 import type { ApiFailure } from "../../model/observation.ts";
-import { heldPartsMax } from "../wire/kept-parts.ts";
+import { heldPartsMax } from "../wire/message.ts";
 
 /** The calls, bytes and time that one observation may still use. Every call takes from it, also repeats. */
 export interface CallBudget {

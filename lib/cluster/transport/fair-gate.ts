@@ -1,6 +1,6 @@
 import { AsyncResource } from "node:async_hooks";
 import { MAX_FLOW_CALLS, MAX_PARALLEL_CALLS, SLOW_CALL_MS } from "../request-limits.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Surroundings } from "./exchange.ts";
 
 /**
  * Bounds the reads in flight, and gives each namespace its turn (fair queuing by flow, as in API Priority and Fairness of Kubernetes). Without a flow a read is of all namespaces: it goes first.

@@ -2,12 +2,9 @@ import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
 import { MAX_RETRY_AFTER_WAITS, PUT_SOCKET_IDLE_MS, READ_SOCKET_IDLE_MS, READ_TIMEOUT_MS } from "../request-limits.ts";
 import type { CallBudget } from "./budget.ts";
-import type { Exchange } from "./exchange.ts";
+import { type Exchange, connectionPool, type Pool, type Surroundings } from "./exchange.ts";
 import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, type Subject } from "./failure.ts";
-import { bodyOf, type Formats, formats } from "./format.ts";
-import { connectionPool, type Pool } from "./pool.ts";
-import { type ApiRequest, type Send, sender } from "./send.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { bodyOf, type Formats, formats, type ApiRequest, type Send, sender } from "./send.ts";
 
 /** Calls to the API server of one cluster: one pool, a deadline for each call, failures as values. */
 export interface Transport {

@@ -2,8 +2,7 @@ import { Buffer } from "node:buffer";
 import { foreignText } from "../../model/foreign-text.ts";
 import { asObject, asText, type Json } from "../../model/read/json.ts";
 import { decodeMessage } from "./decode-message.ts";
-import { type Receiver, TooManyParts } from "./kept-parts.ts";
-import type { WireKind } from "./message.ts";
+import { type Receiver, TooManyParts, type WireKind } from "./message.ts";
 import { STATUS, UNKNOWN } from "./meta.ts";
 
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";

@@ -29,8 +29,7 @@ import {
   toTheEnd,
   unexpected,
 } from "./json-bytes.ts";
-import { keepParts, NAMED, ObjectTooLarge, type Receiver, TooManyParts, tooManyOfObject, tooManyParts } from "./kept-parts.ts";
-import type { Field, FieldType, Message } from "./message.ts";
+import { keepParts, NAMED, ObjectTooLarge, type Receiver, TooManyParts, tooManyOfObject, tooManyParts, type Field, type FieldType, type Message } from "./message.ts";
 
 /** What is read of a JSON answer. */
 export interface JsonWanted extends Receiver {

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { MAX_JSON_DEPTH, MAX_OBJECT_BYTES } from "../request-limits.ts";
-import { ObjectTooLarge } from "./kept-parts.ts";
+import { ObjectTooLarge } from "./message.ts";
 import { asciiText } from "./read-text.ts";
 
 /** Goes through the bytes of a JSON text without building its values. Throws a SyntaxError where they are none. */

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
+import { ON_THIS_MACHINE } from "../../cluster/access/kubeconfig-file.ts";
 import { connect } from "../../cluster/connect.ts";
 import { clusterName } from "../../model/ids.ts";
 import { lines } from "../../report/printed.ts";

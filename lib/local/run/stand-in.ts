@@ -1,4 +1,4 @@
-import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
+import { ON_THIS_MACHINE } from "../../cluster/access/kubeconfig-file.ts";
 import type { ClusterClient, Observed, Watched } from "../../cluster/cluster-client.ts";
 import { connect } from "../../cluster/connect.ts";
 import type { Json } from "../../fields/json.ts";

@@ -1,4 +1,4 @@
-import { serverUrl } from "../../cluster/access/server-url.ts";
+import { serverUrl } from "../../cluster/reachable.ts";
 import { eksFault } from "../../model/eks.ts";
 import { ANY_HOST, type Connection } from "../../model/records.ts";
 import { isSecretOf, secretWords } from "../../model/secret-name.ts";

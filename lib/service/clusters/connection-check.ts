@@ -1,7 +1,6 @@
 import type { ConnectionReport } from "../../cluster/check/report.ts";
 import type { Target } from "../../cluster/discovery.ts";
-import type { ScalableKind } from "../../cluster/rights/rules.ts";
-import { readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/scalable-kind.ts";
+import { type ScalableKind, readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/rules.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName } from "../../model/ids.ts";
 import type { Connection } from "../../model/records.ts";

@@ -1,6 +1,6 @@
 import type { ClusterClient, Observed } from "../../cluster/cluster-client.ts";
 import { mapYielding } from "../../cluster/map-yielding.ts";
-import { looksPerPod } from "../../cluster/observe/heavy-namespaces.ts";
+import { looksPerPod } from "../../cluster/observe/scopes.ts";
 import type { Because, Decision, Scale } from "../../model/decision.ts";
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
 import { isOfEarlierCluster } from "../../model/records.ts";

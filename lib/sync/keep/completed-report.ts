@@ -1,4 +1,4 @@
-import type { WriteBackCounts } from "../../cluster/objects/object-update.ts";
+import type { WriteBackCounts } from "../../cluster/cluster-client.ts";
 import type { Condition } from "../../model/windows.ts";
 import { TENANT_OVER_SHARE } from "../../report/holds.ts";
 import type { AutoscalerReason, CompletedSync } from "../../report/sync-report.ts";

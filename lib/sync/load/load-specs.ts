@@ -1,5 +1,5 @@
 import { inTurns } from "../../cluster/map-yielding.ts";
-import type { SeenObject } from "../../cluster/specs/spec-listing.ts";
+import type { SeenObject } from "../../cluster/cluster-client.ts";
 import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import { incarnationOf } from "../../model/records.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";

@@ -1,4 +1,4 @@
-import type { SpecObject } from "../../cluster/specs/spec-listing.ts";
+import type { SpecObject } from "../../cluster/cluster-client.ts";
 import type { Because } from "../../model/decision.ts";
 import type { AutoscalerUid } from "../../model/ids.ts";
 import { incarnationOf } from "../../model/records.ts";

@@ -1,6 +1,4 @@
-import type { ClusterClient } from "../../cluster/cluster-client.ts";
-import type { ObjectUpdate, UpdatedObject, WriteBackCounts } from "../../cluster/objects/object-update.ts";
-import type { SpecObject } from "../../cluster/specs/spec-listing.ts";
+import type { ClusterClient, ObjectUpdate, UpdatedObject, WriteBackCounts, SpecObject } from "../../cluster/cluster-client.ts";
 import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import { SPEC_KINDS } from "../../model/spec-kinds.ts";

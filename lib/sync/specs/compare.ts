@@ -1,4 +1,4 @@
-import type { SeenObject } from "../../cluster/specs/spec-listing.ts";
+import type { SeenObject } from "../../cluster/cluster-client.ts";
 import type { Because } from "../../model/decision.ts";
 import { originIn } from "../../model/origin.ts";
 import type { ClusterOrigin, ClusterRecord } from "../../model/records.ts";

@@ -1,4 +1,4 @@
-import type { SpecListing, SpecObject } from "../../cluster/specs/spec-listing.ts";
+import type { SpecListing, SpecObject } from "../../cluster/cluster-client.ts";
 import type { Because } from "../../model/decision.ts";
 import type { AutoscalerRecord, ClusterOrigin, ClusterRecord } from "../../model/records.ts";
 import type { SpecKind } from "../../model/spec-kinds.ts";

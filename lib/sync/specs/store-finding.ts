@@ -1,4 +1,4 @@
-import type { SpecObject } from "../../cluster/specs/spec-listing.ts";
+import type { SpecObject } from "../../cluster/cluster-client.ts";
 import { isTidemarkError } from "../../model/errors.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";

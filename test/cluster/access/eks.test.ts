@@ -1,9 +1,8 @@
 import { createHash, createHmac } from "node:crypto";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Access } from "../../../lib/cluster/access/access.ts";
+import { type Access, NOTHING_TRUSTED } from "../../../lib/cluster/access/access.ts";
 import { eksAccess } from "../../../lib/cluster/access/eks.ts";
 import { type AwsCredentials, eksToken } from "../../../lib/cluster/access/eks-token.ts";
-import { NOTHING_TRUSTED } from "../../../lib/cluster/access/trusted.ts";
 import { CLIENTS_LEAST, clusterClients } from "../../../lib/cluster/clients.ts";
 import { type ConnectOptions, connect } from "../../../lib/cluster/connect.ts";
 import { clusterName, namespace } from "../../../lib/model/ids.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { stringify } from "yaml";
-import { NOTHING_TRUSTED } from "../../../lib/cluster/access/trusted.ts";
+import { NOTHING_TRUSTED } from "../../../lib/cluster/access/access.ts";
 import { connect } from "../../../lib/cluster/connect.ts";
 import { clusterName, namespace } from "../../../lib/model/ids.ts";
 import { type AwsEndpoint, awsEndpoint } from "../stand-in/aws.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { NOTHING_TRUSTED } from "../../../lib/cluster/access/trusted.ts";
+import { NOTHING_TRUSTED } from "../../../lib/cluster/access/access.ts";
 import { connect } from "../../../lib/cluster/connect.ts";
 import { clusterName, namespace } from "../../../lib/model/ids.ts";
 import { NOON } from "../../noon.ts";

@@ -1,7 +1,6 @@
 import type { Access } from "../../../lib/cluster/access/access.ts";
 import { checkConnection } from "../../../lib/cluster/check/check-connection.ts";
-import type { CheckedConnection } from "../../../lib/cluster/check/checked-connection.ts";
-import type { CheckedPoint, ConnectionReport } from "../../../lib/cluster/check/report.ts";
+import type { CheckedConnection, CheckedPoint, ConnectionReport } from "../../../lib/cluster/check/report.ts";
 import { clusterName } from "../../../lib/model/ids.ts";
 import { accessTo } from "../stand-in/connected.ts";
 import { type Kubernetes, kubernetes } from "../stand-in/kubernetes.ts";

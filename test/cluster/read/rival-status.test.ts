@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readRival } from "../../../lib/cluster/read/rival-status.ts";
+import { readRival } from "../../../lib/cluster/observe/rival-kinds.ts";
 
 const condition = (type: string, status: string, reason: string) => ({ type, status, reason, message: `it is ${reason}` });
 const ACTIVE = condition("ScalingActive", "True", "ValidMetricFound");

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ObservedCluster } from "../../../lib/cluster/cluster-client.ts";
 import { MAX_ANSWER_BYTES, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES, MAX_OBJECT_FIELDS } from "../../../lib/cluster/request-limits.ts";
 import { decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
-import { POD_LIST } from "../../../lib/cluster/wire/pods.ts";
+import { POD_LIST } from "../../../lib/cluster/read/pods.ts";
 import { partsOf } from "../../answers.ts";
 import { json, type StandIn, standIn } from "../stand-in/server.ts";
 import { clientTo, WHOLE, watch } from "../stand-in/watched.ts";

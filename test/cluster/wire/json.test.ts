@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { asList, asObject, type Json } from "../../../lib/model/read/json.ts";
-import { readPods } from "../../../lib/cluster/read/pods.ts";
-import { readRival } from "../../../lib/cluster/read/rival-status.ts";
+import { readPods, POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
+import { readRival } from "../../../lib/cluster/observe/rival-kinds.ts";
 import { readWorkloadScale } from "../../../lib/cluster/read/scale.ts";
 import { MAX_ANSWER_PARTS, MAX_DOCUMENT_PARTS, MAX_JSON_DEPTH, MAX_OBJECT_BYTES, PARTS_OF_AN_ITEM } from "../../../lib/cluster/request-limits.ts";
 import type { Decoded } from "../../../lib/cluster/wire/answer.ts";
 import { decodeDocument, decodeJson } from "../../../lib/cluster/wire/decode-json.ts";
 import type { WireKind } from "../../../lib/cluster/wire/message.ts";
-import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/wire/pods.ts";
 import { HPA_LIST, WORKLOAD_LISTS } from "../../../lib/cluster/wire/workloads.ts";
 import { dice } from "./mutate.ts";
 import { aDeployment, aPod, aPodMetrics } from "./objects.ts";

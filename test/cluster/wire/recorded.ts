@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { WireKind } from "../../../lib/cluster/wire/message.ts";
-import { POD_LIST } from "../../../lib/cluster/wire/pods.ts";
+import { POD_LIST } from "../../../lib/cluster/read/pods.ts";
 import { HPA_LIST, WORKLOAD_LISTS } from "../../../lib/cluster/wire/workloads.ts";
 
 export const RECORDED_FOLDER = join(import.meta.dirname, "recorded");

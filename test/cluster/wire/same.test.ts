@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { asList } from "../../../lib/model/read/json.ts";
-import { readPods } from "../../../lib/cluster/read/pods.ts";
+import { readPods, POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
 import { readWorkloadScale } from "../../../lib/cluster/read/scale.ts";
 import { decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
 import type { WireKind } from "../../../lib/cluster/wire/message.ts";
-import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/wire/pods.ts";
 import { WORKLOAD_LISTS } from "../../../lib/cluster/wire/workloads.ts";
 import { aDeployment, aPod, aPodMetrics } from "./objects.ts";
 import { published } from "./published.ts";

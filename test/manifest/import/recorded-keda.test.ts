@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { RIVAL_KINDS } from "../../../lib/cluster/observe/rival-kinds.ts";
-import { readRival } from "../../../lib/cluster/read/rival-status.ts";
+import { RIVAL_KINDS, readRival } from "../../../lib/cluster/observe/rival-kinds.ts";
 import { importObjects } from "../../../lib/manifest/import/import-objects.ts";
 import type { Json } from "../../../lib/fields/json.ts";
 

@@ -1,4 +1,4 @@
-import type { ListedSpecs, SpecListing, SpecObject, SpecRequest } from "../../../lib/cluster/specs/spec-listing.ts";
+import type { ListedSpecs, SpecListing, SpecObject, SpecRequest } from "../../../lib/cluster/cluster-client.ts";
 import type { ApiFailure } from "../../../lib/model/observation.ts";
 import type { SpecKindName } from "../../../lib/model/spec-kinds.ts";
 import type { ClusterObject, ObjectStore } from "./object-store.ts";

@@ -1,4 +1,4 @@
-import type { ObjectUpdate, WriteBackCounts } from "../../../lib/cluster/objects/object-update.ts";
+import type { ObjectUpdate, WriteBackCounts } from "../../../lib/cluster/cluster-client.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 /** Writes the status of each object that still has the version that was read. Events leave no trace in an object. */

@@ -1,5 +1,5 @@
 import { type DynamoDBClient, type GetItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
-import type { SpecListing, SpecObject } from "../../../lib/cluster/specs/spec-listing.ts";
+import type { SpecListing, SpecObject } from "../../../lib/cluster/cluster-client.ts";
 import { CHANGE_SK_PREFIX } from "../../../lib/store/table/keys.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 import type { Process } from "../process.ts";

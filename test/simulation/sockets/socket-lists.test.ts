@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Observed, Watched } from "../../../lib/cluster/cluster-client.ts";
-import type { ObjectUpdate } from "../../../lib/cluster/objects/object-update.ts";
+import type { Observed, Watched, ObjectUpdate } from "../../../lib/cluster/cluster-client.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
 import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec-kinds.ts";

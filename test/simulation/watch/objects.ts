@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
-import type { SpecListing } from "../../../lib/cluster/specs/spec-listing.ts";
+import type { ScaleWrite, SpecListing } from "../../../lib/cluster/cluster-client.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import { THIS_BUILD } from "../beside/build.ts";

@@ -1,5 +1,4 @@
-import type { ObservedCluster, Watched } from "../../../lib/cluster/cluster-client.ts";
-import type { SpecListing } from "../../../lib/cluster/specs/spec-listing.ts";
+import type { ObservedCluster, Watched, SpecListing } from "../../../lib/cluster/cluster-client.ts";
 import type { ScaleReading } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import { questions } from "../../../lib/policy/dialects.ts";

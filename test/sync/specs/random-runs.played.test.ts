@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../../lib/cluster/cluster-client.ts";
-import type { SpecListing } from "../../../lib/cluster/specs/spec-listing.ts";
+import type { ClusterClient, SpecListing } from "../../../lib/cluster/cluster-client.ts";
 import type { AutoscalerRecord } from "../../../lib/model/records.ts";
 import { PURE_PART, type PurePart } from "../../../lib/sync/decide/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ObjectUpdate, WriteBackCounts, WriteBackLimits } from "../../../lib/cluster/objects/object-update.ts";
+import type { ObjectUpdate, WriteBackCounts, WriteBackLimits } from "../../../lib/cluster/cluster-client.ts";
 import { UPDATES_MAX } from "../../../lib/sync/objects/write-back-objects.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
