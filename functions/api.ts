@@ -5,7 +5,7 @@ import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
 import type { QueryContext, ServiceContext } from "../lib/service/context.ts";
 import { openByRights, openCommands } from "../lib/service/open.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
-import type { InsertHistory } from "../lib/store/history/insert-history.ts";
+import type { InsertHistory } from "../lib/store/history/item.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import type { Tables } from "../lib/store/table/tables.ts";
 import { deadLetters } from "./dead-letters.ts";

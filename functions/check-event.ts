@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { CheckedConnection, ConnectionReport } from "../lib/cluster/check/report.ts";
 import { clusterName } from "../lib/model/ids.ts";
 import { SPEC_KIND_NAMES } from "../lib/model/spec-kinds.ts";
-import { connectionFields } from "../lib/store/records/connection.ts";
+import { connectionFields } from "../lib/store/records/schemas.ts";
 
 /**
  * The event with which `connect` has `sync` look at a cluster, and its answer. A check is true only for the function that it runs in: its role is the user of the cluster, and its network

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { TidemarkError } from "../model/errors.ts";
-import type { InsertHistory } from "../store/history/insert-history.ts";
+import type { InsertHistory } from "../store/history/item.ts";
 import { type Begun, insertAnswer, insertBegun, type KeptAnswer, type RequestName, readAnswer } from "../store/history/requests.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { IF_MATCH_HEADER, KEY_HEADER, TAG_HEADER } from "./paths.ts";

@@ -9,7 +9,7 @@ import type { ClusterChange, ManifestSource, NewCluster } from "../service/servi
 import type { NewSource } from "../service/sources/requests.ts";
 import { VALIDATIONS } from "../model/validation.ts";
 import { ROW_FIELDS } from "../service/views/row-view.ts";
-import { connectionFields } from "../store/records/connection.ts";
+import { connectionFields } from "../store/records/schemas.ts";
 import { sourceFields } from "../store/records/metric-sources.ts";
 
 /** Names become parts of table keys, whose length is limited. The longest is CLUSTER/NAMESPACE/NAME. */

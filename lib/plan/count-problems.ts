@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { PROBLEM_GROUPS, type Problem, type ProblemKind, type ProblemReport } from "../report/problems.ts";
 import { readGlances, type HeadGlance } from "../store/head/head.ts";
 import { type ClusterItem, getFleet } from "../store/records/clusters.ts";
-import { readReported, storeReported, type ReportedProblems } from "../store/records/reported-problems.ts";
+import { readReported, storeReported, type ReportedProblems } from "../store/records/plan-records.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { MINUTE_MS } from "./plan.ts";
 import { CLUSTER_MS, LASTS_MS, lasting, TROUBLE_KINDS } from "../store/head/troubles.ts";

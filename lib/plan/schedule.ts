@@ -1,6 +1,6 @@
 import type { PlanReport } from "../report/function-lines.ts";
 import { type ClusterItem, listClusters } from "../store/records/clusters.ts";
-import { markPlanned, readPlanMarks } from "../store/records/plan-marks.ts";
+import { markPlanned, readPlanMarks } from "../store/records/plan-records.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { SyncMessage } from "./message.ts";
 import { isJustChanged, MINUTE_MS, minutesOfCall, mustBePresent, planCluster, type Tick } from "./plan.ts";

@@ -1,8 +1,7 @@
 import { autoscalerName, namespace, type PartitionName } from "../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../model/records.ts";
 import type { ListPart } from "../store/records/autoscalers.ts";
-import { getFleet } from "../store/records/clusters.ts";
-import { partitionOf } from "../store/records/partitions.ts";
+import { getFleet, partitionOf } from "../store/records/clusters.ts";
 import { eachInGroups } from "../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../views/autoscaler.ts";
 import { storedSpec } from "./apply/manifest-inputs.ts";

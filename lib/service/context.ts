@@ -2,7 +2,7 @@ import type { CheckedConnection, ConnectionReport } from "../cluster/check/repor
 import type { Rights } from "../model/access.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { CheckedSource } from "../source-client/check-source.ts";
-import type { InsertHistory } from "../store/history/insert-history.ts";
+import type { InsertHistory } from "../store/history/item.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { DeadLetters } from "../views/status.ts";
 

@@ -1,5 +1,5 @@
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
-import { monthlyCounts } from "../store/history/monthly-counts.ts";
+import { monthlyCounts } from "../store/history/fleet-events.ts";
 import { mapWithLimit } from "../store/table/wait-for-all.ts";
 import type { EventCount } from "../views/event.ts";
 import { type QueryContext, sees } from "./context.ts";

@@ -3,7 +3,7 @@ import type { ClusterRecord } from "../model/records.ts";
 import type { SourceClient } from "../source-client/source-client.ts";
 import type { Head } from "../store/head/head.ts";
 import type { Lease } from "../store/head/head-write.ts";
-import type { InsertHistory } from "../store/history/insert-history.ts";
+import type { InsertHistory } from "../store/history/item.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { SyncMessage } from "../plan/message.ts";
 import type { PurePart } from "./decide/pure-part.ts";

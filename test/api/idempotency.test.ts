@@ -4,7 +4,7 @@ import type { FunctionUrlHandler } from "../../functions/function-url.ts";
 import { COMMAND_PATHS, KEY_HEADER } from "../../lib/api/paths.ts";
 import type { LogLine } from "../../lib/report/log-lines.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import type { HistoryItem, InsertHistory } from "../../lib/store/history/insert-history.ts";
+import type { HistoryItem, InsertHistory } from "../../lib/store/history/item.ts";
 import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";

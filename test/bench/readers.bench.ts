@@ -8,7 +8,7 @@ import type { SummaryRow } from "../../lib/model/summary.ts";
 import { openMetricsText } from "../../lib/report/open-metrics.ts";
 import { rowOf } from "../../lib/service/rows/known-row.ts";
 import { seriesOf } from "../../lib/service/series/autoscaler-series.ts";
-import { decodeIndex, encodeIndex } from "../../lib/store/summary/index-codec.ts";
+import { decodeIndex, encodeIndex } from "../../lib/store/summary/summary-items.ts";
 import { decodeSummary, encodeSummary, summaryKeyOf } from "../../lib/store/summary/summary-codec.ts";
 import { NOON } from "../noon.ts";
 

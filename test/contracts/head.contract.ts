@@ -3,8 +3,8 @@ import { autoscalerUid, clusterName, type PartitionRef, WHOLE_CLUSTER } from "..
 import { claim } from "../../lib/store/head/claim.ts";
 import { type Head, readHead } from "../../lib/store/head/head.ts";
 import type { Lease } from "../../lib/store/head/head-write.ts";
-import { bytesOf, entryBytes, HEAD_ENTRIES_BYTES_MAX, intentBodies } from "../../lib/store/head/intent-entries.ts";
-import { lowerTimes } from "../../lib/store/head/lower-times.ts";
+import { bytesOf, entryBytes, HEAD_ENTRIES_BYTES_MAX, intentBodies } from "../../lib/store/head/intent-codec.ts";
+import { lowerTimes } from "../../lib/store/head/repair-head.ts";
 import { giveBack, type Release, release } from "../../lib/store/head/release.ts";
 import { storeIntents } from "../../lib/store/head/store-intents.ts";
 import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";

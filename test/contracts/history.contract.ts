@@ -6,7 +6,7 @@ import { changeBaseOf, changesOf, changesOfCluster, insertChange, isBaseOfChange
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, insertEvents } from "../../lib/store/history/events.ts";
 import { eventsOfCluster, eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
-import type { HistoryItem } from "../../lib/store/history/insert-history.ts";
+import type { HistoryItem } from "../../lib/store/history/item.ts";
 import { insertJournal, journalOfPage } from "../../lib/store/history/journal.ts";
 import { clusterChangesPk } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { deleteLeftovers } from "../../lib/store/pages/leftover.ts";
-import { deletePage, type PageId, readPage, writePage } from "../../lib/store/pages/pages.ts";
+import { deleteLeftovers, deletePage, type PageId, readPage, writePage } from "../../lib/store/pages/pages.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";

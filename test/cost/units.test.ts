@@ -7,7 +7,7 @@ import { autoscalerUid } from "../../lib/model/ids.ts";
 import { powertoolsReporter } from "../../lib/report/reporter.ts";
 import { CLUSTER_METRICS as FEW, syncMetrics } from "../../lib/report/sync-metrics.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
-import { eventBody } from "../../lib/store/history/event-codec.ts";
+import { eventBody } from "../../lib/store/history/events.ts";
 import { dayEventKey, eventKey } from "../../lib/store/table/keys.ts";
 import { completed } from "../report/reports.ts";
 import { event } from "../store/records.ts";

@@ -4,7 +4,7 @@ import { fieldManagerOf } from "../../lib/cluster/read/scale.ts";
 import type { TableIds } from "../../lib/model/records.ts";
 import { rememberTables } from "../../lib/service/clusters/adopt.ts";
 import { openService } from "../../lib/service/open.ts";
-import { LOST_NUMBERS } from "../../lib/store/head/raise-epoch.ts";
+import { LOST_NUMBERS } from "../../lib/store/head/repair-head.ts";
 import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
 import { autoscalersPk, FLEET_PK } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";

@@ -6,7 +6,7 @@ import { openQueries } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { closeDays } from "../../lib/store/history/event-days.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
-import type { InsertHistory } from "../../lib/store/history/insert-history.ts";
+import type { InsertHistory } from "../../lib/store/history/item.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";

@@ -6,7 +6,7 @@ import { openService } from "../../lib/service/open.ts";
 import { handovers, leasedPartitions } from "../../lib/service/partitions/carry-windows.ts";
 import type { NewCluster } from "../../lib/service/service.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
-import { partitionOf } from "../../lib/store/records/partitions.ts";
+import { partitionOf } from "../../lib/store/records/clusters.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";

@@ -9,7 +9,7 @@ import { openMetricsText } from "../../lib/report/open-metrics.ts";
 import { openQueries, openService } from "../../lib/service/open.ts";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import type { Service } from "../../lib/service/service.ts";
-import type { HistoryItem } from "../../lib/store/history/insert-history.ts";
+import type { HistoryItem } from "../../lib/store/history/item.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ChangeRecord } from "../../lib/model/changes.ts";
 import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
 import { baseKeyOf, type ChangeBase, changeBody, changeText } from "../../lib/store/history/changes.ts";
-import type { HistoryItem } from "../../lib/store/history/insert-history.ts";
+import type { HistoryItem } from "../../lib/store/history/item.ts";
 import { changeKey, clusterChangeKey } from "../../lib/store/table/keys.ts";
 import { NOON } from "../noon.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import { eventBody, eventOf } from "../../lib/store/history/event-codec.ts";
-import type { HistoryItem } from "../../lib/store/history/insert-history.ts";
+import { eventBody, eventOf } from "../../lib/store/history/events.ts";
+import type { HistoryItem } from "../../lib/store/history/item.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
 import { dayEventKey, eventKey, type Key } from "../../lib/store/table/keys.ts";
 import { event } from "./records.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deleteLeftoverParams, leftoverParams } from "../../lib/store/pages/leftover.ts";
-import { readPageParams, writePageParams } from "../../lib/store/pages/pages.ts";
+import { deleteLeftoverParams, leftoverParams, readPageParams, writePageParams } from "../../lib/store/pages/pages.ts";
 import { PARTITION } from "./records.ts";
 
 const PLACE = { partition: PARTITION, generation: 2, index: 13 };

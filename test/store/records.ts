@@ -1,5 +1,5 @@
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { type IntentBodies, intentBodies } from "../../lib/store/head/intent-entries.ts";
+import { type IntentBodies, intentBodies } from "../../lib/store/head/intent-codec.ts";
 import { NOON } from "../noon.ts";
 import type { Intent, ScaleEventRecord } from "../../lib/model/scale-records.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ScopeChangeRecord } from "../../lib/model/changes.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "../../lib/store/history/events.ts";
-import type { HistoryItem } from "../../lib/store/history/insert-history.ts";
+import type { HistoryItem } from "../../lib/store/history/item.ts";
 import { insertScopeChange, scopeChangesParams } from "../../lib/store/history/scope-changes.ts";
 
 const CHANGE: ScopeChangeRecord = {

@@ -5,7 +5,7 @@ import { autoscalerUid } from "../../lib/model/ids.ts";
 import { TROUBLE_STATES } from "../../lib/model/partition-trouble.ts";
 import { LASTING_MS, PROBLEM_KINDS, problemCounts, type SummaryRow } from "../../lib/model/summary.ts";
 import { decodeHeadSummary, encodeHeadSummary, type HeadSummary } from "../../lib/store/summary/head-summary.ts";
-import { decodeIndex, encodeIndex } from "../../lib/store/summary/index-codec.ts";
+import { decodeIndex, encodeIndex } from "../../lib/store/summary/summary-items.ts";
 import { decodeSummary, encodeSummary, summaryKeyOf } from "../../lib/store/summary/summary-codec.ts";
 import { compress, decompress } from "../../lib/store/table/compressed.ts";
 import { NOON } from "../noon.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import { decodeUncounted, encodeUncounted } from "../../lib/store/head/uncounted-codec.ts";
+import { decodeUncounted, encodeUncounted } from "../../lib/store/head/intent-codec.ts";
 import type { UncountedScale } from "../../lib/model/scale-records.ts";
 
 const SCALE: UncountedScale = { id: "u1:7", uid: autoscalerUid("u1"), from: 3, to: 10, outcome: "applied", decidedMs: 1_000, settledMs: 1_250 };

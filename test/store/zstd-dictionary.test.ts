@@ -3,10 +3,8 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type AutoscalerUid, autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { journalItem } from "../../lib/store/history/journal.ts";
-import { baseOf, baseText, differenceBody, pageOfBody, wholeBody } from "../../lib/store/history/journal-codec.ts";
-import { usesDictionaries, type Zstd } from "../../lib/store/history/zstd-dictionary.ts";
-import { compress } from "../../lib/store/table/compressed.ts";
+import { journalItem, baseOf, baseText, differenceBody, pageOfBody, wholeBody } from "../../lib/store/history/journal.ts";
+import { usesDictionaries, type Zstd, compress } from "../../lib/store/table/compressed.ts";
 import { PARTITION } from "./records.ts";
 import type { Evaluation } from "../../lib/model/scale-records.ts";
 

@@ -8,7 +8,7 @@ import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopb
 import { clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
-import { markPlanned } from "../../lib/store/records/plan-marks.ts";
+import { markPlanned } from "../../lib/store/records/plan-records.ts";
 import { messageOf } from "../../lib/plan/message.ts";
 import { MINUTE_MS } from "../../lib/plan/plan.ts";
 import { schedule } from "../../lib/plan/schedule.ts";

@@ -1,7 +1,6 @@
 import { QueryCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BASE_MS_MAX, journalItem, journalOfPage } from "../../lib/store/history/journal.ts";
-import { baseOf } from "../../lib/store/history/journal-codec.ts";
+import { BASE_MS_MAX, journalItem, journalOfPage, baseOf } from "../../lib/store/history/journal.ts";
 import { journalPk } from "../../lib/store/table/keys.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World } from "./world.ts";

@@ -5,7 +5,7 @@ import { readPage, writePage } from "../../lib/store/pages/pages.ts";
 import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
 import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { headKey, pageKey } from "../../lib/store/table/keys.ts";
-import { readAll } from "../../lib/store/table/read-all.ts";
+import { readAll } from "../../lib/store/table/read-many.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { collected, newWorld, PERIOD_MS, type World } from "./world.ts";

@@ -5,7 +5,7 @@ import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
-import { markPlanned } from "../../lib/store/records/plan-marks.ts";
+import { markPlanned } from "../../lib/store/records/plan-records.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import type { SyncMessage } from "../../lib/plan/message.ts";
 import { messageOf } from "../../lib/plan/message.ts";

@@ -1,6 +1,6 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bytesOf, HEAD_ENTRIES_BYTES_MAX, intentBodies } from "../../lib/store/head/intent-entries.ts";
+import { bytesOf, HEAD_ENTRIES_BYTES_MAX, intentBodies } from "../../lib/store/head/intent-codec.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { compress } from "../../lib/store/table/compressed.ts";

@@ -7,7 +7,7 @@ import { sourceUses } from "../../policy/dialects.ts";
 import { monthlyDollars, refusalOf, weightOf } from "../../sources/sources.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { listMetricSources } from "../../store/records/metric-sources.ts";
-import { autoscalersOf, partitionOf } from "../../store/records/partitions.ts";
+import { autoscalersOf, partitionOf } from "../../store/records/clusters.ts";
 import type { Namespace, PartitionName } from "../../model/ids.ts";
 import type { ServiceContext } from "../context.ts";
 import { type ManifestInput, storedSpec } from "./manifest-inputs.ts";

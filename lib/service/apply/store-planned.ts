@@ -2,7 +2,7 @@ import { ownPart } from "../../manifest/own-part.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
-import type { HistoryItem, Inserted, InsertHistory } from "../../store/history/insert-history.ts";
+import type { HistoryItem, Inserted, InsertHistory } from "../../store/history/item.ts";
 import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 import type { ServiceContext } from "../context.ts";

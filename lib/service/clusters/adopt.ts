@@ -1,6 +1,6 @@
 import { TidemarkError } from "../../model/errors.ts";
 import type { ClusterRecord, FleetRecord, TableIds } from "../../model/records.ts";
-import { LOST_NUMBERS } from "../../store/head/raise-epoch.ts";
+import { LOST_NUMBERS } from "../../store/head/repair-head.ts";
 import { listAutoscalers, putAutoscaler, raiseSpecVersion } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters, putCluster, putFleet } from "../../store/records/clusters.ts";
 import { areRestored } from "../../store/table/table-ids.ts";

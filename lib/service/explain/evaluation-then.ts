@@ -1,7 +1,7 @@
 import limited from "p-limit";
 import { readHead } from "../../store/head/head.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
-import { partitionOf } from "../../store/records/partitions.ts";
+import { partitionOf } from "../../store/records/clusters.ts";
 import type { QueryContext } from "../context.ts";
 import { earlierStreams, newestIn, silenceMsOf } from "../partitions/earlier-journals.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";

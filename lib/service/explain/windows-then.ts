@@ -5,7 +5,7 @@ import { type Memory, NEW_WINDOWS, type ScaleChange } from "../../model/windows.
 import { withOutsideChange, withScale } from "../../policy/dialects.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { scopeChangesOf } from "../../store/history/scope-changes.ts";
-import { partitionOf } from "../../store/records/partitions.ts";
+import { partitionOf } from "../../store/records/clusters.ts";
 import { CHANGED_BESIDE } from "../../sync/scale/scale-event.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../plan/timing.ts";
 import type { WindowsView } from "../../views/windows.ts";

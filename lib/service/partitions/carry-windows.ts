@@ -3,11 +3,10 @@ import type { AutoscalerUid, Namespace, PartitionName } from "../../model/ids.ts
 import type { ClusterRecord } from "../../model/records.ts";
 import { adoptPages, markMoving } from "../../store/head/moving.ts";
 import { decodePage } from "../../store/pages/codec.ts";
-import { dividedPages } from "../../store/pages/division.ts";
+import { dividedPages } from "../../store/pages/plan.ts";
 import { deletePage, readPage, writePage } from "../../store/pages/pages.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
-import { getCluster } from "../../store/records/clusters.ts";
-import { partitionOf } from "../../store/records/partitions.ts";
+import { getCluster, partitionOf } from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { windowsNow } from "../../sync/load/stored-windows.ts";
 import type { ServiceContext } from "../context.ts";

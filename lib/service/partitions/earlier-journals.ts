@@ -3,7 +3,7 @@ import type { ClusterRecord } from "../../model/records.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { scopeChangesOf } from "../../store/history/scope-changes.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
-import { partitionOf } from "../../store/records/partitions.ts";
+import { partitionOf } from "../../store/records/clusters.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 import type { Evaluated } from "./partition-data.ts";

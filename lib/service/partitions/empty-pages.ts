@@ -1,5 +1,5 @@
 import { adoptPages } from "../../store/head/moving.ts";
-import { deleteLeftovers, MOST_DELETED } from "../../store/pages/leftover.ts";
+import { deleteLeftovers, MOST_DELETED } from "../../store/pages/pages.ts";
 import { deleteDerived } from "../../store/summary/summary-items.ts";
 import type { ServiceContext } from "../context.ts";
 import type { LeasedPartition } from "./leases.ts";

@@ -1,7 +1,7 @@
 import type { ClusterRecord } from "../../model/records.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
-import { raiseEpoch } from "../../store/head/raise-epoch.ts";
-import { autoscalersOf } from "../../store/records/partitions.ts";
+import { raiseEpoch } from "../../store/head/repair-head.ts";
+import { autoscalersOf } from "../../store/records/clusters.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
 import type { LeasedPartition } from "./leases.ts";

@@ -8,7 +8,7 @@ import { type DecodedPage, decodePage } from "../../store/pages/codec.ts";
 import { type PageItem, readPage, readPageBytes } from "../../store/pages/pages.ts";
 import { pageOf } from "../../store/pages/plan.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
-import { autoscalersOf } from "../../store/records/partitions.ts";
+import { autoscalersOf } from "../../store/records/clusters.ts";
 import type { IntentView, PageView, PartitionView } from "../../views/cluster.ts";
 import type { QueryContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";

@@ -2,7 +2,7 @@ import type { AutoscalerRecord } from "../../model/records.ts";
 import { readHead } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
-import { partitionOf } from "../../store/records/partitions.ts";
+import { partitionOf } from "../../store/records/clusters.ts";
 import { eachInGroups, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";

@@ -5,7 +5,7 @@ import { askDialect } from "../../policy/dialects.ts";
 import { withUnknownPast } from "../../policy/unknown-past.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { getCluster } from "../../store/records/clusters.ts";
-import { decidedCluster } from "../../sync/load/moving.ts";
+import { decidedCluster } from "../../store/head/moving.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
 import type { ServiceContext } from "../context.ts";
 import { giveAllBack, type LeasedPartition, leaseAll } from "./leases.ts";

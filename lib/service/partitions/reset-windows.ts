@@ -4,7 +4,7 @@ import { type Head, readHead } from "../../store/head/head.ts";
 import { insertKeptBytes } from "../../store/history/kept-bytes.ts";
 import { encodePage } from "../../store/pages/codec.ts";
 import { type PageId, readPageBytes, writePage } from "../../store/pages/pages.ts";
-import { autoscalersOf } from "../../store/records/partitions.ts";
+import { autoscalersOf } from "../../store/records/clusters.ts";
 import type { ResetView } from "../../views/cluster.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";

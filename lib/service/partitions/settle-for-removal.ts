@@ -1,7 +1,7 @@
 import { TidemarkError } from "../../model/errors.ts";
 import type { PartitionRef } from "../../model/ids.ts";
 import { readHead } from "../../store/head/head.ts";
-import { withdrawIntents } from "../../store/head/withdraw.ts";
+import { withdrawIntents } from "../../store/head/store-intents.ts";
 import { insertEvents } from "../../store/history/events.ts";
 import { scaleEvent } from "../../sync/scale/scale-event.ts";
 import type { ServiceContext } from "../context.ts";

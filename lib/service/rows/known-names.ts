@@ -2,7 +2,7 @@ import { type AutoscalerRef, autoscalerName, type Namespace, namespace } from ".
 import type { ClusterRecord } from "../../model/records.ts";
 import { readHeads } from "../../store/head/head.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
-import { partitionOf } from "../../store/records/partitions.ts";
+import { partitionOf } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { knownIndexes } from "./known-partitions.ts";

@@ -5,10 +5,9 @@ import type { ClusterRecord } from "../../model/records.ts";
 import type { SummaryRow } from "../../model/summary.ts";
 import type { Head } from "../../store/head/head.ts";
 import { type HeadSummary, statedIn } from "../../store/summary/head-summary.ts";
-import { decodeIndex } from "../../store/summary/index-codec.ts";
+import { decodeIndex, type DerivedItem, derivedItemOf } from "../../store/summary/summary-items.ts";
 import { decodeSummary } from "../../store/summary/summary-codec.ts";
-import { type DerivedItem, derivedItemOf } from "../../store/summary/summary-items.ts";
-import { batchGet } from "../../store/table/batch-get.ts";
+import { batchGet } from "../../store/table/read-many.ts";
 import { indexKey, type Key, summaryKey } from "../../store/table/keys.ts";
 import type { Tables } from "../../store/table/tables.ts";
 

@@ -4,7 +4,7 @@ import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../../model/r
 import type { SummaryRow } from "../../model/summary.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { Head } from "../../store/head/head.ts";
-import { autoscalersOf } from "../../store/records/partitions.ts";
+import { autoscalersOf } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import type { Tables } from "../../store/table/tables.ts";

@@ -1,7 +1,6 @@
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import type { MetricFamily, Sample } from "../../report/open-metrics.ts";
-import { getFleet, listClusters } from "../../store/records/clusters.ts";
-import { partitionOf } from "../../store/records/partitions.ts";
+import { getFleet, listClusters, partitionOf } from "../../store/records/clusters.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { findCluster, optionalNamespace } from "../find-autoscaler.ts";

@@ -2,11 +2,11 @@ import { type AttributeValue, GetItemCommand, type GetItemCommandInput } from "@
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import type { PartitionRef } from "../../model/ids.ts";
-import { batchGet } from "../table/batch-get.ts";
+import { batchGet } from "../table/read-many.ts";
 import { headKey, itemKey } from "../table/keys.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
-import { type HeadIntents, headIntentsOf } from "./intent-entries.ts";
+import { type HeadIntents, headIntentsOf } from "./intent-codec.ts";
 import { type Troubles, troublesOf } from "./troubles.ts";
 
 /** The head of a partition: the fence, and what changes in every sync. It takes less than 1 KB while no intent is open. */

@@ -1,7 +1,68 @@
 import * as z from "zod";
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import type { Intent, UncountedScale } from "../../model/scale-records.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { compress, decompress } from "../table/compressed.ts";
-import type { Intent } from "../../model/scale-records.ts";
+import { uidOfIntent } from "../../model/ids.ts";
+
+/** The bodies in a head's map of intents, by id. Each is an open intent, an uncounted scale, or unreadable. */
+export type IntentBodies = ReadonlyMap<string, Uint8Array>;
+
+export interface UnreadableIntent {
+  /** `<uid>:<epoch>`. */
+  readonly id: string;
+  readonly body: Uint8Array;
+  readonly message: string;
+  /** The workload of the intent; absent where that much cannot be read. */
+  readonly workload?: IntentWorkload;
+}
+
+export interface HeadIntents {
+  readonly intents: readonly Intent[];
+  /** Scales that were settled by a sync that died before a page counted them. */
+  readonly uncounted: readonly UncountedScale[];
+  /** Entries that this code cannot read. Their autoscalers and workloads hold until a person resets them. */
+  readonly unreadable: readonly UnreadableIntent[];
+}
+
+/** Most bytes of all entries in a head. An item holds 400 KB; the rest is for the other attributes, mainly a number for each page. */
+export const HEAD_ENTRIES_BYTES_MAX = 340_000;
+
+/** DynamoDB counts the name of an entry, its body, and a byte for its type. */
+export const entryBytes = (id: string, body: Uint8Array): number => id.length + body.length + 1;
+
+export const bytesOf = (bodies: IntentBodies): number => [...bodies].reduce((sum, [id, body]) => sum + entryBytes(id, body), 0);
+
+/** Encodes the entries of a head. */
+export const intentBodies = ({ intents, uncounted, unreadable }: HeadIntents): Map<string, Uint8Array> =>
+  new Map([
+    ...intents.map((intent) => [intent.id, encodeOpenIntent(intent)] as const),
+    ...uncounted.map((scale) => [scale.id, encodeUncounted(scale)] as const),
+    ...unreadable.map(({ id, body }) => [id, body] as const),
+  ]);
+
+export const intentsAttribute = (bodies: IntentBodies): AttributeValue => ({
+  M: Object.fromEntries([...bodies].map(([id, body]) => [id, { B: body }])),
+});
+
+/** Decodes the entries of a head. A damaged entry, or one of a later version, stops one workload and not its partition. */
+export const headIntentsOf = (bodies: Readonly<Record<string, Uint8Array>>): HeadIntents => {
+  const read = { intents: [] as Intent[], uncounted: [] as UncountedScale[], unreadable: [] as UnreadableIntent[] };
+  for (const [id, body] of Object.entries(bodies)) {
+    try {
+      if (body[0] === UNCOUNTED_VERSION) {
+        read.uncounted.push(decodeUncounted(id, body));
+        continue;
+      }
+      const decoded = decodeIntent(body, id);
+      if (decoded.kind === "read") read.intents.push(decoded.intent);
+      else read.unreadable.push({ id, body, message: decoded.message, ...(decoded.workload && { workload: decoded.workload }) });
+    } catch (error) {
+      read.unreadable.push({ id, body, message: String(error) });
+    }
+  }
+  return read;
+};
 
 const VERSION = 1;
 
@@ -51,7 +112,7 @@ export type DecodedIntent =
   | { readonly kind: "unreadable"; readonly message: string; readonly workload?: IntentWorkload };
 
 /** The workload of an intent. */
-export type IntentWorkload = Pick<Intent, "namespace" | "target">;
+type IntentWorkload = Pick<Intent, "namespace" | "target">;
 
 const target = z.object({ apiVersion: z.string(), kind: z.string().min(1), name: z.string().min(1) });
 const workload = z.object({ namespace: z.string().min(1), target });
@@ -95,4 +156,34 @@ const problemOf = (value: unknown, id: string | undefined): string | undefined =
   const { data, error } = settleable.safeParse(value);
   if (error) return error.issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`)).join("; ");
   return id === undefined || data.id === id ? undefined : `it is the intent "${data.id}"`;
+};
+
+/** Version byte of an uncounted scale; an intent has 1. Code that does not know this version cannot read the body, and holds the autoscaler of its id. */
+export const UNCOUNTED_VERSION = 2;
+
+const OUTCOMES = ["applied", "refused", "unknown"] as const;
+
+const fieldsSchema = z.tuple([z.number(), z.number(), z.number(), z.number(), z.enum(OUTCOMES), z.number().nullable(), z.number().optional()]);
+
+/** Encodes an uncounted scale in some forty bytes. Thousands of them fit the head, so that one sync can make as many scales. */
+export const encodeUncounted = ({ from, to, decidedMs, settledMs, outcome, recommendation, ruled }: UncountedScale): Uint8Array => {
+  const fields: z.infer<typeof fieldsSchema> = [from, to, decidedMs, settledMs - decidedMs, outcome, recommendation ?? null];
+  if (ruled !== undefined) fields.push(ruled);
+  return Buffer.concat([Buffer.of(UNCOUNTED_VERSION), Buffer.from(JSON.stringify(fields))]);
+};
+
+/** Decodes an uncounted scale. Throws the error of JSON or the schema for damaged bytes. */
+export const decodeUncounted = (id: string, body: Uint8Array): UncountedScale => {
+  const [from, to, decidedMs, tookMs, outcome, recommendation, ruled] = fieldsSchema.parse(JSON.parse(Buffer.from(body.subarray(1)).toString()));
+  return {
+    id,
+    uid: uidOfIntent(id),
+    from,
+    to,
+    outcome,
+    decidedMs,
+    settledMs: decidedMs + tookMs,
+    ...(recommendation !== null && { recommendation }),
+    ...(ruled !== undefined && { ruled }),
+  };
 };

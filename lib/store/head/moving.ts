@@ -2,6 +2,9 @@ import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { headKey, itemKey } from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
 import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
+import type { ClusterRecord } from "../../model/records.ts";
+import type { Head } from "./head.ts";
+import { getCluster, raiseClusterVersion } from "../records/clusters.ts";
 
 export interface MovingMark {
   /** Version of the cluster before the move. The next version has the new partitions. */
@@ -65,4 +68,14 @@ export const adoptPages = async (tables: Tables, lease: Lease, adopted: Adopted)
   const params = adoptPagesParams(tables.stateTable, lease, adopted, token);
   mustHold(lease, "name the pages of", await writeHead(tables, lease.partition, { action: "name the pages of", token, params }));
   return { ...lease, writeNumber: lease.writeNumber + 1 };
+};
+
+/**
+ * The cluster whose partitions this sync uses. A move of namespaces may have marked this partition under the version that the cluster still has, and lost its lease. Then this raises
+ * the version first: from now on the abandoned move is refused, or it was completed before, and the partitions read here are the new ones. `undefined`: the cluster was removed.
+ */
+export const decidedCluster = async (tables: Tables, cluster: ClusterRecord, head: Head): Promise<ClusterRecord | undefined> => {
+  if (head.movingVersion !== cluster.version) return cluster;
+  await raiseClusterVersion(tables, cluster.name, cluster.version);
+  return getCluster(tables, cluster.name);
 };

@@ -4,13 +4,12 @@ import type { ChangeRecord } from "../../model/changes.ts";
 import { type AutoscalerRef, type AutoscalerUid, type ClusterName, autoscalerName, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clusterChangesPk, type Key, sortableMs } from "../table/keys.ts";
-import { readAll } from "../table/read-all.ts";
+import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
-import type { HistoryItem, InsertHistory } from "./insert-history.ts";
-import { historyItemOf, readHistory } from "./item.ts";
+import { type HistoryItem, type InsertHistory, historyItemOf, readHistory } from "./item.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { hasDictionaries, packed, unpacked } from "./zstd-dictionary.ts";
+import { hasDictionaries, packed, unpacked } from "../table/compressed.ts";
 
 /** A change is stored as its difference from one that is at most this old. That one is kept for as much longer. */
 export const BASE_DAYS_MAX = 30;

@@ -2,8 +2,7 @@ import type { ClusterName } from "../../model/ids.ts";
 import { dayOf, monthOf } from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
 import type { CountsByPath } from "./event-counts.ts";
-import { closedDays } from "./event-days.ts";
-import { type ClosedMonth, closedMonths } from "./event-months.ts";
+import { closedDays, type ClosedMonth, closedMonths } from "./event-days.ts";
 import { DAY_MS, daysOf, type Stretch } from "./events.ts";
 import { addedMs } from "./scope-changes.ts";
 

@@ -2,10 +2,9 @@ import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import { compress, decompress } from "../table/compressed.ts";
 import { closedTimeOf } from "../table/keys.ts";
-import { readAll } from "../table/read-all.ts";
+import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
-import type { HistoryItem } from "./insert-history.ts";
-import { historyItemOf } from "./item.ts";
+import { type HistoryItem, historyItemOf } from "./item.ts";
 import type { EventRecord } from "../../model/scale-records.ts";
 
 /** The scale events of an autoscaler in some time. */

@@ -1,12 +1,14 @@
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
-import { dayOf } from "../table/keys.ts";
+import { dayOf, monthOf } from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
-import { REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
-import { type EventCalendar, eventCalendar, openSinceMs, type Range } from "./event-calendar.ts";
-import { eventsIn } from "./event-counts.ts";
-import { autoscalerEventsParams, dayEventsParams, isEmptyStretch, type Stretch } from "./events.ts";
+import { REQUESTS_AT_ONCE, mapWithLimit } from "../table/wait-for-all.ts";
+import { type EventCalendar, eventCalendar, openSinceMs, type Range, type KnownDay } from "./event-calendar.ts";
+import { eventsIn, type CountsByPath, CountsSum } from "./event-counts.ts";
+import { autoscalerEventsParams, dayEventsParams, isEmptyStretch, type Stretch, eventOf, DAY_MS } from "./events.ts";
 import { EVENTS_IN_MEMORY, type EventRead, inOrder, mergedEvents, type Pause, Rounds } from "./merged-events.ts";
 import type { EventRecord } from "../../model/scale-records.ts";
+import { readAll } from "../table/read-many.ts";
+import { historyItemOf } from "./item.ts";
 
 /** What a day is taken for that nobody counted. */
 const UNCOUNTED = 20;
@@ -157,3 +159,38 @@ export async function* eventsOfAutoscalers(tables: Tables, refs: readonly Autosc
   const reads = refs.map((ref) => ({ params: autoscalerEventsParams(tables.historyTable, ref, stretch), expected: UNCOUNTED }));
   for await (const step of mergedEvents(tables, reads, new Rounds())) if (!("requests" in step)) yield step;
 }
+
+/** Days of one cluster whose events are counted at the same time. */
+const DAYS_AT_ONCE = 8;
+
+/**
+ * The scale events of a cluster in a range, both ends inclusive, by month and autoscaler. Closed months are one request and the closed days outside of them another one; of other days, and of the parts
+ * of a day at the ends, the events are read.
+ */
+export const monthlyCounts = async (tables: Tables, cluster: ClusterName, range: Range): Promise<ReadonlyMap<string, CountsByPath>> => {
+  const { months, days } = await eventCalendar(tables, cluster, range, { isWhole: true });
+  const counted = await mapWithLimit(days, DAYS_AT_ONCE, (day) => countsOfDay(tables, cluster, { day, range }));
+  const sums = new Map<string, CountsSum>();
+  const add = (month: string, counts: CountsByPath): void => {
+    const sum = sums.get(month) ?? new CountsSum();
+    sums.set(month, sum);
+    sum.add(counts);
+  };
+  for (const [month, { counts }] of months) add(month, counts);
+  for (const [at, { day }] of days.entries()) add(monthOf(day), counted[at] ?? new Map());
+  return new Map([...sums].map(([month, { byPath }]) => [month, byPath]));
+};
+
+const countsOfDay = async (
+  tables: Tables,
+  cluster: ClusterName,
+  { day: { day, counts }, range }: { readonly day: KnownDay; readonly range: Range },
+): Promise<CountsByPath> => {
+  const fromMs = Date.parse(day);
+  const isWhole = fromMs >= range.sinceMs && fromMs + DAY_MS - 1 <= range.untilMs;
+  if (counts && isWhole) return counts;
+  const sum = new CountsSum();
+  const params = dayEventsParams(tables.historyTable, cluster, dayOf(fromMs), range);
+  for await (const item of readAll(tables, `count the events of cluster "${cluster}"`, params)) sum.addEvent(eventOf(historyItemOf(item)));
+  return sum.byPath;
+};

@@ -3,8 +3,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { backOff, isTransientCode, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { mapWithLimit } from "../table/wait-for-all.ts";
-import type { HistoryItem, Inserted, InsertHistory } from "./insert-history.ts";
-import { bodyAttribute, readStored } from "./item.ts";
+import { type HistoryItem, type Inserted, type InsertHistory, bodyAttribute, readStored } from "./item.ts";
 
 /** Most statements of one BatchExecuteStatement (limit of DynamoDB). */
 export const STATEMENTS_MAX = 25;

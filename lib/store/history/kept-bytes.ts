@@ -1,7 +1,7 @@
 import type { PartitionRef } from "../../model/ids.ts";
 import { type Key, sortableMs } from "../table/keys.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
-import type { InsertHistory } from "./insert-history.ts";
+import type { InsertHistory } from "./item.ts";
 
 /** Unreadable bytes that a person removed from the state. They stay in the history for a later analysis. */
 export interface KeptBytes {

@@ -2,7 +2,7 @@ import { QueryCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
-import { eventOf } from "./event-codec.ts";
+import { eventOf } from "./events.ts";
 import { historyItemOf } from "./item.ts";
 import type { EventRecord } from "../../model/scale-records.ts";
 

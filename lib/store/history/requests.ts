@@ -6,8 +6,7 @@ import type { Key } from "../table/keys.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { ttlOf } from "./events.ts";
-import type { HistoryItem, InsertHistory } from "./insert-history.ts";
-import { historyItemOf, readHistoryParams } from "./item.ts";
+import { type HistoryItem, type InsertHistory, historyItemOf, readHistoryParams } from "./item.ts";
 
 /** Names an edit by its caller and the idempotency key. Repeats of the edit have the same key. Keys of different callers never meet. */
 export interface RequestName {

@@ -3,11 +3,10 @@ import type { AutoscalerRef, AutoscalerUid, PartitionRef } from "../../model/ids
 import type { Lane, Sample, SampleMetric } from "../../model/sample.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { autoscalerHistoryPk, type Key, sortableMs } from "../table/keys.ts";
-import { readAll } from "../table/read-all.ts";
+import { readAll } from "../table/read-many.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { EVENT_DAYS_KEPT, isEmptyStretch, ttlOf } from "./events.ts";
-import type { HistoryItem, InsertHistory } from "./insert-history.ts";
-import { historyItemOf } from "./item.ts";
+import { type HistoryItem, type InsertHistory, historyItemOf } from "./item.ts";
 import { JOURNAL_DAYS_KEPT } from "./journal.ts";
 
 /** The time that one item covers. Four a day take four write units, and one turn reads a quarter of a day's journal. */

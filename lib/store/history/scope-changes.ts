@@ -3,11 +3,10 @@ import type { ScopeChangeRecord } from "../../model/changes.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { ClusterName } from "../../model/ids.ts";
 import { CHANGE_SK_PREFIX, type Key, sortableMs } from "../table/keys.ts";
-import { readAll } from "../table/read-all.ts";
+import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
-import type { HistoryItem, InsertHistory } from "./insert-history.ts";
-import { historyItemOf } from "./item.ts";
+import { type HistoryItem, type InsertHistory, historyItemOf } from "./item.ts";
 
 /** Sorts after every time. */
 const LAST = "~";

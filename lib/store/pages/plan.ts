@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
 import type { AutoscalerUid } from "../../model/ids.ts";
+import { encodePage } from "./codec.ts";
+import type { StoredWindows } from "../../model/scale-records.ts";
 
 /** Wanted entries of a page: they take one write unit as a rule, so that an autoscaler that changes rewrites few others. */
 export const PAGE_ENTRIES = 12;
@@ -51,4 +53,15 @@ export const wantedPages = (autoscalers: number, present: number, bytes: number,
   if (present === 0 || autoscalers > present * entries * FULL) return Math.max(wanted, present);
   const sparse = autoscalers < present * entries * EMPTY && bytes / Math.max(1, wanted) < PAGE_BYTES_MAX / 2;
   return sparse ? Math.max(1, wanted) : present;
+};
+
+/** Bodies of the pages of a new generation, by index. Their number follows from the number of autoscalers, and doubles until each page is small enough. */
+export const dividedPages = (entries: readonly StoredWindows[]): readonly Uint8Array[] =>
+  bodiesOn(entries, Math.max(1, wantedPages(entries.length, 0, 0)));
+
+const bodiesOn = (entries: readonly StoredWindows[], count: number): readonly Uint8Array[] => {
+  const byPage = Map.groupBy(entries, ({ uid }) => pageOf(uid, count));
+  const bodies = Array.from({ length: count }, (_, index) => encodePage(byPage.get(index) ?? []));
+  const most = count > entries.length * 2 ? PAGE_BYTES_NEVER_ABOVE : PAGE_BYTES_MAX;
+  return bodies.every(({ length }) => length <= most) ? bodies : bodiesOn(entries, count * 2);
 };

@@ -1,14 +1,14 @@
 import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
-import type { ClusterName } from "../../model/ids.ts";
+import type { ClusterName, Namespace, PartitionName, PartitionRef } from "../../model/ids.ts";
 import type { ClusterRecord, Connection, ConnectionRecord, FleetRecord } from "../../model/records.ts";
 import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, clusterKey, connectionKey, FLEET_PK, fleetKey, itemKey } from "../table/keys.ts";
-import { readAll } from "../table/read-all.ts";
+import { readAll } from "../table/read-many.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { attributesOf, clusterSchema, connectionSchema, fleetSchema } from "./schemas.ts";
-import { isTombstone } from "./tombstone.ts";
-import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
+import { isTombstone, deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
+import { type AutoscalerItem, listAutoscalers } from "./autoscalers.ts";
 
 /** A cluster as its item holds it, or why it cannot be read. An unreadable item stops only its own cluster. */
 export type ClusterItem =
@@ -163,3 +163,29 @@ export const putFleet = (tables: Tables, record: FleetRecord, expected: number):
     record: { ...record, version: expected + 1 },
     expected: { counter: "version", ...(expected > 0 && { value: expected }) },
   });
+
+type Partitions = Pick<ClusterRecord, "name" | "partitions">;
+
+/** The partition of a namespace: the one that names it, otherwise the one without a list; absent when there is neither. */
+export const partitionOf = (cluster: Partitions, namespace: Namespace): PartitionName | undefined =>
+  (
+    cluster.partitions.find(({ namespaces }) => namespaces?.includes(namespace)) ??
+    cluster.partitions.find(({ namespaces }) => namespaces === undefined)
+  )?.name;
+
+/** The namespaces that a sync of the partition reads: the namespaces of its list, or all. */
+export const namespacesOf = (cluster: Partitions, partition: PartitionName): readonly Namespace[] | "all" =>
+  cluster.partitions.find(({ name }) => name === partition)?.namespaces ?? "all";
+
+/** The autoscalers of a partition, in order of namespace and name. */
+export async function* autoscalersOf(tables: Tables, cluster: Partitions, { partition }: PartitionRef): AsyncGenerator<AutoscalerItem> {
+  const namespaces = namespacesOf(cluster, partition);
+  if (namespaces !== "all") {
+    for (const namespace of [...namespaces].sort()) yield* listAutoscalers(tables, cluster.name, namespace);
+    return;
+  }
+  for await (const item of listAutoscalers(tables, cluster.name)) {
+    const namespace = item.kind === "read" ? item.record.namespace : (item.namespace as Namespace);
+    if (partitionOf(cluster, namespace) === partition) yield item;
+  }
+}

@@ -9,11 +9,10 @@ import {
   SOURCE_LIMITS,
 } from "../../model/metric-source.ts";
 import { SOURCES_PK, sourceKey } from "../table/keys.ts";
-import { readAll } from "../table/read-all.ts";
+import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { attributesOf } from "./schemas.ts";
-import { isTombstone } from "./tombstone.ts";
-import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
+import { isTombstone, deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 
 /** The fields of a registered source, as they are stored and as they are sent. Strict: a field of a later version may be a limit that this one does not know. */
 export const sourceFields = {

@@ -6,11 +6,10 @@ import type { AutoscalerRef, ClusterName, Namespace } from "../../model/ids.ts";
 import { withoutExpired } from "../../model/override.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import { changeBaseOf, insertChange, isBaseOfChange } from "../history/changes.ts";
-import type { InsertHistory } from "../history/insert-history.ts";
+import type { InsertHistory } from "../history/item.ts";
 import type { Tables } from "../table/tables.ts";
 import { deleteAutoscaler, lastGeneration, putAutoscaler, raiseSpecVersion } from "./autoscalers.ts";
-import { getCluster } from "./clusters.ts";
-import { partitionOf } from "./partitions.ts";
+import { getCluster, partitionOf } from "./clusters.ts";
 import type { RecordWrite } from "./write.ts";
 
 /** What an edit of an autoscaler needs. */

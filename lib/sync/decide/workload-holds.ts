@@ -4,7 +4,7 @@ import type { AutoscalerRecord } from "../../model/records.ts";
 import { intentOpen, intentSettled, intentUnreadable, type Sharer, targetShared } from "../../report/holds.ts";
 import { OBJECT_DELETING, OBJECT_GONE } from "../../report/object-holds.ts";
 import type { Head } from "../../store/head/head.ts";
-import type { UnreadableIntent } from "../../store/head/intent-entries.ts";
+import type { UnreadableIntent } from "../../store/head/intent-codec.ts";
 import type { Loaded } from "../load/load.ts";
 import type { LoadedSpec, ReadySpec } from "../load/load-specs.ts";
 import type { ClusterAnswers } from "../observe/observe.ts";

@@ -1,5 +1,5 @@
 import type { Lease } from "../../store/head/head-write.ts";
-import { intentBodies } from "../../store/head/intent-entries.ts";
+import { intentBodies } from "../../store/head/intent-codec.ts";
 import { release } from "../../store/head/release.ts";
 import type { Troubles } from "../../store/head/troubles.ts";
 import type { Loaded } from "../load/load.ts";

@@ -1,8 +1,7 @@
 import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import { encodePage } from "../../store/pages/codec.ts";
-import { deleteLeftovers } from "../../store/pages/leftover.ts";
-import { deletePage, writePage } from "../../store/pages/pages.ts";
+import { deleteLeftovers, deletePage, writePage } from "../../store/pages/pages.ts";
 import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE, pageOf, wantedPages } from "../../store/pages/plan.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { Loaded } from "../load/load.ts";

@@ -4,7 +4,7 @@ import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import { incarnationOf } from "../../model/records.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
-import { autoscalersOf } from "../../store/records/partitions.ts";
+import { autoscalersOf } from "../../store/records/clusters.ts";
 import type { Tables } from "../../store/table/tables.ts";
 import type { PurePart, SpecReading } from "../decide/pure-part.ts";
 

@@ -3,7 +3,7 @@ import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { AutoscalerUid } from "../../model/ids.ts";
 import { kindsReadFrom } from "../../model/origin.ts";
 import { asksOf } from "../../policy/dialects.ts";
-import { namespacesOf } from "../../store/records/partitions.ts";
+import { namespacesOf } from "../../store/records/clusters.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { askSources } from "./ask-sources.ts";
 import { connected } from "./connected.ts";

@@ -1,7 +1,6 @@
 import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { Because } from "../../model/decision.ts";
-import { encodeIntent } from "../../store/head/intent-codec.ts";
-import { bytesOf, entryBytes, HEAD_ENTRIES_BYTES_MAX, type IntentBodies } from "../../store/head/intent-entries.ts";
+import { encodeIntent, bytesOf, entryBytes, HEAD_ENTRIES_BYTES_MAX, type IntentBodies } from "../../store/head/intent-codec.ts";
 import type { HoldVerdict, ScaleVerdict } from "../decide/decide.ts";
 import { newestRun } from "../load/stored-windows.ts";
 import { deadlineOf, type Timing } from "../../plan/timing.ts";

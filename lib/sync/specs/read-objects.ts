@@ -4,7 +4,7 @@ import { type AutoscalerUid, namespace as namespaceOf } from "../../model/ids.ts
 import { kindsReadFrom } from "../../model/origin.ts";
 import type { SpecKind, SpecKindName } from "../../model/spec-kinds.ts";
 import { objectNotStored } from "../../report/object-holds.ts";
-import { namespacesOf, partitionOf } from "../../store/records/partitions.ts";
+import { namespacesOf, partitionOf } from "../../store/records/clusters.ts";
 import { connected } from "../observe/connected.ts";
 import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";

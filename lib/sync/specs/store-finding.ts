@@ -2,7 +2,7 @@ import type { SpecObject } from "../../cluster/cluster-client.ts";
 import { isTidemarkError } from "../../model/errors.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
-import { markGone } from "../../store/records/gone-mark.ts";
+import { markGone } from "../../store/records/autoscalers.ts";
 import { type Edit, type EditContext, type Stored, storeOnly } from "../../store/records/store-change.ts";
 import { converted, type KnownSpec } from "../load/load-specs.ts";
 import type { SyncPorts } from "../sync-ports.ts";

@@ -1,4 +1,4 @@
-import { hasDictionaries, packed } from "../../store/history/zstd-dictionary.ts";
+import { hasDictionaries, packed } from "../../store/table/compressed.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { placeOf, roundOf } from "../objects/turns.ts";
 import { bytesOf, type Finding } from "./finding.ts";

@@ -6,7 +6,7 @@ import { readHead } from "../../../lib/store/head/head.ts";
 import { release } from "../../../lib/store/head/release.ts";
 import { NO_TROUBLES, type Troubles } from "../../../lib/store/head/troubles.ts";
 import { insertEvents } from "../../../lib/store/history/events.ts";
-import type { InsertHistory } from "../../../lib/store/history/insert-history.ts";
+import type { InsertHistory } from "../../../lib/store/history/item.ts";
 import { insertJournal } from "../../../lib/store/history/journal.ts";
 import { encodePage } from "../../../lib/store/pages/codec.ts";
 import { readPage, writePage } from "../../../lib/store/pages/pages.ts";

@@ -1,6 +1,6 @@
 import type { PartitionRef } from "../../../lib/model/ids.ts";
 import { claim } from "../../../lib/store/head/claim.ts";
-import { intentBodies } from "../../../lib/store/head/intent-entries.ts";
+import { intentBodies } from "../../../lib/store/head/intent-codec.ts";
 import { giveBack } from "../../../lib/store/head/release.ts";
 import { storeIntents } from "../../../lib/store/head/store-intents.ts";
 import type { Tables } from "../../../lib/store/table/tables.ts";

@@ -1,6 +1,5 @@
 import { PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import { decodeIntent, encodeIntent } from "../../../lib/store/head/intent-codec.ts";
-import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
+import { decodeIntent, encodeIntent, UNCOUNTED_VERSION } from "../../../lib/store/head/intent-codec.ts";
 import type { Process } from "../process.ts";
 import { EVENT, INTENT, LOST_WINDOWS, ONE_EVENT, ONE_INTENT, type PlantedBug } from "./planted.ts";
 import { lookedAtOnce, withTables } from "./ports.ts";

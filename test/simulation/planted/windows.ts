@@ -1,5 +1,5 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { eventOf } from "../../../lib/store/history/event-codec.ts";
+import { eventOf } from "../../../lib/store/history/events.ts";
 import { decodePage } from "../../../lib/store/pages/codec.ts";
 import type { Invocation } from "../invocation.ts";
 import { INTENT, isEventItem, LIMITS, type PlantedBug, WINDOWS } from "./planted.ts";

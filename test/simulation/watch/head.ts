@@ -1,7 +1,6 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { uidOfIntent } from "../../../lib/model/ids.ts";
-import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
-import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
+import { decodeIntent, UNCOUNTED_VERSION } from "../../../lib/store/head/intent-codec.ts";
 import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
 import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
 import type { Decided, Invocation } from "../invocation.ts";

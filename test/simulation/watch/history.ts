@@ -1,4 +1,4 @@
-import { eventOf } from "../../../lib/store/history/event-codec.ts";
+import { eventOf } from "../../../lib/store/history/events.ts";
 import { historyItemOf } from "../../../lib/store/history/item.ts";
 import { CHANGE_SK_PREFIX } from "../../../lib/store/table/keys.ts";
 import { watchAhead } from "./clocks.ts";

@@ -1,6 +1,6 @@
 import { BatchExecuteStatementCommand, type DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { ClusterClient } from "../../../lib/cluster/cluster-client.ts";
-import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
+import { UNCOUNTED_VERSION } from "../../../lib/store/head/intent-codec.ts";
 import { FLEET_PK } from "../../../lib/store/table/keys.ts";
 import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
 import { type Label, mayFollow } from "../../protocol/twin/flow.ts";

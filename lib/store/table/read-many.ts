@@ -1,8 +1,18 @@
-import { type AttributeValue, BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
-import { itemKey, type Key } from "./keys.ts";
-import { backOff, repeat } from "./repeat.ts";
+import { type AttributeValue, QueryCommand, type QueryCommandInput, BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
+import { repeat, backOff } from "./repeat.ts";
 import type { Tables } from "./tables.ts";
+import { itemKey, type Key } from "./keys.ts";
 import { mapWithLimit } from "./wait-for-all.ts";
+
+/** Every item of a query, page by page. Only one page is in memory. */
+export async function* readAll(tables: Tables, action: string, params: QueryCommandInput): AsyncGenerator<Record<string, AttributeValue>> {
+  let from: Record<string, AttributeValue> | undefined;
+  do {
+    const page = await repeat(tables, action, () => tables.client.send(new QueryCommand({ ...params, ...(from && { ExclusiveStartKey: from }) })));
+    yield* page.Items ?? [];
+    from = page.LastEvaluatedKey;
+  } while (from);
+}
 
 /** Most keys of one BatchGetItem (limit of DynamoDB). */
 export const KEYS_MAX = 100;

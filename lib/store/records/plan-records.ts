@@ -1,10 +1,33 @@
-import { PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
-import { compress, decompress } from "../table/compressed.ts";
-import { itemKey, reportedProblemsKey } from "../table/keys.ts";
+import { PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { itemKey, planKey, reportedProblemsKey } from "../table/keys.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { readRecord } from "./write.ts";
+import { compress, decompress } from "../table/compressed.ts";
+
+/** The begins of the minutes that are marked as planned, milliseconds since 1970. Only the newest few are kept. */
+export const readPlanMarks = async (tables: Tables): Promise<ReadonlySet<number>> => {
+  const item = await readRecord(tables, "read the planned minutes", planKey);
+  return new Set((item?.["minutes"]?.NS ?? []).map(Number));
+};
+
+/*
+ *  call 12:00   reads {12:00, 12:01} ── sends 12:02 ── writes {12:00, 12:01, 12:02}
+ *  call 12:01   fails before it has sent all           no mark
+ *  call 12:02   reads {…, 12:02} ── sends 12:04 and 12:03 ── writes {12:02, 12:03, 12:04}
+ *
+ * No condition: where two calls run at once, the later write takes away the mark of the earlier one. Then a minute is planned once more, and the claim refuses the copies.
+ */
+export const markPlannedParams = (stateTable: string, minutes: readonly number[]): PutItemCommandInput => ({
+  TableName: stateTable,
+  Item: { ...itemKey(planKey), minutes: { NS: minutes.map(String) } },
+});
+
+/** Stores which minutes are planned, in place of what was stored. To be called when every message of these minutes was sent. */
+export const markPlanned = async (tables: Tables, minutes: readonly number[]): Promise<void> => {
+  await repeat(tables, "mark the planned minutes", () => tables.client.send(new PutItemCommand(markPlannedParams(tables.stateTable, minutes))));
+};
 
 /** The problems that were reported to people, by kind: how many at each place, and when the last time. */
 export type ReportedProblems = Readonly<Record<string, { readonly toldMs: number; readonly counts: Readonly<Record<string, number>> }>>;
