@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { EventCountCursor, EventCountQuery, EventCursor, EventPart, EventQuery, QueryService } from "../service/service.ts";
-import { refuseEmptyRange } from "../service/time-range.ts";
+import { refuseEmptyRange } from "../service/times.ts";
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
 import type { EventView } from "../views/event.ts";
 import { Page } from "./list-page.ts";

@@ -6,7 +6,7 @@ import { MIN_FACTOR_MAX, OVERRIDE_REPLICAS_MAX, REASON_CHARACTERS_MAX } from "..
 import { ALL_CALENDAR_DATES_MAX } from "../model/schedule.ts";
 import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
-import type { NewSource } from "../service/sources/requests.ts";
+import type { NewSource } from "../service/requests.ts";
 import { VALIDATIONS } from "../model/validation.ts";
 import { ROW_FIELDS } from "../service/views/row-view.ts";
 import { connectionFields } from "../store/records/schemas.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
-import type { OverrideCursor } from "../service/overrides/requests.ts";
-import { labelNames } from "../service/series/labels-info.ts";
+import type { OverrideCursor } from "../service/requests.ts";
+import { labelNames } from "../service/series/autoscaler-series.ts";
 import type { AutoscalerCursor, ChangeCursor, EventQuery, QueryService } from "../service/service.ts";
 import { eventCountsPage, eventsPage } from "./events-page.ts";
 import {

@@ -3,7 +3,7 @@ import { pageToken } from "../api/page-cursor.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
 import { seriesOf } from "../api/series-json.ts";
 import { TidemarkError } from "../model/errors.ts";
-import type { OverrideCursor } from "../service/overrides/requests.ts";
+import type { OverrideCursor } from "../service/requests.ts";
 import type {
   AutoscalerCursor,
   AutoscalerQuery,

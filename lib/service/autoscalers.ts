@@ -7,9 +7,8 @@ import type { AutoscalerView } from "../views/autoscaler.ts";
 import { storedSpec } from "./apply/manifest-inputs.ts";
 import type { QueryContext } from "./context.ts";
 import { clustersNamed, type LocatedAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "./find-autoscaler.ts";
-import { type PartitionData, partitionData } from "./partitions/partition-data.ts";
+import { type PartitionData, partitionData, type AutoscalerSnapshot } from "./partitions/partition-data.ts";
 import type { AutoscalerCursor, Filter } from "./service.ts";
-import type { AutoscalerSnapshot } from "./snapshot.ts";
 import { autoscalerView } from "./views/autoscaler-view.ts";
 
 /**

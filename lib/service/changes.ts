@@ -9,7 +9,7 @@ import type { ChangeView } from "../views/change.ts";
 import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type { AutoscalerQuery, ChangeCursor, ChangeQuery } from "./service.ts";
-import { refuseEmptyRange } from "./time-range.ts";
+import { refuseEmptyRange } from "./times.ts";
 import { toArray } from "./to-array.ts";
 import { changeView, madeOf, scopeChangeView } from "./views/change-view.ts";
 

@@ -5,7 +5,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import { type AutoscalerItem, getAutoscalers, type ListPart, listAutoscalers } from "../store/records/autoscalers.ts";
 import { type ClusterItem, getCluster, listClusters } from "../store/records/clusters.ts";
 import { type QueryContext, sees, touches } from "./context.ts";
-import { knownNames } from "./rows/known-names.ts";
+import { knownNames } from "./rows/known-partitions.ts";
 import type { AutoscalerQuery } from "./service.ts";
 import { toArray } from "./to-array.ts";
 

@@ -13,9 +13,7 @@ import type { EventCount, EventView } from "../views/event.ts";
 import type { HistoryView, ShadowView } from "../views/over-time.ts";
 import type { ClusterRows } from "../views/row.ts";
 import type { StatusView } from "../views/status.ts";
-import type { CalendarCommands, CalendarQueries } from "./calendars/requests.ts";
-import type { OverrideCommands, OverrideQueries } from "./overrides/requests.ts";
-import type { SourceCommands, SourceQueries } from "./sources/requests.ts";
+import type { CalendarCommands, CalendarQueries, OverrideCommands, OverrideQueries, SourceCommands, SourceQueries } from "./requests.ts";
 import type { RowQuery } from "./views/row-view.ts";
 
 export type { KindCount };

@@ -10,7 +10,7 @@ import { stackUrl } from "../../lib/remote/stack-url.ts";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { wholeHistory } from "../../lib/service/history/history.ts";
 import { openCommands } from "../../lib/service/open.ts";
-import { silenceMsOf } from "../../lib/service/partitions/earlier-journals.ts";
+import { silenceMsOf } from "../../lib/service/partitions/read-samples.ts";
 import type { QueryService } from "../../lib/service/service.ts";
 import { wholeShadow } from "../../lib/service/shadow/join-shadow.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";

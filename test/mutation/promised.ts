@@ -101,7 +101,7 @@ const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a removal leaves no uncounted scale in a head",
-    file: "lib/service/partitions/settle-for-removal.ts",
+    file: "lib/service/edits/removal.ts",
     from: "[...head.intents, ...head.uncounted]",
     to: "[...head.intents]",
     test: "test/service/removal-settles.test.ts",

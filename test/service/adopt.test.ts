@@ -2,7 +2,7 @@ import { type AttributeValue, DeleteItemCommand, type DynamoDBClient, PutItemCom
 import { describe, expect, it } from "vitest";
 import { fieldManagerOf } from "../../lib/cluster/read/scale.ts";
 import type { TableIds } from "../../lib/model/records.ts";
-import { rememberTables } from "../../lib/service/clusters/adopt.ts";
+import { rememberTables } from "../../lib/service/clusters/fleet.ts";
 import { openService } from "../../lib/service/open.ts";
 import { LOST_NUMBERS } from "../../lib/store/head/repair-head.ts";
 import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import { rfc3339 } from "../../lib/service/views/rfc3339.ts";
+import { rfc3339 } from "../../lib/service/times.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
 import type { Explanation } from "../../lib/views/autoscaler.ts";
 import type { WindowsView } from "../../lib/views/windows.ts";

@@ -4,7 +4,7 @@ import { painter } from "../../lib/cli/output/paint.ts";
 import { statusSheet } from "../../lib/cli/output/status-sheet.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
-import type { NewOverride } from "../../lib/service/overrides/requests.ts";
+import type { NewOverride } from "../../lib/service/requests.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { boundsThen } from "../../lib/service/views/bounds-of.ts";

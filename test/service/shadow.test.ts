@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { shadowSheet } from "../../lib/cli/output/shadow-sheet.ts";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import { compareShadow } from "../../lib/service/shadow/compare.ts";
-import { verdictOf } from "../../lib/service/shadow/verdict.ts";
-import { type ShadowSample, sampleOf } from "../../lib/service/shadow/shadow-sample.ts";
+import { compareShadow, type ShadowSample, sampleOf } from "../../lib/service/shadow/shadow.ts";
+import { verdictOf } from "../../lib/service/shadow/join-shadow.ts";
 import { NOON } from "../noon.ts";
 import type { Evaluation } from "../../lib/model/scale-records.ts";
 

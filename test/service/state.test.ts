@@ -13,7 +13,7 @@ import { NEW_WINDOWS, type Status } from "../../lib/model/windows.ts";
 import { heldBy } from "../../lib/report/evaluation-state.ts";
 import { line } from "../../lib/report/printed.ts";
 import { NO_WINDOWS } from "../../lib/service/explain/autoscaler-windows.ts";
-import type { AutoscalerSnapshot } from "../../lib/service/snapshot.ts";
+import type { AutoscalerSnapshot } from "../../lib/service/partitions/partition-data.ts";
 import { autoscalerView } from "../../lib/service/views/autoscaler-view.ts";
 import { tableRowOf } from "../../lib/service/views/row-view.ts";
 import type { AutoscalerView } from "../../lib/views/autoscaler.ts";

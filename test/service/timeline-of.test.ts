@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { timelineOf } from "../../lib/service/history/timeline-of.ts";
+import { timelineOf } from "../../lib/service/history/history.ts";
 import type { EventView } from "../../lib/views/event.ts";
 import type { HistoryView } from "../../lib/views/over-time.ts";
 import { NOON } from "../noon.ts";

@@ -6,7 +6,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { block, type Printed } from "../../report/printed.ts";
 import { inNamespace, readInputs } from "../../service/apply/manifest-inputs.ts";
 import type { ManifestSource, Service } from "../../service/service.ts";
-import type { NewSource } from "../../service/sources/requests.ts";
+import type { NewSource } from "../../service/requests.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 import type { Printer, Session } from "../io.ts";
 import { yamlText } from "../output/document-text.ts";

@@ -1,6 +1,6 @@
 import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import { lines, text, type Word } from "../../report/printed.ts";
-import type { NewOverride, OverrideQuery } from "../../service/overrides/requests.ts";
+import type { NewOverride, OverrideQuery } from "../../service/requests.ts";
 import { toArray } from "../../service/to-array.ts";
 import type { BoundsView, OverrideEdited, OverrideMeeting, OverrideSetView, OverrideView } from "../../views/holds.ts";
 import { type Choice, type ChoiceOptions, choiceOfEdit, chosenForEdit } from "../select/chosen-autoscalers.ts";

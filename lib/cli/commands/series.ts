@@ -1,6 +1,6 @@
 import { openMetricsText } from "../../report/open-metrics.ts";
 import { block } from "../../report/printed.ts";
-import { labelNames } from "../../service/series/labels-info.ts";
+import { labelNames } from "../../service/series/autoscaler-series.ts";
 import type { Printer, Session } from "../io.ts";
 import { filterOf, type ScopeOptions } from "../options/scope-options.ts";
 

@@ -1,8 +1,7 @@
 import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, type Printed, text } from "../../report/printed.ts";
 import type { Filter } from "../../service/service.ts";
-import { wholeShadow } from "../../service/shadow/join-shadow.ts";
-import { verdictOf } from "../../service/shadow/verdict.ts";
+import { wholeShadow, verdictOf } from "../../service/shadow/join-shadow.ts";
 import type { ShadowStretch, ShadowView } from "../../views/over-time.ts";
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";

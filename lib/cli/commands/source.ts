@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
 import { accountOf, proxyName } from "../../model/metric-source.ts";
 import { lines, text } from "../../report/printed.ts";
-import type { NewSource, SourceCheck } from "../../service/sources/requests.ts";
+import type { NewSource, SourceCheck } from "../../service/requests.ts";
 import type { SourceView, UnreadableSource } from "../../views/source.ts";
 import type { Printer, Session } from "../io.ts";
 import { checksText } from "../output/check-lines.ts";

@@ -3,8 +3,7 @@ import { block, lines, type Printed, text, type Word } from "../../report/printe
 import { timelineLines } from "../../report/timeline/drawing.ts";
 import { timelineSvg } from "../../report/timeline/svg.ts";
 import type { Timeline } from "../../report/timeline/timeline.ts";
-import { wholeHistory } from "../../service/history/history.ts";
-import { timelineOf } from "../../service/history/timeline-of.ts";
+import { wholeHistory, timelineOf } from "../../service/history/history.ts";
 import type { AutoscalerQuery, Service } from "../../service/service.ts";
 import { toArray } from "../../service/to-array.ts";
 import type { ChangeView } from "../../views/change.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { OverrideQuery } from "../../service/overrides/requests.ts";
+import type { OverrideQuery } from "../../service/requests.ts";
 import { example } from "../command-examples.ts";
 import { dryRun, withTarget } from "../options/command-options.ts";
 import type { ListOptionsOfOverrides, SetOptions } from "../commands/override.ts";

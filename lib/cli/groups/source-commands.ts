@@ -10,7 +10,7 @@ import {
 } from "../../model/metric-source.ts";
 import { present } from "../../fields/json.ts";
 import type { SourceQuestion } from "../../source-client/check-source.ts";
-import type { NewSource } from "../../service/sources/requests.ts";
+import type { NewSource } from "../../service/requests.ts";
 import { repeatable, withTarget } from "../options/command-options.ts";
 import { showsOf } from "../io.ts";
 import type { DocumentFormat } from "../output/document-text.ts";

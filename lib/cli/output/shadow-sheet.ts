@@ -1,6 +1,6 @@
 import { instantText } from "../../report/instant-text.ts";
 import { lines, type Printed, text, type Word } from "../../report/printed.ts";
-import { VERDICTS, verdictOf } from "../../service/shadow/verdict.ts";
+import { VERDICTS, verdictOf } from "../../service/shadow/join-shadow.ts";
 import type { ShadowDifference, ShadowReaction, ShadowStretch, ShadowView } from "../../views/over-time.ts";
 import { aligned } from "./text-table.ts";
 

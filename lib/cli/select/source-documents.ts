@@ -6,7 +6,7 @@ import type { KindCount } from "../../manifest/passed-over.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { ManifestSource } from "../../service/service.ts";
-import type { NewSource } from "../../service/sources/requests.ts";
+import type { NewSource } from "../../service/requests.ts";
 import { sourceFaults } from "../../service/sources/source-faults.ts";
 import { withDefaults } from "../../service/sources/sources.ts";
 import { sourceFields } from "../../store/records/metric-sources.ts";

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { OPEN_METRICS_TYPE } from "../../report/open-metrics.ts";
-import { labelNames } from "../../service/series/labels-info.ts";
+import { labelNames } from "../../service/series/autoscaler-series.ts";
 import { closeServer, listenOnLoopback } from "./loopback.ts";
 
 export interface SeriesServer {

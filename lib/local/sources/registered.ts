@@ -1,7 +1,7 @@
 import { SOURCE_LIMITS } from "../../model/metric-source.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
-import type { NewSource } from "../../service/sources/requests.ts";
+import type { NewSource } from "../../service/requests.ts";
 import { LOCAL_ACCOUNT } from "../queue/message.ts";
 
 /** What edits of a start are signed with, so that the next start knows them from the edits of people. */

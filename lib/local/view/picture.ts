@@ -2,7 +2,7 @@ import { axisText, instantText, shortInstantText } from "../../report/instant-te
 import { joined, type Printed, styled, text, type Word } from "../../report/printed.ts";
 import { axisLine, smallCells, smallDrawing } from "../../report/timeline/drawing.ts";
 import type { Timeline } from "../../report/timeline/timeline.ts";
-import { timelineOf } from "../../service/history/timeline-of.ts";
+import { timelineOf } from "../../service/history/history.ts";
 import type { EventView } from "../../views/event.ts";
 import type { Frame, Row } from "./frame.ts";
 import { cut, durationText, eventText, speedText, wrapped } from "./words.ts";

@@ -5,7 +5,7 @@ import type { AccessEdited, AccessView, CanIView, GrantView } from "../../views/
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { recordChange } from "../partitions/record-change.ts";
 import type { CanIQuery, NewGrant } from "../service.ts";
-import { rfc3339 } from "../views/rfc3339.ts";
+import { rfc3339 } from "../times.ts";
 
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;

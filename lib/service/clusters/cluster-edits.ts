@@ -25,14 +25,13 @@ import type { ClusterStored, ClusterView } from "../../views/cluster.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { clustersNamed, findCluster } from "../find-autoscaler.ts";
 import { withWindows } from "../partitions/carry-windows.ts";
-import { emptyPages } from "../partitions/empty-pages.ts";
-import { everSynced, whileNoSyncs } from "../partitions/no-syncs.ts";
+import { emptyPages, everSynced, whileNoSyncs } from "../partitions/leases.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import type { ClusterChange, NewCluster } from "../service.ts";
 import { toArray } from "../to-array.ts";
 import { clusterView, headsOf } from "../views/cluster-of.ts";
-import { checkPauseEnd } from "../views/pause-view.ts";
-import { rememberTables } from "./adopt.ts";
+import { checkPauseEnd } from "../views/holds-view.ts";
+import { rememberTables } from "./fleet.ts";
 import { clusterFaults } from "./cluster-faults.ts";
 import { isOneCluster, lookBefore, reachedNow } from "./connection-check.ts";
 

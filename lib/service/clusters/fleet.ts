@@ -1,13 +1,19 @@
 import type { CalendarVerb, OverrideVerb } from "../../model/changes.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { withoutExpired } from "../../model/override.ts";
-import type { FleetRecord } from "../../model/records.ts";
-import { getFleet, putFleet } from "../../store/records/clusters.ts";
+import type { FleetRecord, ClusterRecord, TableIds } from "../../model/records.ts";
+import { getFleet, putFleet, listClusters, putCluster } from "../../store/records/clusters.ts";
 import { areRestored } from "../../store/table/table-ids.ts";
-import type { FleetEdited, FleetView } from "../../views/cluster.ts";
+import type { FleetEdited, FleetView, FleetAdopted } from "../../views/cluster.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import { frozenView } from "../views/autoscaler-view.ts";
+import { LOST_NUMBERS } from "../../store/head/repair-head.ts";
+import { listAutoscalers, putAutoscaler, raiseSpecVersion } from "../../store/records/autoscalers.ts";
+import type { Tables } from "../../store/table/tables.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
+import { forgetPast } from "../partitions/reset-time.ts";
+import { toArray } from "../to-array.ts";
 
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
@@ -59,3 +65,82 @@ export const freeze = async (context: ServiceContext, reason: string, replace = 
 };
 
 export const thaw = (context: ServiceContext): Promise<FleetEdited> => edit(context, "thaw", ({ frozen: _over, ...record }) => record);
+
+const RECORDS_AT_ONCE = 8;
+const REASON = "restored tables were adopted: delete and pause again what came back, then thaw";
+
+/*
+ *  fleet record names tables A ── restored as B: every sync holds ── adopt: records, windows, epochs ── fleet record names B, frozen ── a person thaws
+ *                                                                          └─ died ✗  the record still names A: nothing acts, and a repeat does all of it again
+ */
+
+/**
+ * Takes restored or copied tables as the tables of this stack. What happened after the instant of the restore is unknown: every autoscaler goes on as if it had just been scaled as far as its rules allow, and every number that the lost
+ * syncs and edits may have used is passed over. On doubt, hold: the fleet is frozen afterwards, because a freeze, a pause or a deletion may be among what is lost, and only a person knows of it. A freeze that is
+ * stored keeps its reason. Throws `service.not-restored`, `service.unreadable`, `service.busy`, `service.conflict`.
+ */
+export const adopt = async (context: ServiceContext): Promise<FleetAdopted> => {
+  const { tables } = context;
+  const { version, ...before } = await getFleet(tables);
+  const found = await tables.ids?.();
+  if (!found || !areRestored(before.tables, found)) throw notRestored();
+  const clusters = await toArray(listClusters(tables));
+  const bad = clusters.find((item) => item.kind === "unreadable");
+  if (bad?.kind === "unreadable")
+    throw new TidemarkError("service.unreadable", `Cannot adopt the tables: the record of cluster "${bad.name}" cannot be read: ${bad.message}`, {});
+  const after: FleetRecord = {
+    ...before,
+    tables: found,
+    restores: (before.restores ?? 0) + 1,
+    frozen: before.frozen ?? { by: context.by, atMs: context.clock(), reason: REASON },
+  };
+  await recordChange(context, { scope: "fleet", name: "fleet", version: version + 1, verb: "adopt", before, after });
+  let autoscalers = 0;
+  for (const item of clusters)
+    if (item.kind === "read") autoscalers += await adoptCluster(context, item.record, `r${after.restores}-${idPart(found)}`);
+  const { kind } = await putFleet(tables, after, version);
+  if (kind === "conflict") throw conflict("the fleet");
+  return { ...(after.frozen && { frozen: frozenView(after.frozen) }), clusters: clusters.length, autoscalers };
+};
+
+const notRestored = (): TidemarkError =>
+  new TidemarkError("service.not-restored", "Cannot adopt the tables: they are those of the fleet record, so there is nothing to adopt", {});
+
+const conflict = (what: string): TidemarkError =>
+  new TidemarkError("service.conflict", `Cannot adopt the tables: another person edited ${what} in the meantime; run it again`, {});
+
+const ID_PART = 8;
+/** Two stacks that adopt copies of one table get different names. */
+const idPart = ({ state }: TableIds): string => state.replaceAll(/[^0-9a-z]/gi, "").slice(0, ID_PART);
+
+/** Its records first, then the windows under the leases. Before the fleet record names the new tables, no sync reads any of it. */
+const adoptCluster = async (context: ServiceContext, cluster: ClusterRecord, restoredAs: string): Promise<number> => {
+  const { tables } = context;
+  const raised = { ...cluster, restoredAs, version: cluster.version + LOST_NUMBERS };
+  if ((await putCluster(tables, raised, cluster.version)).kind === "conflict") throw conflict(`cluster "${cluster.name}"`);
+  const items = await toArray(listAutoscalers(tables, cluster.name));
+  await mapWithLimit(items, RECORDS_AT_ONCE, async (item) => {
+    // An item that cannot be read holds its autoscaler by itself.
+    if (item.kind === "unreadable") return;
+    const { record } = item;
+    const stored = await putAutoscaler(tables, { ...record, generation: record.generation + LOST_NUMBERS }, record.generation);
+    if (stored.kind === "conflict") throw conflict(`autoscaler "${record.namespace}/${record.name}"`);
+  });
+  let autoscalers = 0;
+  for (const { name: partition } of cluster.partitions) {
+    const ref = { cluster: cluster.name, partition };
+    await raiseSpecVersion(tables, ref);
+    autoscalers += await forgetPast(context, { cluster: raised, ref }, `adopt partition "${cluster.name}/${partition}"`);
+  }
+  return autoscalers;
+};
+
+/** Writes into the fleet record which tables these are, where it does not say so yet: with the first cluster, before anything can be scaled. */
+export const rememberTables = async (tables: Tables): Promise<void> => {
+  const found = await tables.ids?.();
+  if (!found) return;
+  const { version, ...record } = await getFleet(tables);
+  if (record.tables) return;
+  // A conflict is another edit of the fleet, or another first cluster: then this looks once more.
+  if ((await putFleet(tables, { ...record, tables: found }, version)).kind === "conflict") await rememberTables(tables);
+};

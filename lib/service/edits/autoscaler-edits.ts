@@ -8,9 +8,8 @@ import type { EditResult } from "../../views/autoscaler.ts";
 import type { ServiceContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autoscaler.ts";
 import type { AutoscalerEdit, AutoscalerQuery, RivalEdit, TakeoverEdit } from "../service.ts";
-import { checkPauseEnd, pauseView } from "../views/pause-view.ts";
-import { mustMatch, raiseForChanged } from "./edit-condition.ts";
-import { mustNotBeObject } from "./object-owned.ts";
+import { checkPauseEnd, pauseView } from "../views/holds-view.ts";
+import { mustMatch, raiseForChanged, mustNotBeObject } from "./edit-condition.ts";
 
 /** As much as a manifest may have. */
 const RIVAL_BYTES_MAX = MAX_MANIFEST_BYTES;

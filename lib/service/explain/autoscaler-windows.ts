@@ -12,7 +12,7 @@ import type {
   TimerState,
 } from "../../policy/shared/window-states.ts";
 import type { FlapView, ForbiddenView, RateView, StabilizationView, TimerView, WindowsView } from "../../views/windows.ts";
-import { rfc3339 } from "../views/rfc3339.ts";
+import { rfc3339 } from "../times.ts";
 
 /** Windows of which nothing is known, or that hold nothing. */
 export const NO_WINDOWS: WindowsView = { recommendations: [], stabilization: [], rates: [] };

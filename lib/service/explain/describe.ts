@@ -8,7 +8,7 @@ import { loadSnapshot } from "../autoscalers.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import type { AutoscalerQuery } from "../service.ts";
-import type { AutoscalerSnapshot } from "../snapshot.ts";
+import type { AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import { autoscalerView } from "../views/autoscaler-view.ts";
 import { eventView } from "../views/event-view.ts";
 import { NO_WINDOWS, windowsView } from "./autoscaler-windows.ts";

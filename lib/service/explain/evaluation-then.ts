@@ -3,9 +3,8 @@ import { readHead } from "../../store/head/head.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/clusters.ts";
 import type { QueryContext } from "../context.ts";
-import { earlierStreams, newestIn, silenceMsOf } from "../partitions/earlier-journals.ts";
-import type { Evaluated } from "../partitions/partition-data.ts";
-import type { AutoscalerSnapshot } from "../snapshot.ts";
+import { earlierStreams, newestIn, silenceMsOf } from "../partitions/read-samples.ts";
+import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";
 
 /** Queries at once. A silence may need some for each partition that its namespace was in. */
 const PARALLEL = 16;

@@ -7,7 +7,7 @@ import type { StoppingMetric } from "../../policy/explanations.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
 import { isHeld } from "../../report/evaluation-state.ts";
 import type { Direction, WindowsView } from "../../views/windows.ts";
-import { rfc3339 } from "../views/rfc3339.ts";
+import { rfc3339 } from "../times.ts";
 import { leadingMetric } from "./leading-metric.ts";
 import type { Evaluation, WithoutHold } from "../../model/scale-records.ts";
 

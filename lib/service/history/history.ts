@@ -4,13 +4,15 @@ import { EVENT_DAYS_KEPT } from "../../store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
 import { BIN_MS, rolledSamples } from "../../store/history/rollups.ts";
 import { joined, sampleOf } from "../../sync/rollup/sample.ts";
-import type { HistoryPoint, HistoryView } from "../../views/over-time.ts";
+import type { HistoryPoint, HistoryView, HistoryMetric } from "../../views/over-time.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
 import type { HistoryQuery } from "../service.ts";
-import { refuseEmptyRange } from "../time-range.ts";
-import { rfc3339 } from "../views/rfc3339.ts";
+import { refuseEmptyRange, rfc3339 } from "../times.ts";
+import { outsideMarks, type Timeline, type TimelineMark } from "../../report/timeline/timeline.ts";
+import type { ChangeView } from "../../views/change.ts";
+import type { EventView } from "../../views/event.ts";
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
@@ -107,4 +109,40 @@ export const wholeHistory = async (
     next = part.next;
   }
   return { ...first, points };
+};
+
+/** What is drawn of a history, with the scales and edits of the same time. */
+export const timelineOf = (
+  history: Pick<HistoryView, "since" | "until" | "points">,
+  events: readonly EventView[],
+  changes: readonly ChangeView[],
+): Timeline => {
+  const points = history.points.map(({ at, ...point }) => ({ ...point, atMs: Date.parse(at) }));
+  // A change outside Tidemark that is an event has its mark by that event.
+  const known = events.filter(({ outcome }) => outcome !== "refused").map(({ at, to }) => ({ atMs: Date.parse(at), to }));
+  return {
+    sinceMs: Date.parse(history.since),
+    untilMs: Date.parse(history.until),
+    loadName: loadName(history),
+    points,
+    marks: [
+      ...events.map(eventMark),
+      ...changes.map(({ at }): TimelineMark => ({ atMs: Date.parse(at), kind: "edit" })),
+      ...outsideMarks(points, known),
+    ],
+  };
+};
+
+const eventMark = ({ at, from, to, outcome }: EventView): TimelineMark => {
+  const atMs = Date.parse(at);
+  if (outcome === "refused") return { atMs, kind: "refused" };
+  if (outcome === "outside") return { atMs, kind: "by hand" };
+  return { atMs, kind: to > from ? "up" : "down" };
+};
+
+/** The metrics with their targets, as the newest point has them: "cpu of 60%". */
+const loadName = ({ points }: Pick<HistoryView, "points">): string => {
+  const newest = points.findLast(({ metrics }) => metrics.some(({ target }) => target !== undefined));
+  const named = (newest?.metrics ?? []).filter((metric): metric is HistoryMetric & { readonly target: string } => metric.target !== undefined);
+  return named.length === 0 ? "nothing measured" : named.map(({ name, target }) => `${name} of ${target}`).join(", ");
 };

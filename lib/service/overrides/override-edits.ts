@@ -7,12 +7,11 @@ import { editFleet } from "../clusters/fleet.ts";
 import type { ServiceContext } from "../context.ts";
 import { editAutoscaler } from "../edits/autoscaler-edits.ts";
 import { mustStay } from "../edits/removal.ts";
-import { type OverridePlace, overrideView } from "../views/override-view.ts";
-import { rfc3339 } from "../views/rfc3339.ts";
-import { effectOf, type OverrideEffect } from "./override-effect.ts";
-import { endFaults, invalidOverride, overrideFaults, roomFault } from "./override-faults.ts";
+import { type OverridePlace, overrideView } from "../views/holds-view.ts";
+import { rfc3339 } from "../times.ts";
+import { effectOf, type OverrideEffect, endFaults, invalidOverride, overrideFaults, roomFault } from "./override-effect.ts";
 import { autoscalerAt, findOverride, newOverrideId, placeOf, unknownOverride } from "./override-places.ts";
-import type { NewOverride, OverrideEdit } from "./requests.ts";
+import type { NewOverride, OverrideEdit } from "../requests.ts";
 
 const MILLI = 1000;
 

@@ -8,8 +8,8 @@ import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/wait-for-all.t
 import type { OverrideView } from "../../views/holds.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed, findAutoscaler, findCluster, optionalNamespace } from "../find-autoscaler.ts";
-import { type OverridePlace, overrideView } from "../views/override-view.ts";
-import type { NewOverride, OverrideCursor, OverrideQuery } from "./requests.ts";
+import { type OverridePlace, overrideView } from "../views/holds-view.ts";
+import type { NewOverride, OverrideCursor, OverrideQuery } from "../requests.ts";
 
 /** The place that a new override is for. Throws `service.invalid`, `service.unknown`, `service.ambiguous`. */
 export const placeOf = async (context: QueryContext, { name, fleet, cluster, namespace: inside }: NewOverride): Promise<OverridePlace> => {

@@ -10,8 +10,7 @@ import { getCluster, partitionOf } from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { windowsNow } from "../../sync/load/stored-windows.ts";
 import type { ServiceContext } from "../context.ts";
-import { emptyPages } from "./empty-pages.ts";
-import { giveAllBack, type LeasedPartition, type Leases, leaseAll } from "./leases.ts";
+import { emptyPages, giveAllBack, type LeasedPartition, type Leases, leaseAll } from "./leases.ts";
 import type { StoredWindows } from "../../model/scale-records.ts";
 
 /** Autoscalers that move to another partition, by uid. */

@@ -1,4 +1,4 @@
-import { TidemarkError } from "../../model/errors.ts";
+import { TidemarkError, isTidemarkError } from "../../model/errors.ts";
 import type { PartitionName, PartitionRef } from "../../model/ids.ts";
 import { claim } from "../../store/head/claim.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
@@ -7,6 +7,10 @@ import { giveBack } from "../../store/head/release.ts";
 import { clockWords } from "../../store/table/server-clock.ts";
 import { DEFAULT_TIMING } from "../../plan/timing.ts";
 import type { ServiceContext } from "../context.ts";
+import type { ClusterRecord } from "../../model/records.ts";
+import { adoptPages } from "../../store/head/moving.ts";
+import { deleteLeftovers, MOST_DELETED } from "../../store/pages/pages.ts";
+import { deleteDerived } from "../../store/summary/summary-items.ts";
 
 /** A leased partition. */
 export interface LeasedPartition {
@@ -88,4 +92,52 @@ const claimEach = async (
 /** Ends leases early. A lease that cannot be given back expires, and only delays the next syncs. */
 export const giveAllBack = async (context: ServiceContext, leases: Leases): Promise<void> => {
   await Promise.allSettled([...leases.values()].map(({ lease }) => giveBack(context.tables, lease)));
+};
+
+type Partitions = Pick<ClusterRecord, "name" | "partitions">;
+
+/** The partitions of a cluster that have a head. One without was never claimed, so it never had windows or an intent. */
+export const everSynced = async (context: ServiceContext, { name, partitions }: Partitions): Promise<readonly PartitionRef[]> => {
+  const refs = partitions.map((partition) => ({ cluster: name, partition: partition.name }));
+  const heads = await Promise.all(refs.map((ref) => readHead(context.tables, ref)));
+  return refs.filter((_, at) => heads[at] !== undefined);
+};
+
+/** Runs `work` under the leases of these partitions of one cluster. `action` completes the message "Cannot …". Throws `service.busy` when the leases are not free, or were lost. */
+export const whileNoSyncs = async <Result>(
+  context: ServiceContext,
+  action: string,
+  partitions: readonly PartitionRef[],
+  work: (leases: Leases) => Promise<Result>,
+): Promise<Result> => {
+  const leases = await leaseAll(context, { action, partitions, settled: new Set<PartitionName>() });
+  try {
+    return await work(leases);
+  } catch (error) {
+    if (!isTidemarkError(error, "store.lease-lost")) throw error;
+    throw new TidemarkError("service.busy", `Cannot ${action}: it took longer than its lease; try again`, {
+      cluster: partitions[0]?.cluster ?? "",
+    });
+  } finally {
+    await giveAllBack(context, leases);
+  }
+};
+
+/*
+ *  claim ── head names no pages of generation + 1 ── pages deleted ── give back
+ *                                  └─ died ✗          no head names the pages that are left, and the next sync or removal deletes them
+ */
+
+/**
+ * Leaves a partition without windows, for a cluster that is removed or just added, or a partition that was divided away. The head stays, so that its epochs never come again: they refuse
+ * the late writes of earlier syncs. Throws `store.lease-lost`.
+ */
+export const emptyPages = async ({ tables }: ServiceContext, leased: LeasedPartition): Promise<void> => {
+  const { head, lease } = leased;
+  const generation = head.pages.length > 0 ? head.pageGeneration + 1 : head.pageGeneration;
+  // With a head that names no pages there may still be some that an earlier call did not come to delete.
+  if (head.pages.length > 0) leased.lease = await adoptPages(tables, lease, { generation, pages: [], nowMs: head.nowMs });
+  leased.head = { ...head, pageGeneration: generation, pages: [] };
+  await deleteDerived(tables, lease.partition);
+  while ((await deleteLeftovers(tables, { partition: lease.partition, generation, count: 0 }, lease.epoch)) === MOST_DELETED);
 };

@@ -1,5 +1,5 @@
 import type { PartitionRef } from "../../model/ids.ts";
-import type { AutoscalerRecord } from "../../model/records.ts";
+import type { AutoscalerRecord, FleetRecord } from "../../model/records.ts";
 import type { Windows } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
@@ -9,6 +9,8 @@ import { journalPageOf, journalPages, pageOf } from "../../store/pages/plan.ts";
 import { windowsNow } from "../../sync/load/stored-windows.ts";
 import type { QueryContext } from "../context.ts";
 import type { Evaluation, JournalPage } from "../../model/scale-records.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
+import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 
 /** What a partition has stored about an autoscaler. */
 export interface PartitionData {
@@ -118,3 +120,16 @@ const readDecoded = async (context: QueryContext, partition: PartitionRef, head:
   const item = await readPage(context.tables, { partition, generation: head.pageGeneration, index });
   return item ? decodePage(item.body) : { kind: "unreadable", message: "the head names it, but the item does not exist" };
 };
+
+/** Everything stored about one autoscaler. */
+export interface AutoscalerSnapshot extends LocatedAutoscaler {
+  readonly spec: { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };
+  readonly fleet: FleetRecord;
+  readonly windows?: Windows;
+  /** Why the windows cannot be read. */
+  readonly windowsProblem?: string;
+  readonly evaluated?: Evaluated;
+  /** End of the partition's last completed sync. */
+  readonly syncedMs?: number;
+  readonly nowMs: number;
+}

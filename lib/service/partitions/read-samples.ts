@@ -1,4 +1,4 @@
-import type { AutoscalerRecord } from "../../model/records.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { readHead } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
@@ -6,8 +6,10 @@ import { partitionOf } from "../../store/records/clusters.ts";
 import { eachInGroups, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
-import { earlierStreams, isUsed, type JournalStream, newestIn, type Stretch, silenceMsOf } from "./earlier-journals.ts";
 import type { Evaluation, JournalPage } from "../../model/scale-records.ts";
+import type { Namespace, PartitionName, PartitionRef } from "../../model/ids.ts";
+import { scopeChangesOf } from "../../store/history/scope-changes.ts";
+import type { Evaluated } from "./partition-data.ts";
 
 /** Earlier journals that are looked into together. Most of them are empty. */
 const STREAMS_AT_ONCE = 32;
@@ -107,5 +109,78 @@ const readFirst = async <Sample extends Timed>(
     newest: await newestIn(reader.context, reader.uid, stream, silence),
   }));
   for await (const { stream, newest } of looks) if (newest) return readStream(reader, stream, { ...silence, untilMs: newest.atMs });
+  return undefined;
+};
+
+/** From inclusive, to inclusive. */
+interface Stretch {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/** A journal that has the evaluations of an autoscaler while its partition has so many pages of windows. */
+interface JournalStream {
+  readonly ref: PartitionRef;
+  readonly page: number;
+}
+
+/** A sync writes the journal of every autoscaler once a minute at least. A longer silence is a time without syncs, or one in which they wrote to another journal. */
+const SILENCE_MS = 5 * 60_000;
+/** Syncs that a cluster with a long period may miss before it counts as silent. */
+const SILENT_PERIODS = 3;
+/** How long the journal of an autoscaler must be silent until others are looked into. */
+export const silenceMsOf = ({ syncPeriodMs }: Pick<ClusterRecord, "syncPeriodMs">): number => Math.max(SILENCE_MS, SILENT_PERIODS * syncPeriodMs);
+/** Numbers of windows pages that a partition may have had: 320 hold 3,800 autoscalers and more, and have 32 journal pages. */
+const PAGES_TRIED = 320;
+/** Entries that are looked at for the end of an earlier journal: syncs of the others may follow the last one of a moved autoscaler. */
+const ENTRIES_LOOKED_AT = 8;
+
+/**
+ * Every other journal that may have the autoscaler in the stretch: the journals of the same partition first. The journal of an autoscaler follows the partition of its namespace and the number of
+ * pages there, so it had others before its namespace moved or its partition was divided.
+ */
+export const earlierStreams = async (
+  { tables }: QueryContext,
+  { cluster, record }: LocatedAutoscaler,
+  present: JournalStream,
+  { sinceMs }: Stretch,
+): Promise<readonly JournalStream[]> => {
+  const partitions = new Set<PartitionName>([present.ref.partition]);
+  for await (const { atMs, before } of scopeChangesOf(tables, { scope: "cluster", name: cluster.name }, sinceMs)) {
+    const partition = atMs < sinceMs || before === undefined ? undefined : partitionIn(before, record.namespace);
+    if (partition !== undefined) partitions.add(partition);
+  }
+  const pages = [...new Set(Array.from({ length: PAGES_TRIED }, (_, index) => journalPageOf(record.uid, index + 1)))];
+  return [...partitions]
+    .flatMap((partition) => pages.map((page) => ({ ref: { cluster: cluster.name, partition }, page })))
+    .filter(({ ref, page }) => ref.partition !== present.ref.partition || page !== present.page);
+};
+
+/** The partition of a namespace in an earlier version of the cluster. */
+const partitionIn = (text: string, namespace: Namespace): PartitionName | undefined => {
+  const { name, partitions } = JSON.parse(text) as Partial<ClusterRecord>;
+  return name !== undefined && partitions ? partitionOf({ name, partitions }, namespace) : undefined;
+};
+
+/** True for a journal that has any entry in the stretch, of whatever autoscaler. */
+const isUsed = async ({ tables }: QueryContext, { ref, page }: JournalStream, stretch: Stretch): Promise<boolean> => {
+  for await (const _entry of journalOfPage(tables, ref, { page, ...stretch, pageSize: 1 })) return true;
+  return false;
+};
+
+/** The newest evaluation that a journal has at its end in the stretch. */
+export const newestIn = async (
+  { tables }: QueryContext,
+  uid: LocatedAutoscaler["record"]["uid"],
+  { ref, page }: JournalStream,
+  stretch: Stretch,
+): Promise<Evaluated | undefined> => {
+  let looked = 0;
+  for await (const entry of journalOfPage(tables, ref, { page, uid, ...stretch, newestFirst: true, pageSize: ENTRIES_LOOKED_AT })) {
+    const [evaluation] = entry.evaluations;
+    if (evaluation) return { atMs: entry.atMs, evaluation };
+    looked += 1;
+    if (looked >= ENTRIES_LOOKED_AT) return undefined;
+  }
   return undefined;
 };

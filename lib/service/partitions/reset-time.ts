@@ -2,7 +2,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import type { PartitionRef } from "../../model/ids.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
-import { lowerTimes } from "../../store/head/repair-head.ts";
+import { lowerTimes, raiseEpoch } from "../../store/head/repair-head.ts";
 import { adoptPages } from "../../store/head/moving.ts";
 import { withdrawIntents } from "../../store/head/store-intents.ts";
 import { insertEvents } from "../../store/history/events.ts";
@@ -15,13 +15,13 @@ import { DEFAULT_TIMING, deadlineOf } from "../../plan/timing.ts";
 import type { ResetView } from "../../views/cluster.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
-import { rfc3339 } from "../views/rfc3339.ts";
+import { rfc3339 } from "../times.ts";
 import type { LeasedPartition } from "./leases.ts";
-import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem } from "./partition-query.ts";
+import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem, headAheadMs, latestMs, newestTimeOf, scaledUntil } from "./partition-query.ts";
 import { recordChange } from "./record-change.ts";
-import { underLease, withUnknownHistory } from "./reset-lease.ts";
-import { headAheadMs, latestMs, newestTimeOf, scaledUntil } from "./times-ahead.ts";
+import { underLease, withUnknownHistory, notBeforeMs } from "./reset-lease.ts";
 import type { Intent, StoredWindows, UncountedScale } from "../../model/scale-records.ts";
+import type { ClusterRecord } from "../../model/records.ts";
 
 /*
  *  head, pages, intents ahead ── wait 39 s if an intent is ── claim ── change, events "unknown" ── pages@epoch ── intents out ── times of the head lowered ── give back
@@ -47,7 +47,7 @@ export const resetTime = async (context: ServiceContext, path: string): Promise<
 };
 
 /** A page with its entries, under the epoch that it was read with. */
-export interface ReadablePage {
+interface ReadablePage {
   readonly index: number;
   readonly readEpoch?: number;
   readonly entries: ReadonlyMap<string, StoredWindows>;
@@ -127,7 +127,7 @@ const reset = async (context: ServiceContext, leased: LeasedPartition, { cluster
 };
 
 /** Writes the pages of what changed; where the head names none, the first one of a new generation. */
-export const writePages = async (
+const writePages = async (
   context: ServiceContext,
   leased: LeasedPartition,
   pages: readonly ReadablePage[],
@@ -147,4 +147,45 @@ export const writePages = async (
     const pageId = { partition, generation: head.pageGeneration, index };
     await writePage(context.tables, { id: pageId, epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
   }
+};
+
+/*
+ *  claim ── pages@epoch: every autoscaler as if it had just been scaled as far as its rules allow ── epoch raised, lease given back
+ * └─ died ✗  the fleet record still names the former tables: every sync holds, and a repeat does it again
+ */
+
+/**
+ * Takes the windows of a partition in restored tables as an unknown past, and raises its epoch. On doubt, hold: a page that cannot be read stays as it is, and holds its autoscalers until it is reset. Open intents stay,
+ * and the next sync settles them. Returns the number of autoscalers. Throws `service.busy`, `service.conflict`.
+ */
+export const forgetPast = (context: ServiceContext, partition: FoundPartition, action: string): Promise<number> =>
+  underLease(context, partition, action, async (leased, cluster) => {
+    const count = await forget(context, leased, { ...partition, cluster });
+    leased.lease = await raiseEpoch(context.tables, leased.lease);
+    return count;
+  });
+
+const forget = async (
+  context: ServiceContext,
+  leased: LeasedPartition,
+  { cluster, ref }: { readonly cluster: ClusterRecord; readonly ref: FoundPartition["ref"] },
+): Promise<number> => {
+  const { head } = leased;
+  const nowMs = notBeforeMs(context, leased);
+  const pages: ReadablePage[] = [];
+  for (const index of head.pages.keys()) {
+    const { item, decoded } = await pageOfHead(context, ref, head, index);
+    if (item && decoded.kind === "read") pages.push({ index, readEpoch: item.epoch, entries: decoded.entries });
+  }
+  const entries = new Map(pages.flatMap((page) => [...page.entries]));
+  const changed = new Map<string, StoredWindows>();
+  for (const item of await toArray(autoscalersOf(context.tables, cluster, ref))) {
+    const uid = uidOfItem(item);
+    if (uid === undefined) continue;
+    const record = item.kind === "read" ? item.record : undefined;
+    const known = entries.get(uid)?.windows ?? NEW_WINDOWS;
+    changed.set(uid, { uid, windows: await withUnknownHistory(context, known, record, { nowMs, eventId: `adopt:${head.epoch}` }), open: false });
+  }
+  await writePages(context, leased, pages, changed);
+  return changed.size;
 };

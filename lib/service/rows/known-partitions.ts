@@ -1,15 +1,18 @@
-import type { PartitionRef } from "../../model/ids.ts";
-import { incarnationOf } from "../../model/records.ts";
+import { type PartitionRef, type AutoscalerRef, autoscalerName, type Namespace, namespace } from "../../model/ids.ts";
+import { incarnationOf, type ClusterRecord } from "../../model/records.ts";
 import type { PartitionIndex } from "../../model/partition-index.ts";
-import type { ClusterRecord } from "../../model/records.ts";
 import type { SummaryRow } from "../../model/summary.ts";
-import type { Head } from "../../store/head/head.ts";
+import { type Head, readHeads } from "../../store/head/head.ts";
 import { type HeadSummary, statedIn } from "../../store/summary/head-summary.ts";
 import { decodeIndex, type DerivedItem, derivedItemOf } from "../../store/summary/summary-items.ts";
 import { decodeSummary } from "../../store/summary/summary-codec.ts";
 import { batchGet } from "../../store/table/read-many.ts";
 import { indexKey, type Key, summaryKey } from "../../store/table/keys.ts";
 import type { Tables } from "../../store/table/tables.ts";
+import { listAutoscalers } from "../../store/records/autoscalers.ts";
+import { partitionOf } from "../../store/records/clusters.ts";
+import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
+import { type QueryContext, sees } from "../context.ts";
 
 /** A partition whose summary and index are wanted. */
 export interface WantedPartition {
@@ -67,7 +70,7 @@ export const knownPartitions = async (tables: Tables, wanted: readonly WantedPar
 };
 
 /** The names of many partitions, in the same way. `undefined` where the autoscalers themselves must be listed. */
-export const knownIndexes = async (tables: Tables, wanted: readonly WantedPartition[]): Promise<readonly (PartitionIndex | undefined)[]> => {
+const knownIndexes = async (tables: Tables, wanted: readonly WantedPartition[]): Promise<readonly (PartitionIndex | undefined)[]> => {
   const memory = await readMissing(tables, wanted, ["index"]);
   return wanted.map(({ cluster, ref, head }) => {
     const index = memory.get(pathOf(ref))?.index;
@@ -142,3 +145,57 @@ const isCurrent = (
   { cluster, head, stated }: Pick<WantedPartition, "cluster" | "head"> & { readonly stated: HeadSummary },
 ): boolean =>
   stated.index.epoch > 0 && epoch >= stated.index.epoch && specVersion >= head.specVersion && clusterIncarnation === incarnationOf(cluster);
+
+/**
+ * The names of all autoscalers of some clusters, or of one namespace in each, that the caller may look at. They are from the indexes of the partitions, two hundred items to two requests; a cluster
+ * whose indexes do not say all is listed, 16 clusters at once.
+ */
+export const knownNames = async (
+  context: QueryContext,
+  clusters: readonly ClusterRecord[],
+  inside: Namespace | undefined,
+): Promise<readonly AutoscalerRef[]> => {
+  const all = clusters.flatMap((cluster) =>
+    cluster.partitions.flatMap(({ name }) =>
+      inside === undefined || partitionOf(cluster, inside) === name ? [{ cluster, ref: { cluster: cluster.name, partition: name } }] : [],
+    ),
+  );
+  const heads = await readHeads(
+    context.tables,
+    all.map(({ ref }) => ref),
+  );
+  const wanted = all.flatMap((one, at) => {
+    const head = heads[at];
+    return head ? [{ ...one, head }] : [];
+  });
+  const indexes = await knownIndexes(context.tables, wanted);
+  const byPartition = new Map(wanted.map(({ ref }, at) => [`${ref.cluster}/${ref.partition}`, indexes[at]]));
+  const names = await mapWithLimit(clusters, CLUSTERS_AT_ONCE, async (cluster) => {
+    const known = partsOf(cluster, inside).map((name) => name && byPartition.get(`${cluster.name}/${name}`));
+    const read = known.flatMap((index) => (index ? [index.rows] : []));
+    return read.length === known.length ? read.flat() : namesIn(context, cluster, inside);
+  });
+  return clusters.flatMap((cluster, at) =>
+    (names[at] ?? []).flatMap((one) => {
+      const ref = { cluster: cluster.name, namespace: namespace(one.namespace), name: autoscalerName(one.name) };
+      return (inside === undefined || ref.namespace === inside) && sees(context, ref.cluster, ref.namespace) ? [ref] : [];
+    }),
+  );
+};
+
+/** The partitions that hold what is meant; `undefined` for namespaces that no partition has, which no index knows. */
+const partsOf = (cluster: ClusterRecord, inside: Namespace | undefined): readonly (string | undefined)[] => {
+  if (inside !== undefined) return [partitionOf(cluster, inside)];
+  const hasRest = cluster.partitions.some(({ namespaces }) => namespaces === undefined);
+  return [...cluster.partitions.map(({ name }) => name), ...(hasRest ? [] : [undefined])];
+};
+
+const namesIn = async (
+  { tables }: QueryContext,
+  { name }: ClusterRecord,
+  inside: Namespace | undefined,
+): Promise<readonly { readonly namespace: string; readonly name: string }[]> => {
+  const found: { readonly namespace: string; readonly name: string }[] = [];
+  for await (const item of listAutoscalers(tables, name, inside)) found.push(item.kind === "read" ? item.record : item);
+  return found;
+};

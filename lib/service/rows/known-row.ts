@@ -3,8 +3,8 @@ import type { FleetRecord } from "../../model/records.ts";
 import type { SummaryRow } from "../../model/summary.ts";
 import type { AutoscalerState } from "../../views/autoscaler.ts";
 import type { AutoscalerRow } from "../../views/row.ts";
-import { pauseView } from "../views/pause-view.ts";
-import { rfc3339 } from "../views/rfc3339.ts";
+import { pauseView } from "../views/holds-view.ts";
+import { rfc3339 } from "../times.ts";
 import { presentIn } from "../views/row-view.ts";
 
 /** What an index and a summary do not say of an autoscaler. */

@@ -2,7 +2,6 @@ import type { GaugeWrite } from "../../model/decision.ts";
 import type { MetricFamily } from "../../report/open-metrics.ts";
 import type { AutoscalerState } from "../../views/autoscaler.ts";
 import type { AutoscalerRow } from "../../views/row.ts";
-import { chosenLabels } from "./labels-info.ts";
 
 /** One sample with its family. */
 export interface LabelledSample extends Pick<MetricFamily, "name" | "type" | "help"> {
@@ -133,3 +132,23 @@ export const wpaHelp = (name: string): string => WPA_HELP[name] ?? `Series "${na
 const CURRENT_HELP = "Replicas in the newest sync";
 const DESIRED_HELP = "Replicas that the newest sync wanted";
 const ACTIVE_HELP = "1 while the rules of the autoscaler decide its count: it was evaluated, and its metrics could be read";
+
+/** Splits label names at blanks or commas. */
+export const labelNames = (text: string | undefined): readonly string[] => (text ?? "").split(/[\s,]+/).filter((name) => name !== "");
+
+const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+/**
+ * The chosen labels of an autoscaler, to join other series on (watermark.md 2.15). A label that it does not have is empty. Names that a series cannot have, or already has, are left
+ * out.
+ */
+const chosenLabels = (
+  labels: Readonly<Record<string, string>>,
+  names: readonly string[],
+  taken: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    names
+      .filter((name) => LABEL_NAME.test(name) && !(name in taken))
+      .map((name) => [name, typeof labels[name] === "string" && Object.hasOwn(labels, name) ? labels[name] : ""]),
+  );

@@ -1,12 +1,13 @@
-import type { ShadowView } from "../../views/over-time.ts";
+import type { ShadowView, ShadowDifference, ShadowReaction, ShadowStretch } from "../../views/over-time.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
 import type { ShadowQuery } from "../service.ts";
-import { refuseEmptyRange } from "../time-range.ts";
-import { rfc3339 } from "../views/rfc3339.ts";
-import { compareShadow } from "./compare.ts";
-import { type ShadowSample, sampleOf } from "./shadow-sample.ts";
+import { refuseEmptyRange, rfc3339 } from "../times.ts";
+import type { Because } from "../../model/decision.ts";
+import type { Rival } from "../../model/rival-state.ts";
+import type { Evaluation } from "../../model/scale-records.ts";
+import { rivalView } from "../views/autoscaler-view.ts";
 
 const DAY_MS = 86_400_000;
 /** Syncs that one answer looks at: some seconds of work for a function, whether it finds another controller in them or none. */
@@ -51,3 +52,197 @@ const partOf = (samples: readonly ShadowSample[], firstMs: number, endMs: number
   if (agreedMs === undefined) return { samples, untilMs: endMs, nextMs: endMs + 1 };
   return { samples: samples.filter(({ atMs }) => atMs <= agreedMs), untilMs: agreedMs, nextMs: agreedMs };
 };
+
+/** One sync beside another controller. */
+export interface ShadowSample {
+  readonly atMs: number;
+  readonly rivals: readonly Rival[];
+  readonly current?: number;
+  /** The count that the rules want; absent where they could not decide. */
+  readonly own?: number;
+  readonly because: Because;
+  /** The count that the other controller wants, its last scale and its reason. */
+  readonly rival?: number;
+  readonly rivalScaledMs?: number;
+  readonly rivalBecause?: Because;
+}
+
+/** The sample of an evaluation; undefined where no other controller was there. */
+export const sampleOf = (atMs: number, { rivals, failed, from, to, withoutHold, because }: Evaluation): ShadowSample | undefined => {
+  if (rivals === undefined) return undefined;
+  const deciding = rivals.find(({ desiredReplicas }) => desiredReplicas !== undefined);
+  const own = failed ? undefined : (withoutHold?.to ?? to ?? from);
+  return {
+    atMs,
+    rivals,
+    because: withoutHold?.because ?? because,
+    ...(from !== undefined && { current: from }),
+    ...(own !== undefined && { own }),
+    ...(deciding?.desiredReplicas !== undefined && { rival: deciding.desiredReplicas }),
+    ...(deciding?.lastScaleMs !== undefined && { rivalScaledMs: deciding.lastScaleMs }),
+    ...(deciding?.because && { rivalBecause: deciding.because }),
+  };
+};
+
+const HOUR_MS = 3_600_000;
+/** A longer time without a sync counts as this long: what was wanted in between is not known. */
+const GAP_MS = 5 * 60_000;
+
+/** How the syncs of an autoscaler come, and since when its windows are full. */
+export interface Pace {
+  readonly periodMs: number;
+  /** From here on every window of it reaches back as far as its rules look. */
+  readonly fullMs: number;
+}
+
+type Comparison = Pick<ShadowView, "rivals" | "syncs" | "agreed" | "agreedWithinPeriod" | "undecided" | "replicaHours" | "stretches" | "reactions">;
+
+/** Compares samples in order of time. Each counts until the next, the last one until `untilMs`. */
+export const compareShadow = (raw: readonly ShadowSample[], untilMs: number, pace: Pace): Comparison => {
+  const samples = classed(raw, pace);
+  const decided = samples.filter(({ own, rival }) => own !== undefined && rival !== undefined);
+  return {
+    rivals: (samples.at(-1)?.rivals ?? []).map(rivalView),
+    syncs: decided.length,
+    agreed: decided.filter(({ own, rival }) => own === rival).length,
+    agreedWithinPeriod: decided.filter(({ difference }) => difference === undefined || difference === "phase").length,
+    undecided: samples.length - decided.length,
+    replicaHours: hoursOf(samples, untilMs),
+    stretches: stretchesOf(samples, untilMs),
+    reactions: reactionsOf(samples),
+  };
+};
+
+interface Classed extends ShadowSample {
+  readonly difference?: ShadowDifference;
+}
+
+/** Syncs that are further apart than this many periods are no neighbours: what was wanted in between is not known. */
+const NEIGHBOUR_PERIODS = 1.5;
+
+const classed = (samples: readonly ShadowSample[], { periodMs, fullMs }: Pace): readonly Classed[] =>
+  samples.map((sample, at) => {
+    const { own, rival, atMs } = sample;
+    if (own === undefined || rival === undefined || own === rival) return sample;
+    const near = [samples[at - 1], samples[at + 1]].filter((other) => other && Math.abs(other.atMs - atMs) <= NEIGHBOUR_PERIODS * periodMs);
+    const isPhase = near.some((other) => other?.rival === own || other?.own === rival);
+    return { ...sample, difference: isPhase ? "phase" : atMs < fullMs ? "young" : "rule" };
+  });
+
+const hoursOf = (samples: readonly ShadowSample[], untilMs: number): ShadowView["replicaHours"] => {
+  let [own, rival] = [0, 0];
+  for (const [at, sample] of samples.entries()) {
+    // Both counts or none: hours of only one could not be compared.
+    if (sample.own === undefined || sample.rival === undefined) continue;
+    const lastsMs = Math.min(GAP_MS, Math.max(0, (samples[at + 1]?.atMs ?? untilMs) - sample.atMs));
+    own += (sample.own * lastsMs) / HOUR_MS;
+    rival += (sample.rival * lastsMs) / HOUR_MS;
+  }
+  return { own: rounded(own), rival: rounded(rival) };
+};
+
+const rounded = (hours: number): number => Math.round(hours * 1_000) / 1_000;
+
+/** Equal samples in a row, without a gap. */
+const stretchesOf = (samples: readonly Classed[], untilMs: number): readonly ShadowStretch[] => {
+  const runs: Classed[][] = [];
+  for (const sample of samples) {
+    const run = runs.at(-1);
+    const before = run?.at(-1);
+    if (run && before && isSame(before, sample) && sample.atMs - before.atMs <= GAP_MS) run.push(sample);
+    else runs.push([sample]);
+  }
+  return runs.flatMap((run, at) => {
+    const [first, last] = [run[0], run.at(-1)];
+    if (!first || !last) return [];
+    return [stretchOf(first, Math.min(runs[at + 1]?.[0]?.atMs ?? untilMs, last.atMs + GAP_MS), run.length)];
+  });
+};
+
+const isSame = (one: Classed, other: Classed): boolean =>
+  one.own === other.own &&
+  one.rival === other.rival &&
+  one.current === other.current &&
+  one.difference === other.difference &&
+  one.because.reason === other.because.reason &&
+  one.rivalBecause?.reason === other.rivalBecause?.reason;
+
+const stretchOf = ({ atMs, current, own, rival, difference, because, rivalBecause }: Classed, untilMs: number, syncs: number): ShadowStretch => ({
+  at: rfc3339(atMs),
+  until: rfc3339(untilMs),
+  syncs,
+  ...(current !== undefined && { current }),
+  ...(own !== undefined && { own }),
+  ...(rival !== undefined && { rival }),
+  ...(difference !== undefined && { difference }),
+  ...because,
+  ...(rivalBecause && { rivalReason: rivalBecause.reason, rivalMessage: rivalBecause.message }),
+});
+
+const SECOND_MS = 1_000;
+
+type Decided = ShadowSample & { readonly own: number; readonly rival: number };
+
+interface OpenReaction {
+  readonly atMs: number;
+  readonly from: number;
+  /** True where the first of them went up. */
+  readonly up: boolean;
+  ownMs?: number;
+  rivalMs?: number;
+}
+
+/*
+ *  own     4 ── 4 ── 6 ── 6
+ *  rival   4 ── 4 ── 4 ── 6
+ *              ▲    │    └ rival after its last scale
+ *              at   └ own
+ */
+
+/**
+ * How long each took to leave a count on which both agreed, measured from the last sync in which they did: what made them react came after it. The other controller's own time of its
+ * last scale is more exact than the sync that saw it.
+ */
+const reactionsOf = (samples: readonly ShadowSample[]): readonly ShadowReaction[] => {
+  const reactions: ShadowReaction[] = [];
+  let agreed: Agreed | undefined;
+  let open: OpenReaction | undefined;
+  for (const sample of samples.filter(isDecided)) {
+    open ??= openedBy(agreed, sample);
+    if (open) note(open, sample);
+    if (sample.own !== sample.rival) continue;
+    if (open) reactions.push(reactionOf(open, sample.own));
+    open = undefined;
+    agreed = { atMs: sample.atMs, count: sample.own };
+  }
+  return open ? [...reactions, reactionOf(open, undefined)] : reactions;
+};
+
+interface Agreed {
+  readonly atMs: number;
+  readonly count: number;
+}
+
+const openedBy = (agreed: Agreed | undefined, { own, rival }: Decided): OpenReaction | undefined => {
+  if (!agreed || (own === agreed.count && rival === agreed.count)) return undefined;
+  return { atMs: agreed.atMs, from: agreed.count, up: (own === agreed.count ? rival : own) > agreed.count };
+};
+
+const isDecided = (sample: ShadowSample): sample is Decided => sample.own !== undefined && sample.rival !== undefined;
+
+/** A step the other way is no reaction to the same load: one that only went that way did not react. */
+const note = (open: OpenReaction, { own, rival, atMs, rivalScaledMs }: Decided): void => {
+  const went = (count: number): boolean => (open.up ? count > open.from : count < open.from);
+  if (went(own)) open.ownMs ??= atMs - open.atMs;
+  if (!went(rival)) return;
+  const scaledMs = rivalScaledMs !== undefined && rivalScaledMs > open.atMs && rivalScaledMs <= atMs ? rivalScaledMs : atMs;
+  open.rivalMs ??= scaledMs - open.atMs;
+};
+
+const reactionOf = ({ atMs, from, ownMs, rivalMs }: OpenReaction, to: number | undefined): ShadowReaction => ({
+  at: rfc3339(atMs),
+  from,
+  ...(to !== undefined && { to }),
+  ...(ownMs !== undefined && { ownSeconds: ownMs / SECOND_MS }),
+  ...(rivalMs !== undefined && { rivalSeconds: rivalMs / SECOND_MS }),
+});

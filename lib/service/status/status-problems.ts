@@ -4,7 +4,7 @@ import { countOf, LASTING_MS, lasting } from "../../store/head/troubles.ts";
 import { areRestored } from "../../store/table/table-ids.ts";
 import { MINUTE_MS } from "../../plan/plan.ts";
 import type { DeadLetters, StatusProblem } from "../../views/status.ts";
-import { headAheadMs } from "../partitions/times-ahead.ts";
+import { headAheadMs } from "../partitions/partition-query.ts";
 import type { ClusterReading } from "../views/cluster-of.ts";
 
 /** A partition that was not synced for longer than this many periods is late. */

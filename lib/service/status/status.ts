@@ -13,9 +13,8 @@ import { type LocatedOverride, ofAutoscaler, ofCluster, ofFleet } from "../overr
 import { toArray } from "../to-array.ts";
 import { frozenView } from "../views/autoscaler-view.ts";
 import { type ClusterReading, clusterReading, type Heads, headsOf } from "../views/cluster-of.ts";
-import { overrideView } from "../views/override-view.ts";
-import { pauseView } from "../views/pause-view.ts";
-import { rfc3339 } from "../views/rfc3339.ts";
+import { overrideView, pauseView } from "../views/holds-view.ts";
+import { rfc3339 } from "../times.ts";
 import { clusterNotices, clusterProblems, deadLetterProblems, restoredProblems, unreadableCluster } from "./status-problems.ts";
 
 /** One screen. The counts are of all. */

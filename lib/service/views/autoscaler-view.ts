@@ -8,12 +8,11 @@ import { countsOf, evaluatedState, heldBy } from "../../report/evaluation-state.
 import { metricReadings } from "../../sync/observe/metric-readings.ts";
 import type { AutoscalerState, AutoscalerView, DecisionView, RivalView } from "../../views/autoscaler.ts";
 import type { FrozenView } from "../../views/holds.ts";
-import type { Evaluated } from "../partitions/partition-data.ts";
-import type { AutoscalerSnapshot } from "../snapshot.ts";
+import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import { overridesView } from "./bounds-of.ts";
 import { readable } from "./event-view.ts";
-import { pauseView } from "./pause-view.ts";
-import { rfc3339 } from "./rfc3339.ts";
+import { pauseView } from "./holds-view.ts";
+import { rfc3339 } from "../times.ts";
 import type { WithoutHold } from "../../model/scale-records.ts";
 
 export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {

@@ -3,8 +3,8 @@ import type { BoundsInForce } from "../../model/windows.ts";
 import { effectiveBounds, isByManifest } from "../../policy/bounds/effective-bounds.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { BoundsView, OverrideView } from "../../views/holds.ts";
-import type { AutoscalerSnapshot } from "../snapshot.ts";
-import { boundsView, type OverridePlace, overrideView } from "./override-view.ts";
+import type { AutoscalerSnapshot } from "../partitions/partition-data.ts";
+import { boundsView, type OverridePlace, overrideView } from "./holds-view.ts";
 
 /** The bounds of an autoscaler now, and the overrides that meet it. */
 export const overridesView = ({

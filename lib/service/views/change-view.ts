@@ -6,8 +6,8 @@ import { isObject } from "../../model/is-object.ts";
 import type { Override } from "../../model/override.ts";
 import type { Calendar } from "../../model/schedule.ts";
 import type { ChangeView, FieldChange } from "../../views/change.ts";
-import { overrideFields } from "./override-view.ts";
-import { rfc3339 } from "./rfc3339.ts";
+import { overrideFields } from "./holds-view.ts";
+import { rfc3339 } from "../times.ts";
 import { isDeepStrictEqual } from "node:util";
 
 const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));

@@ -12,8 +12,8 @@ import { JOURNAL_EVERY_MS } from "../../sync/keep/write-journal.ts";
 import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { secondsBetween } from "./autoscaler-view.ts";
-import { pauseView } from "./pause-view.ts";
-import { rfc3339 } from "./rfc3339.ts";
+import { pauseView } from "./holds-view.ts";
+import { rfc3339 } from "../times.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
 
 const PARTITIONS_AT_ONCE = 4;

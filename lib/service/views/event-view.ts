@@ -2,7 +2,7 @@ import type { StepOutcome } from "../../model/decision.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
 import type { MetricReading } from "../../report/metric-reading.ts";
 import type { EventView, StepView } from "../../views/event.ts";
-import { rfc3339 } from "./rfc3339.ts";
+import { rfc3339 } from "../times.ts";
 import type { Evaluation, EventRecord } from "../../model/scale-records.ts";
 
 export const eventView = (event: EventRecord): EventView => ({

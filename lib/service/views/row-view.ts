@@ -2,7 +2,7 @@ import { isObject } from "../../model/is-object.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";
-import { isOverridden } from "./override-view.ts";
+import { isOverridden } from "./holds-view.ts";
 
 /** The fields of a row that a caller can choose; partition, namespace, name, uid and generation are always there. */
 export const ROW_FIELDS = [

@@ -1,5 +1,7 @@
 import { TidemarkError } from "../model/errors.ts";
-import { rfc3339 } from "./views/rfc3339.ts";
+
+/** RFC 3339 in UTC with milliseconds, in every answer, so that texts sort in order of time. */
+export const rfc3339 = (ms: number): string => new Date(ms).toISOString();
 
 /** A caller's clock may be ahead by the difference that signatures allow; such an instant means now. */
 export const CLOCKS_APART_MS = 5 * 60_000;
