@@ -18,13 +18,12 @@ import { releasePartition } from "./keep/release.ts";
 import { rollUp } from "./rollup/roll-up.ts";
 import { settleEarlier } from "./scale/settle-earlier.ts";
 import { readObjects } from "./specs/read-objects.ts";
-import { removeOldPages, storePages } from "./keep/store-pages.ts";
+import { removeOldPages, storePages, writeJournal } from "./keep/store-pages.ts";
 import { writeSummary } from "./summary/write-summary.ts";
 import { type LeaseHolder, leaseHolder, type SyncPorts } from "./sync-ports.ts";
 import { troublesAfter } from "./keep/troubles.ts";
 import { makeWaves } from "./scale/waves.ts";
 import { windowsAfter } from "./keep/windows-after.ts";
-import { writeJournal } from "./keep/write-journal.ts";
 
 /**
  * Runs one sync: one message, one partition of one cluster, one due time. Returns what happened. Throws when tables or history cannot be written, so that the queue delivers

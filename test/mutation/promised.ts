@@ -45,7 +45,7 @@ const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "an autoscaler with a new target waits for the scale of the old one",
-    file: "lib/sync/decide/workload-holds.ts",
+    file: "lib/sync/decide/holds.ts",
     from: "intentOfWorkload.get(key) ?? intentOfUid.get(record.uid)",
     to: "intentOfWorkload.get(key)",
     test: "test/sync/open-work.test.ts",
@@ -61,7 +61,7 @@ const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a cluster that is being removed gets no new autoscalers",
-    file: "lib/sync/specs/store-all.ts",
+    file: "lib/sync/specs/store-findings.ts",
     from: "cluster.removing || writes.length === 0",
     to: "writes.length === 0",
     test: "test/sync/specs/storing.test.ts",
@@ -69,7 +69,7 @@ const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "an autoscaler whose changed object is not stored does not act by its old record",
-    file: "lib/sync/specs/holds-of-objects.ts",
+    file: "lib/sync/specs/compare.ts",
     from: "comparison.notStored.get(record.uid) ?? ",
     to: "",
     test: "test/sync/specs/tenants.test.ts",

@@ -9,7 +9,7 @@ import { decodeSummary, summaryKeyOf } from "../../lib/store/summary/summary-cod
 import { batchGet } from "../../lib/store/table/read-many.ts";
 import { indexKey } from "../../lib/store/table/keys.ts";
 import type { LoadedSpec, LoadedSpecs } from "../../lib/sync/load/load-specs.ts";
-import { hasSameIndex } from "../../lib/sync/summary/index-rows.ts";
+import { hasSameIndex } from "../../lib/sync/summary/summary-row.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { autoscalerRecord, newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";

@@ -2,7 +2,7 @@ import { line, type Word } from "../../report/printed.ts";
 import { laneOfReason } from "../../report/reasons/lanes.ts";
 import { boundsInForce } from "../../service/views/bounds-of.ts";
 import { stateWords } from "../../service/views/row-view.ts";
-import { ratioOf } from "../../sync/rollup/sample.ts";
+import { ratioOf } from "../../sync/rollup/roll-up.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { EventView } from "../../views/event.ts";
 import type { HistoryPoint } from "../../views/over-time.ts";

@@ -3,7 +3,7 @@ import type { Sample } from "../../model/sample.ts";
 import { EVENT_DAYS_KEPT } from "../../store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
 import { BIN_MS, rolledSamples } from "../../store/history/rollups.ts";
-import { joined, sampleOf } from "../../sync/rollup/sample.ts";
+import { joined, sampleOf } from "../../sync/rollup/roll-up.ts";
 import type { HistoryPoint, HistoryView, HistoryMetric } from "../../views/over-time.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";

@@ -17,7 +17,7 @@ import { statedIn } from "../../store/summary/head-summary.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import type { Tables } from "../../store/table/tables.ts";
 import { STALE_PERIODS } from "../../plan/timing.ts";
-import { JOURNAL_EVERY_MS } from "../../sync/keep/write-journal.ts";
+import { JOURNAL_EVERY_MS } from "../../sync/keep/store-pages.ts";
 import { snapshotReader } from "../autoscalers.ts";
 import { newestEvaluations, type AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import { rowOf } from "../rows/known-row.ts";

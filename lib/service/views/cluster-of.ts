@@ -8,7 +8,7 @@ import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPages } from "../../store/pages/plan.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
-import { JOURNAL_EVERY_MS } from "../../sync/keep/write-journal.ts";
+import { JOURNAL_EVERY_MS } from "../../sync/keep/store-pages.ts";
 import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { secondsBetween } from "./autoscaler-view.ts";

@@ -31,12 +31,11 @@ import type { ClusterAnswers } from "../observe/observe.ts";
 import { isBeside, outsideScales, withOutside } from "../observe/outside-scales.ts";
 import type { OutsideScale } from "../scale/scale-event.ts";
 import { heldByNewer } from "../specs/waiting.ts";
-import { stopOf } from "./stop.ts";
+import { stopOf, workloadHolds } from "./holds.ts";
 import { pausedBy } from "../../model/records.ts";
 import { windowsNow } from "../load/stored-windows.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { Timing } from "../../plan/timing.ts";
-import { workloadHolds } from "./workload-holds.ts";
 import type { WithoutHold } from "../../model/scale-records.ts";
 
 /** What this sync does about one autoscaler. Only a `scale` writes to the cluster. */

@@ -10,10 +10,9 @@ import type { Outside } from "../observe/outside-changes.ts";
 import type { PhaseTimer } from "../phase-timer.ts";
 import type { RolledUp } from "../rollup/roll-up.ts";
 import type { Settled } from "../scale/settle-earlier.ts";
-import { stopOf } from "../decide/stop.ts";
-import type { StoredPages } from "./store-pages.ts";
+import { stopOf } from "../decide/holds.ts";
+import type { StoredPages, WrittenJournal } from "./store-pages.ts";
 import type { WrittenSummary } from "../summary/write-summary.ts";
-import type { WrittenJournal } from "./write-journal.ts";
 
 /** The report of a completed sync, for its log line and its metrics. */
 export const completedReport = (

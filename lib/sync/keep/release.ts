@@ -5,10 +5,9 @@ import type { Troubles } from "../../store/head/troubles.ts";
 import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { Settled } from "../scale/settle-earlier.ts";
-import type { StoredPages } from "./store-pages.ts";
+import type { StoredPages, WrittenJournal } from "./store-pages.ts";
 import type { WrittenSummary } from "../summary/write-summary.ts";
 import type { SyncPorts } from "../sync-ports.ts";
-import type { WrittenJournal } from "./write-journal.ts";
 
 /** Closes the sync in one update. Only then it remembers specs and pages, because a memory counts only after a clean release. */
 export const releasePartition = async (

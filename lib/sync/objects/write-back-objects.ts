@@ -13,10 +13,10 @@ import type { SyncMessage } from "../../plan/message.ts";
 import type { ClusterAnswers } from "../observe/observe.ts";
 import type { Outside } from "../observe/outside-changes.ts";
 import type { Settled } from "../scale/settle-earlier.ts";
-import { STATUS_RIVAL_MS } from "../specs/holds-of-objects.ts";
+import { STATUS_RIVAL_MS } from "../specs/compare.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { After } from "../keep/windows-after.ts";
-import { isTurn, placeOf, roundOf } from "./turns.ts";
+import { isTurn, placeOf, roundOf } from "../specs/turns.ts";
 import type { Evaluation, ScaleEventRecord } from "../../model/scale-records.ts";
 
 /** The most that one sync writes back: requests, Events of one object, and time. A request costs the API server 3 to 9 ms of CPU (npm run bench -- write-back). */

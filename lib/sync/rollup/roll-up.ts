@@ -1,13 +1,17 @@
 import type { PartitionRef } from "../../model/ids.ts";
-import type { Sample } from "../../model/sample.ts";
+import type { Sample, Lane, SampleMetric } from "../../model/sample.ts";
 import { JOURNAL_DAYS_KEPT, journalOfPage } from "../../store/history/journal.ts";
 import { BIN_MS, insertRollups, ROLLUP_MS, type RollupSource, rollupItem, rollupMarks } from "../../store/history/rollups.ts";
 import { journalPages } from "../../store/pages/plan.ts";
 import type { Loaded } from "../load/load.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { WarmCache } from "../load/warm-cache.ts";
-import { JOURNAL_EVERY_MS } from "../keep/write-journal.ts";
-import { joined, sampleOf } from "./sample.ts";
+import { JOURNAL_EVERY_MS } from "../keep/store-pages.ts";
+import type { MetricOutcome } from "../../model/decision.ts";
+import { floatOf, parseQuantity } from "../../model/quantity.ts";
+import { shortMetricName } from "../../policy/shared/metrics/readable-name.ts";
+import { LANES, laneOfReason } from "../../report/reasons/lanes.ts";
+import type { Evaluation } from "../../model/scale-records.ts";
 
 /** By then every sync of the time has written its journal, or has died: none lives longer than a minute. */
 const SETTLED_MS = 10 * 60_000;
@@ -90,4 +94,87 @@ const itemsOf = async ({ tables }: SyncPorts, source: RollupSource) => {
     }
   }
   return [...byUid.values()].map(({ of, bins }) => rollupItem(source, of, [...bins.values()]));
+};
+
+export const sampleOf = (atMs: number, evaluation: Evaluation): Sample => {
+  const { from, because, metrics, bounds, ready, generation } = evaluation;
+  const shown = metrics.map(metricOf);
+  const loads = shown.flatMap(({ ratio }) => (ratio === undefined ? [] : [ratio]));
+  const held = laneOf(evaluation);
+  return {
+    atMs,
+    ...(from !== undefined && { current: from }),
+    ...countsOf(evaluation),
+    ...(ready !== undefined && { ready }),
+    ...(bounds && { min: bounds.min, max: bounds.max }),
+    ...(generation !== undefined && { generation }),
+    ...(loads.length > 0 && { load: Math.max(...loads) }),
+    metrics: shown,
+    reason: because.reason,
+    ...(held && { held }),
+  };
+};
+
+/** What was wanted before and after windows and limits; nothing where nothing was decided. */
+const countsOf = ({ failed, steps, withoutHold, from, to }: Evaluation): Pick<Sample, "wanted" | "desired"> => {
+  if (failed) return {};
+  const wanted = steps.find(({ step }) => step === "propose" || step === "combine")?.after;
+  const desired = withoutHold?.to ?? to ?? from;
+  return { ...(wanted !== undefined && { wanted }), ...(desired !== undefined && { desired }) };
+};
+
+const DIGITS = 4;
+
+const metricOf = (metric: MetricOutcome): SampleMetric => {
+  const name = shortMetricName(metric.name);
+  if (metric.kind === "failed") return { name };
+  const ratio = ratioOf(metric);
+  return { name, value: metric.value, target: metric.target, ...(ratio !== undefined && { ratio: Number(ratio.toFixed(DIGITS)) }) };
+};
+
+/** Value ÷ target of a measured metric; of two watermarks the high one counts. */
+export const ratioOf = (metric: { readonly ratio?: number; readonly value: string; readonly target: string }): number | undefined =>
+  metric.ratio ?? shareOfHigh(metric);
+
+/** Two watermarks have no one ratio: the value is compared with the high one. */
+const shareOfHigh = ({ value, target }: { readonly value: string; readonly target: string }): number | undefined => {
+  const [at, high] = [value, target.split("..").at(-1) ?? ""].map((text) => parseQuantity(text.replace("%", "")));
+  const bound = high && floatOf(high);
+  return at && bound ? floatOf(at) / bound : undefined;
+};
+
+/** What held the count, or cut it: the hold, else the last limit that moved it. */
+const laneOf = ({ kind, failed, because, steps }: Evaluation): Lane | undefined => {
+  const hold = kind === "hold" ? laneOfReason(because.reason) : undefined;
+  if (hold) return hold;
+  if (failed) return "other";
+  const limit = steps.findLast((step) => step.limit !== undefined && step.before !== step.after)?.limit;
+  return limit && laneOfReason(limit.reason);
+};
+
+const WEIGHT: ReadonlyMap<Lane, number> = new Map(LANES.map(({ lane }, at) => [lane, at]));
+
+const heavier = (one: Lane | undefined, other: Lane | undefined): Lane | undefined => {
+  if (one === undefined || other === undefined) return one ?? other;
+  return (WEIGHT.get(one) ?? 0) <= (WEIGHT.get(other) ?? 0) ? one : other;
+};
+
+/** Two samples of one time: the counts of the later one, and the highest load and wanted count. */
+export const joined = (before: Sample, after: Sample): Sample => {
+  const held = heavier(before.held, after.held);
+  return {
+    ...after,
+    ...highest("load", before, after),
+    ...highest("wanted", before, after),
+    metrics: after.metrics.map((metric, at) => higher(before.metrics[at], metric)),
+    ...(held && { held }),
+  };
+};
+
+const higher = (before: SampleMetric | undefined, after: SampleMetric): SampleMetric =>
+  before?.ratio !== undefined && before.ratio > (after.ratio ?? 0) ? before : after;
+
+const highest = (field: "load" | "wanted", before: Sample, after: Sample): Partial<Sample> => {
+  const values = [before[field], after[field]].filter((value) => value !== undefined);
+  return values.length === 0 ? {} : { [field]: Math.max(...values) };
 };

@@ -9,11 +9,10 @@ import { connected } from "../observe/connected.ts";
 import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
-import { compared, knownVersions } from "./compare.ts";
+import { compared, knownVersions, holdsOfObjects } from "./compare.ts";
 import type { Finding, Listings } from "./finding.ts";
-import { holdsOfObjects } from "./holds-of-objects.ts";
-import { type StoredFindings, storeFindings } from "./store-all.ts";
-import { namespaceOf as namespaceOfFinding } from "./store-turns.ts";
+import { type StoredFindings, storeFindings } from "./store-findings.ts";
+import { namespaceOf as namespaceOfFinding } from "./turns.ts";
 import { hasStoredSpec, type Waiting, waitingOf } from "./waiting.ts";
 
 /** Share of the soft deadline that the LISTs of specs may take. The observation begins after them. */

@@ -13,7 +13,7 @@ import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { Finding } from "./finding.ts";
-import { inFairTurns, namespaceOf, writtenBytes } from "./store-turns.ts";
+import { inFairTurns, namespaceOf, writtenBytes } from "./turns.ts";
 
 /** Most records that one sync stores. Each takes three writes; the others are stored by the next syncs. With a period of 15 s these are 2,000 a minute, where the tables answer in 10 ms. */
 export const STORED_MAX = 500;

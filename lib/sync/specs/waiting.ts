@@ -10,7 +10,7 @@ import type { SyncMessage } from "../../plan/message.ts";
 import type { PurePart } from "../decide/pure-part.ts";
 import { bytesOf, type Finding } from "./finding.ts";
 import { STORED_MAX, SYNC_BYTES_MAX } from "./store-room.ts";
-import { inFairTurns } from "./store-turns.ts";
+import { inFairTurns } from "./turns.ts";
 
 /** A newer spec of an object that is not stored yet. The stored one is followed until then, and nothing is done that the newer one would not allow. */
 export interface Waiting {

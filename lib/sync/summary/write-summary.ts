@@ -15,8 +15,7 @@ import type { Settled } from "../scale/settle-earlier.ts";
 import type { StoredPages } from "../keep/store-pages.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { After } from "../keep/windows-after.ts";
-import { hasSameIndex, indexRowOf } from "./index-rows.ts";
-import { type BareRow, bareRowOf, endedScales, isSameRow, type RowSource, shownIn, withTargets } from "./summary-row.ts";
+import { hasSameIndex, indexRowOf, type BareRow, bareRowOf, endedScales, isSameRow, type RowSource, shownIn, withTargets } from "./summary-row.ts";
 
 export interface WrittenSummary {
   /** For the head. */

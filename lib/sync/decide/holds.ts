@@ -1,16 +1,26 @@
 import type { Because } from "../../model/decision.ts";
+import { clusterPaused, fleetFrozen, intentOpen, intentSettled, intentUnreadable, type Sharer, targetShared } from "../../report/holds.ts";
+import { pausedBy, type AutoscalerRecord } from "../../model/records.ts";
+import type { Loaded } from "../load/load.ts";
 import { type AutoscalerUid, uidOfIntent, type WorkloadKey } from "../../model/ids.ts";
-import type { AutoscalerRecord } from "../../model/records.ts";
-import { intentOpen, intentSettled, intentUnreadable, type Sharer, targetShared } from "../../report/holds.ts";
 import { OBJECT_DELETING, OBJECT_GONE } from "../../report/object-holds.ts";
 import type { Head } from "../../store/head/head.ts";
 import type { UnreadableIntent } from "../../store/head/intent-codec.ts";
-import type { Loaded } from "../load/load.ts";
 import type { LoadedSpec, ReadySpec } from "../load/load-specs.ts";
 import type { ClusterAnswers } from "../observe/observe.ts";
 import { settledLate, workloadKey } from "../load/open-intents.ts";
 import { deadlineOf, type Timing } from "../../plan/timing.ts";
 import type { Intent } from "../../model/scale-records.ts";
+
+/**
+ * Why this sync may write to no workload at all: the kill switch or a pause of the cluster, as read after the claim. The autoscalers are still evaluated and journaled, so that people
+ * see what would happen.
+ */
+export const stopOf = ({ fleet, cluster, nowMs }: Pick<Loaded, "fleet" | "cluster" | "nowMs">): Because | undefined => {
+  if (fleet.frozen) return fleetFrozen(fleet.frozen);
+  const pause = pausedBy(cluster, nowMs);
+  return pause && clusterPaused(pause);
+};
 
 /** Why an autoscaler must not act because of its workload: a scale of it is under way, or another of our autoscalers targets it. */
 export const workloadHolds = (loaded: Loaded, seen: ClusterAnswers, timing: Timing): ((autoscaler: ReadySpec) => Because | undefined) => {
