@@ -11,7 +11,7 @@ const ANSWERING = ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_S
  * - `TIDEMARK_SYNC_FUNCTION`: the name of `sync`, which looks at clusters for `connect`.
  * - `TIDEMARK_ALARM_OWNERS`, `TIDEMARK_OWNER_TOPICS`: owners with commas between, and in the same order the ARNs of their SNS topics; or `none`.
  * - `TIDEMARK_EXTERNAL_ID`: what `sync` gives when it assumes a role of another account, or `none`.
- * - `TIDEMARK_CLUSTER_METRICS`: `few`, `all` or `none` (lib/report/sync-metrics.ts).
+ * - `TIDEMARK_CLUSTER_METRICS`: `few`, `all` or `none` (lib/report/sync-report.ts).
  */
 export const ENVIRONMENT = {
   schedule: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL", "TIDEMARK_ALARM_OWNERS", "TIDEMARK_OWNER_TOPICS"],

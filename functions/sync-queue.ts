@@ -4,8 +4,7 @@ import { boundedRequests } from "../lib/aws/bounded-requests.ts";
 import { planNowFailedLine } from "../lib/report/function-lines.ts";
 import type { Reporter } from "../lib/report/reporter.ts";
 import type { ServiceContext } from "../lib/service/context.ts";
-import type { MessageQueue } from "../lib/plan/send-messages.ts";
-import { planNow } from "../lib/plan/send-planned.ts";
+import { type MessageQueue, planNow } from "../lib/plan/send-messages.ts";
 
 /** SQS answers within tens of milliseconds. A batch without an answer is sent again, because the claim refuses the second copy of a message. */
 const SEND = { maxAttempts: 3, requestHandler: boundedRequests({ connectMs: 1_000, wholeMs: 3_000 }) };

@@ -1,4 +1,4 @@
-import { labelIndex } from "../lib/model/label-index.ts";
+import { labelIndex } from "../lib/model/selector.ts";
 import type { Answers, ApiFailure, MilliByResource, Observation, Pod, PodMetrics, ScaleRead } from "../lib/model/observation.ts";
 import { type AnswerParts, answersOf } from "./answers.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ANSWERS, type Verb } from "../../lib/api/answers.ts";
-import { ALL_ROUTES, type FoundRoute } from "../../lib/api/find-route.ts";
+import { ALL_ROUTES, type FoundRoute } from "../../lib/api/answer-request.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, METRICS_PATH, PROBLEM_TYPE, QUERY_PATHS, TAG_HEADER } from "../../lib/api/paths.ts";
 import { OPEN_METRICS_TYPE } from "../../lib/report/open-metrics.ts";
 import { count, text } from "../../lib/views/view-of.ts";

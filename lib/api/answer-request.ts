@@ -3,14 +3,15 @@ import { type AccessRecord, type Rights, rightsOf } from "../model/access.ts";
 import { requestLine } from "../report/function-lines.ts";
 import type { LogLine } from "../report/log-lines.ts";
 import type { CommandService, QueryService } from "../service/service.ts";
-import { isHeld } from "./entity-tag.ts";
-import { type FoundRoute, findRoute } from "./find-route.ts";
+import { isHeld, type ApiAnswer, type ApiRequest, type PlainAnswer } from "./request-and-answer.ts";
 import { type IdempotencyStore, withIdempotency } from "./idempotency.ts";
 import { PAGE_LIMITS, type PageLimits } from "./list-page.ts";
-import { IF_NONE_MATCH_HEADER, TAG_HEADER } from "./paths.ts";
+import { IF_NONE_MATCH_HEADER, TAG_HEADER, COMMAND_PATHS, METRICS_PATH, QUERY_PATHS } from "./paths.ts";
 import { problemOf, refusal } from "./problem.ts";
-import type { ApiAnswer, ApiRequest, PlainAnswer } from "./request-and-answer.ts";
-import { mustBeGranted } from "./route-scopes.ts";
+import { mustBeGranted, ROUTE_SCOPES, type RouteScope } from "./route-scopes.ts";
+import { COMMAND_ROUTES } from "./command-routes.ts";
+import { METRICS_ROUTE, QUERY_ROUTES } from "./query-routes.ts";
+import type { Route } from "./route.ts";
 
 /** Where clusters are connected. A function URL has no rights for single routes, so connecting a cluster has a URL of its own. */
 export type ConnectEndpoint = { readonly kind: "here" } | { readonly kind: "elsewhere"; readonly url: string };
@@ -149,4 +150,37 @@ const tooLong = ({ path }: ApiRequest, { text, narrower = "less" }: PlainAnswer,
   const size = `${(text.length / MEGABYTE).toFixed(1)} MB do not fit into the ${ANSWER_BYTES_MAX / MEGABYTE} MB of an answer${form === "plain" ? "" : ", even compressed"}`;
   const advice = form === "plain" ? `send the header "accept-encoding: gzip", or ask for ${narrower}` : `ask for ${narrower}`;
   return refusal("api.too-long", `Cannot answer ${JSON.stringify(path)}: ${size}; ${advice}`, { status: form === "plain" ? 406 : 400 });
+};
+
+/** A route, its kind and its scope, which say which rights it needs. */
+export type FoundRoute = { readonly path: string; readonly scope: RouteScope } & (
+  | { readonly kind: "reading"; readonly method: "GET"; readonly route: Route<QueryService> }
+  | { readonly kind: "editing"; readonly method: "POST"; readonly route: Route<CommandService> }
+);
+
+const verbsOf = <Paths extends object>(paths: Paths): readonly (keyof Paths)[] => Object.keys(paths) as (keyof Paths)[];
+
+/** All routes, in the order of the documentation. */
+export const ALL_ROUTES: readonly FoundRoute[] = [
+  ...verbsOf(QUERY_PATHS).map(
+    (verb): FoundRoute => ({ kind: "reading", method: "GET", path: QUERY_PATHS[verb], scope: ROUTE_SCOPES[verb], route: QUERY_ROUTES[verb] }),
+  ),
+  { kind: "reading", method: "GET", path: METRICS_PATH, scope: ROUTE_SCOPES.series, route: METRICS_ROUTE },
+  ...verbsOf(COMMAND_PATHS).map(
+    (verb): FoundRoute => ({ kind: "editing", method: "POST", path: COMMAND_PATHS[verb], scope: ROUTE_SCOPES[verb], route: COMMAND_ROUTES[verb] }),
+  ),
+];
+
+const BY_PATH: ReadonlyMap<string, FoundRoute> = new Map(ALL_ROUTES.map((route) => [route.path, route]));
+
+/** Characters of the request that a message repeats. */
+const SHOWN_CHARACTERS = 80;
+const shown = (text: string): string => JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
+
+/** Throws `api.unknown-route` with the list of paths, and `api.method` with the method that the path takes. */
+const findRoute = ({ method, path }: Pick<ApiRequest, "method" | "path">): FoundRoute => {
+  const route = BY_PATH.get(path);
+  if (!route) throw refusal("api.unknown-route", `Cannot find ${shown(path)}: the paths are ${[...BY_PATH.keys()].join(", ")}`, { status: 404 });
+  if (route.method === method) return route;
+  throw refusal("api.method", `Cannot ${shown(method)} ${shown(path)}: it takes ${route.method}`, { status: 405, headers: { allow: route.method } });
 };

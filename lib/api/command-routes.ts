@@ -28,9 +28,8 @@ import {
   SOURCE_CHECK,
   TAKEOVER,
 } from "./input-schemas.ts";
-import { invalid } from "./read-input.ts";
+import { invalid, postRoute, type Route, type RouteContext } from "./route.ts";
 import { json, type Reply, taggedJson } from "./request-and-answer.ts";
-import { postRoute, type Route, type RouteContext } from "./route.ts";
 
 /** A function takes requests of at most 6 MB, including what encloses the body. */
 export const APPLY_BODY_BYTES_MAX = 5_000_000;

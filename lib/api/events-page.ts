@@ -3,9 +3,7 @@ import type { EventCountCursor, EventCountQuery, EventCursor, EventPart, EventQu
 import { refuseEmptyRange } from "../service/times.ts";
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
 import type { EventView } from "../views/event.ts";
-import { Page } from "./list-page.ts";
-import { cursorIn } from "./page-cursor.ts";
-import { pageToken } from "./page-cursor.ts";
+import { Page, cursorIn, pageToken } from "./list-page.ts";
 import type { Reply } from "./request-and-answer.ts";
 import type { RouteContext } from "./route.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ROLES } from "../model/access.ts";
-import { readInstant } from "../model/instant.ts";
+import { readInstant } from "../model/time-text.ts";
 import { SOURCE_LIMITS } from "../model/metric-source.ts";
 import { MIN_FACTOR_MAX, OVERRIDE_REPLICAS_MAX, REASON_CHARACTERS_MAX } from "../model/override.ts";
 import { ALL_CALENDAR_DATES_MAX } from "../model/schedule.ts";

@@ -21,9 +21,7 @@ import {
   ROWS,
   SERIES,
 } from "./input-schemas.ts";
-import { Page } from "./list-page.ts";
-import { cursorIn } from "./page-cursor.ts";
-import { pageToken } from "./page-cursor.ts";
+import { Page, cursorIn, pageToken } from "./list-page.ts";
 import { json, type Reply, taggedJson } from "./request-and-answer.ts";
 import { getRoute, type Route, type RouteContext } from "./route.ts";
 import { rowsPage } from "./rows-page.ts";

@@ -2,7 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { failureText } from "../local/folder/failure-text.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import { inUtc } from "../report/instant-text.ts";
-import { usageMessage } from "../report/usage-message.ts";
+import { usageMessage } from "../report/printed.ts";
 import { type CommandTarget, chooseTarget, refuseUnnamed, TARGET_OPTIONS, type TargetOptions, targetNote } from "./select/command-target.ts";
 import { type Io, type Printer, printerOn } from "./io.ts";
 import { commandHint, kindHint } from "./options/kubectl-words.ts";

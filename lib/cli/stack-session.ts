@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Caller, defaultCaller } from "../remote/caller.ts";
-import { findStack, type NamedStack } from "../remote/find-stack.ts";
+import { findStack, type NamedStack, type StackUrl, stackUrl } from "../remote/find-stack.ts";
 import { requestSender, type SendRequest } from "../remote/send-request.ts";
 import { remoteService } from "../remote/service.ts";
-import { type StackUrl, stackUrl } from "../remote/stack-url.ts";
 import type { Session } from "./io.ts";
 
 type CallerIn = (region: string, profile?: string) => Caller;

@@ -1,5 +1,4 @@
-import { incarnationOf } from "../model/records.ts";
-import type { ClusterRecord } from "../model/records.ts";
+import { incarnationOf, type ClusterRecord } from "../model/records.ts";
 import type { EksDescription } from "./access/eks-description.ts";
 import type { ClusterClient } from "./cluster-client.ts";
 import type { ConnectOptions } from "./connect.ts";

@@ -24,7 +24,7 @@ export interface ConnectOptions {
   readonly elapsed?: () => number;
   /** Time and connections of the calls, where they are not the machine's: the simulation has its own. */
   readonly surroundings?: Surroundings;
-  /** What a record or manifest may use on this machine. In functions it may use nothing; the embedded run trusts its own machine (access/on-this-machine.ts). */
+  /** What a record or manifest may use on this machine. In functions it may use nothing; the embedded run trusts its own machine (access/kubeconfig-file.ts). */
   readonly trusted?: Trusted;
   /** The name that this stack gives when it assumes a role of another account. */
   readonly externalId?: string;

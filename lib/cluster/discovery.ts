@@ -1,5 +1,5 @@
 import { groupOf } from "../model/spec-common.ts";
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS, MAX_DISCOVERY_BYTES } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";

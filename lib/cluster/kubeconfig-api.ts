@@ -1,5 +1,5 @@
 import { TidemarkError } from "../model/errors.ts";
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import type { Access } from "./access/access.ts";
 import { kubeconfigFileAccess } from "./access/kubeconfig-file.ts";

@@ -1,7 +1,6 @@
-import { isObject } from "../model/is-object.ts";
+import { isObject, asName, asObject, asText } from "../model/json.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { PAGE_BYTES, pageSizes, type UnchangedItems } from "./list-memory.ts";
-import { asName, asObject, asText } from "../model/read/json.ts";
 import { MAX_ANSWER_BYTES, MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
 import { ANSWER_TOO_LARGE } from "./transport/failure.ts";
@@ -16,7 +15,7 @@ export interface ListOf<Item> {
   readonly protobuf?: WireKind;
   /** Converts one raw object, or leaves it out. It must keep nothing: the page that it is of may turn out to be broken. */
   readonly read: (raw: JsonObject) => Item | undefined;
-  /** Keeps what `read` has made of each object for the next LIST (unchanged-items.ts). `isSame` is true where `read` would make the same of the same bytes now; otherwise they are read again. */
+  /** Keeps what `read` has made of each object for the next LIST (list-memory.ts). `isSame` is true where `read` would make the same of the same bytes now; otherwise they are read again. */
   readonly unchanged?: { readonly begin: () => UnchangedItems; readonly isSame: (item: Item) => boolean };
   /** Gets the items of each whole page, and how many objects it had. Then the LIST itself collects nothing. */
   readonly onPage?: (items: readonly Item[], objects: number) => void;

@@ -5,7 +5,7 @@ import { type RequestOptions, request as requestTls } from "node:https";
 import type { SecureVersion } from "node:tls";
 import { foreignText } from "../model/foreign-text.ts";
 import type { Answer, RecommenderReply } from "../model/observation.ts";
-import { asCount, asList, asObject, asText, type Json } from "../model/read/json.ts";
+import { asCount, asList, asObject, asText, type Json } from "../model/json.ts";
 import type { Recommender, RecommenderTls } from "../model/spec-watermark.ts";
 import type { Trusted } from "./access/access.ts";
 import { bareHost, foreignLookup, isOwnHost } from "./reachable.ts";

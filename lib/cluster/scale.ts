@@ -13,7 +13,7 @@ export interface ApiSession {
   readonly cluster: string;
   readonly transport: Transport;
   readonly discovery: Discovery;
-  /** The name of our writes (field-manager.ts). */
+  /** The name of our writes (read/scale.ts). */
   readonly fieldManager: string;
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;

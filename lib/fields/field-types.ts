@@ -1,4 +1,4 @@
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 import type { Quantity } from "../model/quantity.ts";
 import type { Rule } from "./rule.ts";
 import { int32, listOf, objectOf, quantity, type ReadContext, type Shape, text, textMap } from "./shape.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 import { nearestName } from "../model/nearest-name.ts";
 import { canonicalOf, parseQuantity, type Quantity } from "../model/quantity.ts";
 import { type Problem, type Warning, wrongType } from "./problem.ts";

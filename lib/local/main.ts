@@ -1,6 +1,5 @@
 import { CommanderError } from "commander";
-import { errorLines, text } from "../report/printed.ts";
-import { usageMessage } from "../report/usage-message.ts";
+import { errorLines, text, usageMessage } from "../report/printed.ts";
 import { failureText } from "./folder/failure-text.ts";
 import { closing } from "./run/closing.ts";
 import { startCommand } from "./run/options.ts";

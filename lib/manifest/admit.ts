@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Json } from "../fields/json.ts";
 import { type Problem, reportedProblems, required, type Warning, wrongType } from "../fields/problem.ts";
 import { newReadContext } from "../fields/shape.ts";
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { FORMS } from "./accepted-forms.ts";
 import type { ManifestDocument } from "./documents.ts";

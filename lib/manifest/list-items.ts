@@ -1,4 +1,4 @@
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 import type { Budget } from "./budget.ts";
 import { manifestUnreadable, type SourcePosition } from "./errors.ts";
 

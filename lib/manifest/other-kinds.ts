@@ -1,4 +1,4 @@
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 import { nearestName } from "../model/nearest-name.ts";
 import { FORMS } from "./accepted-forms.ts";
 import type { KindCount } from "./passed-over.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 
 /** Fields of the metadata that only an API server sets. */
 const SERVER_FIELDS: readonly string[] = [

@@ -1,5 +1,5 @@
 import type { AutoscalerName } from "./ids.ts";
-import type { LabelIndex } from "./label-index.ts";
+import type { LabelIndex } from "./selector.ts";
 
 /**
  * What one sync read from the cluster for one autoscaler. Everything is read before anything is decided. A failed call is a value here, never an exception.

@@ -2,7 +2,7 @@ import type { AutoscalerName, AutoscalerUid, ClusterName, Namespace, PartitionNa
 import type { Override } from "./override.ts";
 import type { Calendar } from "./schedule.ts";
 import type { ControllerSettings } from "./settings.ts";
-import type { SpecKindName } from "./spec-kinds.ts";
+import { type SpecKindName, SPEC_KINDS, type SpecKind } from "./spec-kinds.ts";
 
 /** The settings for all clusters of the account. */
 export interface FleetRecord {
@@ -135,3 +135,13 @@ export const pausedBy = (
   nowMs: number,
 ): { readonly by: string; readonly untilMs?: number } | undefined =>
   record.paused && nowMs < (record.paused.untilMs ?? Number.POSITIVE_INFINITY) ? record.paused : undefined;
+
+/** The kinds that the syncs of this cluster read from it. */
+export const kindsReadFrom = ({ specsFromCluster }: Pick<ClusterRecord, "specsFromCluster">): readonly SpecKind[] =>
+  SPEC_KINDS.filter(({ kind }) => specsFromCluster?.includes(kind));
+
+/** The object that decides what this autoscaler is. Absent where it is edited in Tidemark, also after a change of the cluster to `--specs table`. */
+export const originIn = (
+  cluster: Pick<ClusterRecord, "specsFromCluster">,
+  { origin }: Pick<AutoscalerRecord, "origin">,
+): ClusterOrigin | undefined => (origin && kindsReadFrom(cluster).some(({ kind }) => kind === origin.kind) ? origin : undefined);

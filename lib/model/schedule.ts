@@ -1,4 +1,4 @@
-import { type Day, readDay } from "./calendar-day.ts";
+import { type Day, readDay } from "./time-text.ts";
 
 /** One entry of the schedule of an autoscaler, defaulted (docs/pod-autoscaler.md, "Schedules"). A window starts on each of its days; what it sets holds inside. */
 export interface ScheduleEntry {

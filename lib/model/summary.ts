@@ -1,3 +1,6 @@
+import type { AutoscalerRecord } from "./records.ts";
+import type { TargetRef } from "./spec-common.ts";
+
 /**
  * What a reader of many autoscalers needs of each: one row of a partition's summary. A summary follows from what a sync found. It decides nothing, so that it may be lost or late
  * (docs/protocol.md, "What only readers need").
@@ -90,3 +93,56 @@ export interface SummaryBase {
   /** Of the index that the specs in memory have. */
   readonly indexHash: string;
 }
+
+/** What names one autoscaler to readers, and what lists choose by: a row of a partition's index. The index follows from the stored autoscalers, and is written by the sync after an edit. */
+export interface IndexRow {
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty where the stored item cannot be read that far. */
+  readonly uid: string;
+  readonly generation: number;
+  /** The kind of the manifest. */
+  readonly kind: string;
+  readonly owner?: string;
+  readonly target?: TargetRef;
+  readonly minReplicas?: number;
+  readonly maxReplicas?: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly paused?: NonNullable<AutoscalerRecord["paused"]>;
+  readonly createdMs: number;
+  /** Why the stored item or its manifest cannot be read. */
+  readonly problem?: string;
+}
+
+/** The autoscalers of a partition, in order of namespace and name. It counts only while the head still has this spec version, and the cluster this incarnation. */
+export interface PartitionIndex {
+  readonly specVersion: number;
+  readonly clusterIncarnation: string;
+  readonly rows: readonly IndexRow[];
+}
+
+export const TROUBLE_STATES = ["failing", "forbidden", "ok", "partly failing", "unreachable"] as const;
+
+/** The state of a partition by its evaluations. `silent`: there are none, or none of them asked the cluster. */
+export interface PartitionTrouble {
+  readonly state: (typeof TROUBLE_STATES)[number];
+  readonly silent: boolean;
+  readonly sinceMs?: number;
+  readonly error?: string;
+  /** An autoscaler that holds because a stored item cannot be read, as NAMESPACE/NAME, and the reason. Absent when there is none. */
+  readonly unreadable?: { readonly autoscaler: string; readonly message: string };
+  /** Holds that a person must end: for each reason its first autoscaler, and how many there are. */
+  readonly holds: readonly TroublingHold[];
+}
+
+export interface TroublingHold {
+  readonly reason: TroublingReason;
+  /** NAMESPACE/NAME. */
+  readonly autoscaler: string;
+  readonly message: string;
+  readonly autoscalers: number;
+}
+
+/** Reasons of lib/report/holds.ts that do not end by themselves. */
+export const TROUBLING = ["RivalsUnknown", "RuleFailed", "SpecUnknown", "TenantOverShare"] as const;
+type TroublingReason = (typeof TROUBLING)[number];

@@ -1,4 +1,4 @@
-import { clockText, type Day, dayText } from "./calendar-day.ts";
+import { clockText, type Day, dayText } from "./time-text.ts";
 import { nearestName } from "./nearest-name.ts";
 
 /*

@@ -2,8 +2,7 @@ import { TidemarkError } from "../model/errors.ts";
 import type { ClusterName, PartitionName } from "../model/ids.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import { stableHash } from "../store/pages/plan.ts";
-import type { SyncMessage } from "./message.ts";
-import { isStale } from "./message.ts";
+import { type SyncMessage, isStale } from "./message.ts";
 
 const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;

@@ -4,8 +4,7 @@ import { markPlanned, readPlanMarks } from "../store/records/plan-records.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { SyncMessage } from "./message.ts";
 import { isJustChanged, MINUTE_MS, minutesOfCall, mustBePresent, planCluster, type Tick } from "./plan.ts";
-import type { MessageQueue } from "./send-messages.ts";
-import { sendPlanned } from "./send-planned.ts";
+import { type MessageQueue, sendPlanned } from "./send-messages.ts";
 
 const PARALLEL = 8;
 /** A call may come a minute late, and the call after it on time. */

@@ -1,4 +1,11 @@
+import type * as z from "zod";
 import { PROBLEM_TYPE } from "../api/paths.ts";
+import { TidemarkError } from "../model/errors.ts";
+import type { Caller } from "./caller.ts";
+import type { StackUrl } from "./find-stack.ts";
+import { ANSWERS, type Verb } from "../api/answers.ts";
+import { foreignText } from "../model/foreign-text.ts";
+import type { ViewOf } from "../views/view-of.ts";
 
 /** An HTTP answer. */
 export interface HttpAnswer {
@@ -52,4 +59,93 @@ export const parsedJson = (text: string): unknown => {
   } catch {
     return undefined;
   }
+};
+
+/** An error that Tidemark answered, with its own code and message: the same as from the embedded run. */
+export const problemError = ({ code, detail, ...details }: Problem): TidemarkError => new TidemarkError(code, detail, details);
+
+/** An error that the platform answered before Tidemark ran, in words that a person can act on. */
+export const platformError = async (received: HttpAnswer, stack: StackUrl, caller: Caller, nowMs: number): Promise<TidemarkError> => {
+  const cannot = `Cannot use the stack at "${stack.origin}"`;
+  const { status } = received;
+  const error = (code: string, words: string): TidemarkError =>
+    new TidemarkError(`remote.${code}`, `${cannot}: ${words}`, { status, said: messageIn(received) });
+  switch (status) {
+    case 401:
+    case 403:
+      return error("forbidden", await forbiddenWords(received, caller, nowMs));
+    case 404:
+      return error("not-found", "no function answers at this URL; check that the stack still exists");
+    case 413:
+      return error("too-large", "the request is larger than a function takes; apply the manifests in several steps");
+    case 429:
+      return error("busy", "it gets more requests than its account allows; try again later");
+    case 502:
+    case 503:
+    case 504:
+      return error("failed", `no clear answer: its function failed or ran out of time (status ${status}); the log of the function says why`);
+    default:
+      return error("unreadable", `the answer is not from Tidemark (status ${status}, ${received.type || "no content type"}); check the URL`);
+  }
+};
+
+const SIGNATURE_MINUTES = 5;
+const MS_PER_SECOND = 1_000;
+
+const forbiddenWords = async (received: HttpAnswer, caller: Caller, nowMs: number): Promise<string> => {
+  const sentMessage = messageIn(received);
+  if (/signature expired|signature not yet current/i.test(sentMessage)) return skewWords(received, nowMs);
+  if (/token.*expired|expired.*token/i.test(sentMessage + received.errorType)) return "the AWS credentials have expired; sign in again";
+  if (/security token.*invalid|unrecognizedclient/i.test(sentMessage + received.errorType))
+    return "AWS does not know these credentials; check the profile and sign in again";
+  if (/signature.*does not match|invalidsignature/i.test(sentMessage + received.errorType)) {
+    return "the signature does not match: the secret key does not belong to the access key, or a proxy changed the request";
+  }
+  const name = await caller.name();
+  return `"${name}" may not call it; its policy must allow lambda:InvokeFunctionUrl and lambda:InvokeFunction on this function (docs/api.md)`;
+};
+
+const skewWords = ({ dateMs }: HttpAnswer, nowMs: number): string => {
+  const limit = `a signature is valid for ${SIGNATURE_MINUTES} minutes`;
+  if (dateMs === undefined) return `the clock of this machine is wrong: ${limit}; set the clock`;
+  const seconds = Math.round(Math.abs(nowMs - dateMs) / MS_PER_SECOND);
+  return `the clock of this machine is ${seconds} s ${nowMs < dateMs ? "behind" : "ahead of"} that of AWS: ${limit}`;
+};
+
+const MESSAGE_CHARACTERS = 300;
+
+/** The platform answers "Message" for a refusal and "message" for a wrong signature. */
+const messageIn = ({ text }: HttpAnswer): string => {
+  const value = parsedJson(text);
+  const { message, Message } =
+    typeof value === "object" && value !== null ? (value as { readonly message?: unknown; readonly Message?: unknown }) : {};
+  return String(message ?? Message ?? "").slice(0, MESSAGE_CHARACTERS);
+};
+
+/** What a route answers. */
+export type Answer<Of extends Verb> = ViewOf<(typeof ANSWERS)[Of]>;
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * Checks an answer of a stack, which may run another version of Tidemark, by the schema of its view. A field that this version does not know stays, and so does a word that is new in a list of words, such as a state: they are
+ * printed as they are. Throws `remote.unreadable` for a field that is missing or has another type.
+ */
+export const checkAnswer = <Of extends Verb>(verb: Of, path: string, answer: unknown): Answer<Of> => {
+  const { error } = ANSWERS[verb].safeParse(answer);
+  const fault = error?.issues.find((issue) => !isNewWord(issue));
+  if (!fault) return answer as Answer<Of>;
+  const field = fault.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${foreignText(String(part))}`)).join("");
+  throw new TidemarkError(
+    "remote.unreadable",
+    `Cannot read the answer to "${path}": ${field.replace(/^\./, "") || "the document"}: ${fault.message}; the stack may run another version of Tidemark`,
+    {},
+  );
+};
+
+/** True for a word outside the known ones, also where it says which of several forms an object has. */
+const isNewWord = (issue: Issue): boolean => {
+  if (issue.code === "invalid_value" || issue.code === "unrecognized_keys") return true;
+  if (issue.code !== "invalid_union") return false;
+  return issue.discriminator !== undefined || issue.errors.some((issues) => issues.every(isNewWord));
 };

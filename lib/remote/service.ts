@@ -1,5 +1,5 @@
-import { ifMatchText } from "../api/entity-tag.ts";
-import { pageToken } from "../api/page-cursor.ts";
+import { ifMatchText } from "../api/request-and-answer.ts";
+import { pageToken } from "../api/list-page.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
 import { seriesOf } from "../api/series-json.ts";
 import { TidemarkError } from "../model/errors.ts";
@@ -19,7 +19,7 @@ import type { RowQuery } from "../service/views/row-view.ts";
 import type { ChangeView } from "../views/change.ts";
 import type { EventView } from "../views/event.ts";
 import type { ClusterRows } from "../views/row.ts";
-import { type Answer, checkAnswer } from "./check-answer.ts";
+import { type Answer, checkAnswer } from "./answer.ts";
 import type { SendRequest } from "./send-request.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;

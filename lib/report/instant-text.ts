@@ -1,3 +1,6 @@
+import { readDuration } from "../model/duration.ts";
+import { readInstant } from "../model/time-text.ts";
+
 const MINUTE_MS = 60_000;
 
 /** Minutes that the time zone of this process is ahead of UTC at an instant. `TZ`, and `--utc` of a command, choose the zone. */
@@ -58,3 +61,86 @@ export const inUtc = async <Result>(work: () => Promise<Result>): Promise<Result
     else process.env["TZ"] = before;
   }
 };
+
+/** Where a time is looked for: the newest one that has come, or the next one to come. */
+export type Direction = "past" | "future";
+
+const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
+const RELATIVE_DAYS: ReadonlyMap<string, number> = new Map([
+  ["yesterday", -1],
+  ["today", 0],
+  ["tomorrow", 1],
+]);
+
+const TEXT = /^(?:(?<day>[a-z]+|\d{4}-\d{2}-\d{2}))?(?:(?:^|[ T])(?<hour>\d{1,2}):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?)?$/i;
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+interface TimeOfDay {
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+}
+
+const MIDNIGHT: TimeOfDay = { hour: 0, minute: 0, second: 0 };
+const DAYS_A_WEEK = 7;
+
+/** RFC 3339 also allows small letters, and a blank instead of the T. */
+const instantMs = (text: string): number | undefined => readInstant(text.replace(/(?<=^\S{10}) /, "T").toUpperCase());
+
+/** A duration from now, or an RFC 3339 time. */
+export const readExactTime = (text: string, nowMs: number, direction: Direction): number | undefined => {
+  const duration = readDuration(text);
+  if (duration === undefined) return instantMs(text);
+  return direction === "past" ? nowMs - Math.round(duration) : nowMs + Math.round(duration);
+};
+
+/**
+ * Milliseconds of "monday", "yesterday", "09:00", "2026-01-05" or a day with a time, in the time zone of this machine; undefined for any other text.
+ * A day without a time begins at midnight. A weekday and a time without a day are the newest that have come, or the next to come.
+ */
+export const readEverydayTime = (text: string, nowMs: number, direction: Direction): number | undefined => {
+  const { day, hour, minute, second } = TEXT.exec(text.trim())?.groups ?? {};
+  if (day === undefined && hour === undefined) return undefined;
+  const time = hour === undefined ? MIDNIGHT : { hour: Number(hour), minute: Number(minute), second: Number(second ?? "0") };
+  if (time.hour > 23) return undefined;
+  if (day === undefined) return nearest(time, 1, { nowMs, direction, fromDay: 0 });
+  return onDay(day.toLowerCase(), time, { nowMs, direction });
+};
+
+interface Now {
+  readonly nowMs: number;
+  readonly direction: Direction;
+}
+
+const onDay = (day: string, time: TimeOfDay, { nowMs, direction }: Now): number | undefined => {
+  const date = DATE.exec(day);
+  if (date) return onDate(Number(date[1]), Number(date[2]), Number(date[3]), time);
+  const offset = RELATIVE_DAYS.get(day);
+  if (offset !== undefined) return atDay(nowMs, offset, time);
+  const weekday = WEEKDAYS.findIndex((name) => name === day || name.slice(0, 3) === day);
+  if (weekday < 0) return undefined;
+  return nearest(time, DAYS_A_WEEK, { nowMs, direction, fromDay: weekday - new Date(nowMs).getDay() });
+};
+
+/** Undefined where the month has no such day. */
+const onDate = (year: number, month: number, day: number, { hour, minute, second }: TimeOfDay): number | undefined => {
+  const date = new Date(year, month - 1, day, hour, minute, second);
+  // Without this line the year 26 would be 1926.
+  date.setFullYear(year);
+  return date.getMonth() === month - 1 && date.getDate() === day ? date.getTime() : undefined;
+};
+
+/** The calendar of the machine counts the days, so that a day of 23 or 25 hours is one. */
+const atDay = (nowMs: number, offset: number, { hour, minute, second }: TimeOfDay): number => {
+  const now = new Date(nowMs);
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + offset, hour, minute, second).getTime();
+};
+
+/** Of the times that come every so many days, the newest that has come or the next to come. */
+const nearest = (time: TimeOfDay, everyDays: number, { nowMs, direction, fromDay }: Now & { readonly fromDay: number }): number | undefined => {
+  const all = [-1, 0, 1].map((turn) => atDay(nowMs, fromDay + turn * everyDays, time));
+  return direction === "past" ? all.findLast((ms) => ms <= nowMs) : all.find((ms) => ms > nowMs);
+};
+
+/** The same with the name of this machine's time zone: `2026-01-05T00:00:00+01:00 (Europe/Berlin)`. */
+export const zonedText = (ms: number): string => `${instantText(ms)} (${Intl.DateTimeFormat().resolvedOptions().timeZone})`;

@@ -1,4 +1,4 @@
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/foreign-text.ts";
 
 /** All samples of one metric name, as OpenMetrics 1.0 groups them. */
 export interface MetricFamily {

@@ -1,7 +1,7 @@
 import type { Because } from "../model/decision.ts";
 import { foreignText } from "../model/foreign-text.ts";
-import { type PartitionTrouble, TROUBLING, type TroublingHold } from "../model/partition-trouble.ts";
-import { FORBIDDEN, failureOf, refusalOf, scaleRefused } from "./evaluation-failure.ts";
+import { type PartitionTrouble, TROUBLING, type TroublingHold } from "../model/summary.ts";
+import { FORBIDDEN, failureOf, refusalOf, scaleRefused } from "./evaluation-state.ts";
 import type { Evaluation } from "../model/scale-records.ts";
 
 /**

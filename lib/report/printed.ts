@@ -1,5 +1,5 @@
 import { stripVTControlCharacters, styleText } from "node:util";
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/foreign-text.ts";
 
 /** A text that was made by this program, a number, or a text of another origin, which is escaped when it is printed. */
 export type Word = string | number | Printed;
@@ -73,3 +73,11 @@ export const lines = (all: readonly Word[]): Printed =>
 
 /** The lines of an error, each with `error: ` before it, so that no text of another origin looks like another kind of line. */
 export const errorLines = (message: string): Printed => lines(message.split("\n").map((each) => text`error: ${each}`));
+
+/** Rewrites a message of commander in our grammar: one line, a capital, double quotes, no final period. */
+export const usageMessage = (message: string): string => {
+  const [first = "", hint = ""] = message.replace(/^error: /, "").split("\n");
+  const near = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1];
+  const words = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replaceAll("'", '"').replace(/\.$/, "");
+  return near === undefined ? words : `${words}, did you mean "${near.replaceAll(", ", '", "')}"?`;
+};

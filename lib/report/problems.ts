@@ -1,5 +1,5 @@
 import type { LogLine } from "./log-lines.ts";
-import type { Metric } from "./sync-metrics.ts";
+import type { Metric } from "./sync-report.ts";
 
 /** What a person should look at, in the order in which a person would. Each kind has an alarm (infra/alarms.yml). */
 export const PROBLEM_KINDS = ["unreadable", "late", "unreachable", "failing", "refused", "unmeasured", "overShare", "atMax"] as const;

@@ -1,11 +1,10 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/foreign-text.ts";
 import { type PlanReport, planLine } from "./function-lines.ts";
 import { type LogLine, logLines } from "./log-lines.ts";
 import { NOT_COUNTED, type ProblemReport, problemLines, problemMetrics } from "./problems.ts";
-import { CLUSTER_METRICS, type Metric, type MetricExtent, syncMetrics } from "./sync-metrics.ts";
-import type { SyncReport } from "./sync-report.ts";
+import { CLUSTER_METRICS, type Metric, type MetricExtent, syncMetrics, type SyncReport } from "./sync-report.ts";
 
 /** Where a function reports what it did: log lines and metrics. */
 export interface Reporter {

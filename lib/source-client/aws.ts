@@ -8,7 +8,7 @@ import type { AwsCredentials } from "../cluster/access/eks-token.ts";
 import type { ServiceAnswer } from "../cluster/cluster-client.ts";
 import { type Exchange, exchange } from "../cluster/transport/exchange.ts";
 import { diagnosis } from "../cluster/transport/failure.ts";
-import { awsDomain } from "../model/eks.ts";
+import { awsDomain } from "../model/aws-names.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import { type AwsPlace, accountOf, type MetricSourceRecord, SIGNED_SERVICES, type SignedService, signedServiceOf } from "../model/metric-source.ts";
 import type { RegisteredRequest } from "../sources/source.ts";

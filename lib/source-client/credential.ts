@@ -7,7 +7,7 @@ import { TidemarkError } from "../model/errors.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import type { MetricSourceRecord, SecretAuth } from "../model/metric-source.ts";
 import type { ClientCertificate } from "./direct.ts";
-import { isSecretOf, sourceSecretName, sourceSecretWords } from "../model/secret-name.ts";
+import { isSecretOf, sourceSecretName, sourceSecretWords } from "../model/aws-names.ts";
 
 /** What a question is authenticated with. */
 export interface Credential {

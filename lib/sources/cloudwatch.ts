@@ -1,5 +1,5 @@
 import { group, type ReadOf } from "../fields/field-types.ts";
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 import { type MetricSourceRecord, mayReadAccount, mayReadNamespace } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";

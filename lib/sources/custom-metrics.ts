@@ -1,6 +1,5 @@
-import { asName, asObject, type Json } from "../model/read/json.ts";
+import { asName, asObject, type Json, readTime } from "../model/json.ts";
 import type { MetricValue } from "../model/observation.ts";
-import { readTime } from "../model/read/time.ts";
 
 /** The API of the metrics of pods and objects. The newest version first, in the order of preference of the controller. */
 export const CUSTOM_METRICS = {

@@ -1,7 +1,7 @@
 import { group } from "../fields/field-types.ts";
 import { valuesIn } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
-import { readTime } from "../model/read/time.ts";
+import { readTime } from "../model/json.ts";
 import { selectorOf } from "../model/selector.ts";
 import type { MetricIdentifier } from "../model/spec-hpa.ts";
 import {

@@ -1,6 +1,6 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
 import { foreignText } from "../model/foreign-text.ts";
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { floatOf, milliOf, parseQuantity } from "../model/quantity.ts";
 import { type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, roundedMilli, unusable } from "./source.ts";

@@ -1,6 +1,6 @@
 import { amount, group, type ReadOf, words } from "../fields/field-types.ts";
 import { foreignText } from "../model/foreign-text.ts";
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 import { type AwsPlace, SOURCE_LIMITS } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";

@@ -1,9 +1,7 @@
 import { choice, group, type ReadOf, words } from "../fields/field-types.ts";
 import { type Answers, podMetricsIn, type PodMetrics, type QuestionKey } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
-import { readAmounts } from "../model/read/amounts.ts";
-import { asList, asName, asObject, asTexts, type Json } from "../model/read/json.ts";
-import { readDuration, readTime } from "../model/read/time.ts";
+import { readAmounts, asList, asName, asObject, asTexts, type Json, readDuration, readTime } from "../model/json.ts";
 import { canonicalSelector, type LabelSelector, type Selector, selectorOf } from "../model/selector.ts";
 import { type Asking, type Failure, failure, type MetricSource, NOT_ASKED, type PodSamples, type SampleContext } from "./source.ts";
 

@@ -5,9 +5,8 @@ import type { Head } from "../store/head/head.ts";
 import type { Lease } from "../store/head/head-write.ts";
 import type { InsertHistory } from "../store/history/item.ts";
 import type { Tables } from "../store/table/tables.ts";
-import type { SyncMessage } from "../plan/message.ts";
+import type { SyncMessage, Timing } from "../plan/message.ts";
 import type { PurePart } from "./decide/pure-part.ts";
-import type { Timing } from "../plan/timing.ts";
 import type { WarmCache } from "./load/warm-cache.ts";
 
 /** Everything that a sync waits for, and the clock. A test can hold, fail or delay each of them. */

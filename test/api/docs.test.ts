@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
 import { APPLY_BODY_BYTES_MAX } from "../../lib/api/command-routes.ts";
-import { ALL_ROUTES } from "../../lib/api/find-route.ts";
+import { ALL_ROUTES } from "../../lib/api/answer-request.ts";
 import { PAGE_LIMITS } from "../../lib/api/list-page.ts";
 import { IF_MATCH_HEADER, KEY_HEADER } from "../../lib/api/paths.ts";
 

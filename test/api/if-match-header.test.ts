@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ifMatchText } from "../../lib/api/entity-tag.ts";
+import { ifMatchText } from "../../lib/api/request-and-answer.ts";
 import { conditionIn } from "../../lib/api/route.ts";
 
 const request = (ifMatch: string) => ({ method: "POST", path: "/", query: "", headers: { "if-match": ifMatch }, body: new Uint8Array(), id: "1" });

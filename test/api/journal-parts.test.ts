@@ -6,7 +6,7 @@ import { QUERY_PATHS } from "../../lib/api/paths.ts";
 import { autoscalerUid, clusterName, partitionName } from "../../lib/model/ids.ts";
 import { requestSender } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
-import { stackUrl } from "../../lib/remote/stack-url.ts";
+import { stackUrl } from "../../lib/remote/find-stack.ts";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { wholeHistory } from "../../lib/service/history/history.ts";
 import { openCommands } from "../../lib/service/open.ts";

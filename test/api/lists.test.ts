@@ -10,7 +10,7 @@ import type { ChangeRecord, ScopeChangeRecord } from "../../lib/model/changes.ts
 import type { Override, OverrideScope } from "../../lib/model/override.ts";
 import { requestSender } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
-import { stackUrl } from "../../lib/remote/stack-url.ts";
+import { stackUrl } from "../../lib/remote/find-stack.ts";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { openCommands } from "../../lib/service/open.ts";
 import type { QueryService } from "../../lib/service/service.ts";

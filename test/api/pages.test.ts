@@ -1,8 +1,7 @@
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ApiContext, answerRequest } from "../../lib/api/answer-request.ts";
-import { PAGE_LIMITS } from "../../lib/api/list-page.ts";
-import { pageToken } from "../../lib/api/page-cursor.ts";
+import { PAGE_LIMITS, pageToken } from "../../lib/api/list-page.ts";
 import { QUERY_PATHS } from "../../lib/api/paths.ts";
 import { QUERY_ROUTES } from "../../lib/api/query-routes.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";

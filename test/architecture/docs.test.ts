@@ -8,8 +8,7 @@ import { type RunOptions, startCommand } from "../../lib/local/run/options.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { PROBLEM_KINDS, problemMetrics } from "../../lib/report/problems.ts";
-import { syncMetrics } from "../../lib/report/sync-metrics.ts";
-import type { CompletedSync } from "../../lib/report/sync-report.ts";
+import { syncMetrics, type CompletedSync } from "../../lib/report/sync-report.ts";
 import { inside } from "../cli/inside.ts";
 import { filesBelow, ROOT } from "./source.ts";
 

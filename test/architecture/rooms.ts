@@ -1,3 +1,11 @@
+/** Rooms that compute: no package, no Node module, nothing that could wait or look at a clock. */
+export const PURE_ROOMS = ["lib/model", "lib/fields", "lib/sources", "lib/policy"] as const;
+
+/** What a sync imports: the rules, the manifests that hold them, and the ways to tables, clusters and people. */
+const OF_SYNC = [...PURE_ROOMS, "lib/manifest", "lib/store", "lib/cluster", "lib/source-client", "lib/report", "lib/plan"];
+const OF_SERVICE = [...OF_SYNC, "lib/views", "lib/sync"];
+const OF_RUN = [...OF_SERVICE, "lib/service"];
+
 /**
  * The rooms and the rooms that each may import, down the list of meaning (docs/architecture.md, "Rooms"). A room that is not listed may not exist.
  */
@@ -8,97 +16,21 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/fields": ["lib/model"],
   "lib/sources": ["lib/model", "lib/fields"],
   "lib/policy": ["lib/model", "lib/fields", "lib/sources"],
-  "lib/manifest": ["lib/model", "lib/fields", "lib/sources", "lib/policy"],
+  "lib/manifest": [...PURE_ROOMS],
   "lib/store": ["lib/model", "lib/aws"],
   "lib/cluster": ["lib/model", "lib/aws", "lib/sources"],
   "lib/source-client": ["lib/model", "lib/aws", "lib/sources", "lib/cluster"],
   "lib/report": ["lib/model"],
   "lib/views": ["lib/model", "lib/cluster", "lib/report"],
   "lib/plan": ["lib/model", "lib/store", "lib/report"],
-  "lib/sync": [
-    "lib/model",
-    "lib/fields",
-    "lib/sources",
-    "lib/policy",
-    "lib/manifest",
-    "lib/store",
-    "lib/cluster",
-    "lib/source-client",
-    "lib/report",
-    "lib/plan",
-  ],
-  "lib/service": [
-    "lib/model",
-    "lib/fields",
-    "lib/sources",
-    "lib/policy",
-    "lib/manifest",
-    "lib/store",
-    "lib/cluster",
-    "lib/source-client",
-    "lib/report",
-    "lib/views",
-    "lib/plan",
-    "lib/sync",
-  ],
+  "lib/sync": OF_SYNC,
+  "lib/service": OF_SERVICE,
   "lib/api": ["lib/model", "lib/store", "lib/report", "lib/views", "lib/service"],
-  functions: [
-    "lib/model",
-    "lib/aws",
-    "lib/fields",
-    "lib/sources",
-    "lib/policy",
-    "lib/manifest",
-    "lib/store",
-    "lib/cluster",
-    "lib/source-client",
-    "lib/report",
-    "lib/views",
-    "lib/plan",
-    "lib/sync",
-    "lib/service",
-    "lib/api",
-  ],
+  functions: [...OF_RUN, "lib/aws", "lib/api"],
   "lib/remote": ["lib/model", "lib/aws", "lib/report", "lib/views", "lib/service", "lib/api"],
-  "lib/local": [
-    "lib/model",
-    "lib/aws",
-    "lib/fields",
-    "lib/sources",
-    "lib/policy",
-    "lib/manifest",
-    "lib/store",
-    "lib/cluster",
-    "lib/source-client",
-    "lib/report",
-    "lib/views",
-    "lib/plan",
-    "lib/sync",
-    "lib/service",
-    "functions",
-  ],
-  "lib/cli": [
-    "lib/model",
-    "lib/cost",
-    "lib/fields",
-    "lib/sources",
-    "lib/policy",
-    "lib/manifest",
-    "lib/store",
-    "lib/cluster",
-    "lib/source-client",
-    "lib/report",
-    "lib/views",
-    "lib/plan",
-    "lib/sync",
-    "lib/service",
-    "lib/remote",
-    "lib/local",
-  ],
+  "lib/local": [...OF_RUN, "lib/aws", "functions"],
+  "lib/cli": [...OF_RUN, "lib/cost", "lib/remote", "lib/local"],
 };
-
-/** Rooms that compute: no package, no Node module, nothing that could wait or look at a clock. */
-export const PURE_ROOMS = ["lib/model", "lib/fields", "lib/sources", "lib/policy"] as const;
 
 /** Packages that only these rooms may load, because their weight or their I/O belongs there. */
 export const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {

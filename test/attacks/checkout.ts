@@ -4,7 +4,7 @@ import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autosca
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { exportsIn } from "../simulation/beside/build.ts";
 
@@ -20,6 +20,7 @@ export type Checkout = typeof HERE;
 const PARTS = {
   sync: [["sync/sync.ts", "sync"]],
   timing: [
+    ["plan/message.ts", "DEFAULT_TIMING"],
     ["plan/timing.ts", "DEFAULT_TIMING"],
     ["sync/timing.ts", "DEFAULT_TIMING"],
   ],

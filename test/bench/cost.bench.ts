@@ -14,7 +14,7 @@ import { waitForAll } from "../../lib/store/table/wait-for-all.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { startDynalite } from "../contracts/engines.ts";
 import { type Consumed, metered, nothingConsumed } from "../contracts/metered.ts";

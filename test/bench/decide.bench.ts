@@ -4,7 +4,7 @@ import Table from "cli-table3";
 import { Bench } from "tinybench";
 import { readPods } from "../../lib/cluster/read/pods.ts";
 import { autoscalerName, namespace } from "../../lib/model/ids.ts";
-import { labelIndex } from "../../lib/model/label-index.ts";
+import { labelIndex } from "../../lib/model/selector.ts";
 import type { Observation } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";

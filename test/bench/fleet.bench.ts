@@ -20,7 +20,7 @@ import type { Tables } from "../../lib/store/table/tables.ts";
 import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { schedule } from "../../lib/plan/schedule.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { ENGINES } from "../contracts/engines.ts";

@@ -9,7 +9,7 @@ import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 
 /**

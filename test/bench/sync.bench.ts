@@ -16,7 +16,7 @@ import type { PurePart } from "../../lib/sync/decide/pure-part.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { startDynalite } from "../contracts/engines.ts";

@@ -13,7 +13,7 @@ import { toArray } from "../../lib/service/to-array.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { DEFAULT_TIMING, deadlineOf } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../lib/plan/message.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { fillCluster } from "../control-plane/fill.ts";
 import { startMetricsAdapter } from "../control-plane/metrics-adapter.ts";

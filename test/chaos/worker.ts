@@ -4,11 +4,10 @@ import { TABLE_NAMES } from "../../lib/local/run/names.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
 import { openStored } from "../../lib/sync/observe/connected.ts";
-import type { SyncMessage } from "../../lib/plan/message.ts";
+import { type SyncMessage, DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 
 /** A process of its own that syncs what it is told, with the parts of the function: the AWS client, the cluster's transport, one memory for all its syncs. */

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import type { SyncMessage } from "../../lib/plan/message.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { type SyncMessage, DEFAULT_TIMING } from "../../lib/plan/message.ts";
 
 /** Worker processes, what is under way in each, and what was done to them. */
 export interface Workers {

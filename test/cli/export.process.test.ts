@@ -9,7 +9,7 @@ import { main } from "../../lib/cli/main.ts";
 import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
 import { requestSender } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
-import { stackUrl } from "../../lib/remote/stack-url.ts";
+import { stackUrl } from "../../lib/remote/find-stack.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, ttlOf } from "../../lib/store/history/events.ts";

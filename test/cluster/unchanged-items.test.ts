@@ -7,7 +7,7 @@ import type { Transport } from "../../lib/cluster/transport/transport.ts";
 import { type KeptLists, keptLists } from "../../lib/cluster/list-memory.ts";
 import { decodeAnswer } from "../../lib/cluster/wire/answer.ts";
 import { decodeJson } from "../../lib/cluster/wire/decode-json.ts";
-import { asObject, asText } from "../../lib/model/read/json.ts";
+import { asObject, asText } from "../../lib/model/json.ts";
 import { published } from "./wire/published.ts";
 
 type Pods = Readonly<Record<string, string>>;

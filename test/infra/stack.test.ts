@@ -14,7 +14,7 @@ import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
 import { raiseClusterVersionParams } from "../../lib/store/records/clusters.ts";
 import { ACCESS_PK, autoscalersPk, CONNECTIONS_PK, FLEET_PK, SOURCES_PK } from "../../lib/store/table/keys.ts";
 import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/table/tables.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { actionsCalledBy } from "./calls.ts";
 import { type Compiled, type Json, type Packaged, packageStack, type Resource, resourcesOf } from "./packaged.ts";
 

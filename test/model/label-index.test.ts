@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex } from "../../lib/model/label-index.ts";
+import { labelIndex } from "../../lib/model/selector.ts";
 import { parseSelector } from "../../lib/model/selector-text.ts";
 
 const ITEMS = [

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { kindsReadFrom, originIn } from "../../lib/model/origin.ts";
-import type { ClusterOrigin } from "../../lib/model/records.ts";
+import { kindsReadFrom, originIn, type ClusterOrigin } from "../../lib/model/records.ts";
 
 const origin: ClusterOrigin = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", uid: "object-1", generation: 3 };
 

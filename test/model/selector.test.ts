@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex } from "../../lib/model/label-index.ts";
-import { canonicalSelector, matches, type Requirement, type Selector, selectorOf } from "../../lib/model/selector.ts";
+import { labelIndex, canonicalSelector, matches, type Requirement, type Selector, selectorOf } from "../../lib/model/selector.ts";
 import { parseSelector } from "../../lib/model/selector-text.ts";
 
 const parsed = (text: string): Selector => {

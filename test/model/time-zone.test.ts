@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readDay } from "../../lib/model/calendar-day.ts";
+import { readDay } from "../../lib/model/time-text.ts";
 import { DAY_MS, firstInstantAt, localDay, localText, offsetAt, zoneProblem } from "../../lib/model/time-zone.ts";
 import { DAY_MINUTES, firstDayOf, scanned, SWEPT, SWEPT_DAYS } from "./wall-scan.ts";
 

@@ -1,4 +1,4 @@
-import { dayOf } from "../../lib/model/calendar-day.ts";
+import { dayOf } from "../../lib/model/time-text.ts";
 
 /** Zones with every kind of change: half an hour, around Ramadan, two hours, a day that is missing, none, offsets of 45 minutes. With the first day of the sweep. */
 export const SWEPT: readonly (readonly [zone: string, first: readonly [year: number, month: number, day: number]])[] = [

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { labelIndex } from "../../lib/model/label-index.ts";
+import { labelIndex } from "../../lib/model/selector.ts";
 import type { Answer, MetricValue, Pod, PodMetrics, QuestionKey } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import type { ControllerSettings } from "../../lib/model/settings.ts";

@@ -17,7 +17,7 @@ import { openStored } from "../../lib/sync/observe/connected.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { type ApiCalls, apiCalls } from "../control-plane/api-calls.ts";

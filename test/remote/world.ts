@@ -1,7 +1,7 @@
 import type { Caller, Credentials } from "../../lib/remote/caller.ts";
 import { requestSender, type SenderOptions } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
-import { stackUrl } from "../../lib/remote/stack-url.ts";
+import { stackUrl } from "../../lib/remote/find-stack.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { type ApiWorld, apiWorld } from "../api/world.ts";
 import { NOON } from "../noon.ts";

@@ -10,7 +10,6 @@ const SOURCES = [
   ...filesBelow("lib/sync"),
   ...filesBelow("lib/report/objects"),
   "lib/report/holds.ts",
-  "lib/report/object-holds.ts",
 ];
 
 /** Words of the same look that are no reasons: types of conditions and metrics, kinds, and values of fields. */

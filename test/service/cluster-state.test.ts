@@ -8,7 +8,7 @@ import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "../cluster/stand-in/kubernetes.ts";
 import { status } from "../cluster/stand-in/server.ts";

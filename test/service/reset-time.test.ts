@@ -5,7 +5,7 @@ import { claim } from "../../lib/store/head/claim.ts";
 import { markMoving } from "../../lib/store/head/moving.ts";
 import { giveBack } from "../../lib/store/head/release.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import { PERIOD_MS, workloadOf } from "../sync/world.ts";
 import { type Damaged, newDamaged, RATE_MS } from "./world/damaged.ts";

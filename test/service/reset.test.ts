@@ -6,7 +6,7 @@ import { openService } from "../../lib/service/open.ts";
 import { decodePage, encodePage } from "../../lib/store/pages/codec.ts";
 import { readPage, writePage } from "../../lib/store/pages/pages.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import { intent } from "../store/records.ts";
 import { PERIOD_MS, workloadOf } from "../sync/world.ts";

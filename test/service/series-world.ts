@@ -1,6 +1,6 @@
 import { PutItemCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { type ClusterName, clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { labelIndex } from "../../lib/model/label-index.ts";
+import { labelIndex } from "../../lib/model/selector.ts";
 import type { Answer, Observation, Pod, Samples, ScaleReading } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { questions } from "../../lib/policy/dialects.ts";
@@ -12,7 +12,7 @@ import type { Service } from "../../lib/service/service.ts";
 import type { HistoryItem } from "../../lib/store/history/item.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { askedOf } from "../answers.ts";
 import { around } from "../contracts/faults.ts";

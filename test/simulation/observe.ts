@@ -1,5 +1,5 @@
 import type { Observed, Watched } from "../../lib/cluster/cluster-client.ts";
-import { type LabelIndex, labelIndex } from "../../lib/model/label-index.ts";
+import { type LabelIndex, labelIndex } from "../../lib/model/selector.ts";
 import type { Answer, ApiFailure, MetricValue, Pod, PodMetrics, RecommenderReply, ScaleReading } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import type { KnownRival } from "../../lib/model/rival-state.ts";

@@ -3,7 +3,7 @@ import { readHead } from "../../lib/store/head/head.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";

@@ -8,7 +8,7 @@ import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { authority, type IssueOptions } from "../cluster/stand-in/certificates.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, type Raw, workload } from "../cluster/stand-in/kubernetes.ts";

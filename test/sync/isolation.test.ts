@@ -5,7 +5,7 @@ import { WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { CompletedSync, SyncReport } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { startMemory } from "../contracts/engines.ts";

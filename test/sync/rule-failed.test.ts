@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { logLines } from "../../lib/report/log-lines.ts";
-import { syncMetrics } from "../../lib/report/sync-metrics.ts";
-import type { CompletedSync } from "../../lib/report/sync-report.ts";
+import { syncMetrics, type CompletedSync } from "../../lib/report/sync-report.ts";
 import type { PurePart } from "../../lib/sync/decide/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { scaleRead } from "../observation.ts";

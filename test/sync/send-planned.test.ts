@@ -2,7 +2,7 @@ import type { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, it } from "vitest";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { messageOf, type SyncMessage } from "../../lib/plan/message.ts";
-import { sendPlanned } from "../../lib/plan/send-planned.ts";
+import { sendPlanned } from "../../lib/plan/send-messages.ts";
 import { NOON } from "../noon.ts";
 
 const due = (seconds: number): SyncMessage => ({

@@ -12,7 +12,7 @@ import { putMetricSource } from "../../lib/store/records/metric-sources.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { type Kubernetes, kubernetes, workload } from "../cluster/stand-in/kubernetes.ts";
 import type { Answer } from "../cluster/stand-in/server.ts";

@@ -10,7 +10,7 @@ import { putCluster } from "../../lib/store/records/clusters.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING, type Timing } from "../../lib/plan/timing.ts";
+import { DEFAULT_TIMING, type Timing } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import type { TableClient } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";

@@ -1,6 +1,6 @@
 import { textOfBytes, textOfFile } from "../../local/run/text-file.ts";
 import { readDates } from "../../manifest/calendars/dates-file.ts";
-import { type Day, dayText } from "../../model/calendar-day.ts";
+import { type Day, dayText } from "../../model/time-text.ts";
 import { DAY_MS } from "../../model/time-zone.ts";
 import { lines, text } from "../../report/printed.ts";
 import type { CalendarView } from "../../views/holds.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines } from "../../report/printed.ts";
 import type { ChangeQuery } from "../../service/service.ts";

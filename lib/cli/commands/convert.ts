@@ -9,7 +9,7 @@ import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { TriggerSources } from "../../manifest/import/keda/native-scaled-object.ts";
 import type { Validation } from "../../model/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { joined, type Printed, text } from "../../report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";

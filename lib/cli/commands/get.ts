@@ -1,4 +1,4 @@
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { readSelector } from "../../service/label-selector.ts";
 import { toArray } from "../../service/to-array.ts";
 import { type TableRow, tableRowOf } from "../../service/views/row-view.ts";

@@ -5,7 +5,7 @@ import type { Finding } from "../../manifest/import/finding.ts";
 import { type Imported, importObjects, type ListedAutoscalers } from "../../manifest/import/import-objects.ts";
 import { isTimed } from "../../manifest/import/schedules/with-schedules.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { joined, text } from "../../report/printed.ts";
 import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import type { ManifestSource } from "../../service/service.ts";

@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { text } from "../../report/printed.ts";
 import { readInputs } from "../../service/apply/manifest-inputs.ts";
 import { type LabelTest, readSelector } from "../../service/label-selector.ts";

@@ -1,6 +1,6 @@
 import { type AccessEntry, accessEntryText, type RbacOptions, rbacText, sourceRbacText } from "../../cluster/rights/rbac-text.ts";
 import { readScalableKind } from "../../cluster/rights/rules.ts";
-import { eksFault } from "../../model/eks.ts";
+import { eksFault } from "../../model/aws-names.ts";
 import { block } from "../../report/printed.ts";
 import { chooseTarget, type TargetOptions } from "../select/command-target.ts";
 import type { Printer, Session } from "../io.ts";

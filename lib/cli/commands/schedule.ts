@@ -1,6 +1,6 @@
 import { specOf } from "../../manifest/admit.ts";
 import type { EffectiveBounds, SetByPeople } from "../../model/bounds.ts";
-import { readDay } from "../../model/calendar-day.ts";
+import { readDay } from "../../model/time-text.ts";
 import type { Calendar } from "../../model/schedule.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { localText } from "../../model/time-zone.ts";

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import * as z from "zod";
 import { isOfTidemark } from "../../cluster/read/scale.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { lines } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";

@@ -1,7 +1,7 @@
 import { usage } from "../usage-error.ts";
 import { printTemplate, resultsOf, valueText } from "./print-template.ts";
 import { parseTemplate, type Part } from "./template.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { parsePath, type Step } from "./json-path.ts";
 
 const PATH_PREFIX = "jsonpath=";

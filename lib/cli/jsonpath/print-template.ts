@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import type { Operand, Operator, Step } from "./json-path.ts";
 import type { Part } from "./template.ts";
 

@@ -1,7 +1,6 @@
 import { readDuration } from "../../model/duration.ts";
-import { LATEST_MS } from "../../model/instant.ts";
-import { type Direction, readEverydayTime, readExactTime, zonedText } from "../../report/everyday-time.ts";
-import { instantText } from "../../report/instant-text.ts";
+import { LATEST_MS } from "../../model/time-text.ts";
+import { type Direction, readEverydayTime, readExactTime, zonedText, instantText } from "../../report/instant-text.ts";
 import { usage } from "../usage-error.ts";
 
 const WANTED =

@@ -1,5 +1,5 @@
 import { type CreateNodeOptions, Document, type DocumentOptions, type SchemaOptions, type ToStringOptions, visit } from "yaml";
-import { isPrintable, printableJson } from "../../model/printable.ts";
+import { isPrintable, printableJson } from "../../model/foreign-text.ts";
 import { block, type Printed } from "../../report/printed.ts";
 import { type TemplateFormat, templateText } from "../jsonpath/format.ts";
 

@@ -1,4 +1,4 @@
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { namesIn } from "../../service/views/row-view.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 

@@ -1,7 +1,7 @@
 import { admit, admitOrThrow } from "../../manifest/admit.ts";
 import type { KindCount } from "../../manifest/passed-over.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { inNamespace, type ManifestInput, namespaceClash, readInputs } from "../../service/apply/manifest-inputs.ts";
 import type { Filter, ManifestSource } from "../../service/service.ts";
 import type { Resource } from "./selected-names.ts";

@@ -4,7 +4,7 @@ import { type ManifestDocument, readManifests } from "../../manifest/documents.t
 import { isMetricSource, type OtherKinds } from "../../manifest/other-kinds.ts";
 import type { KindCount } from "../../manifest/passed-over.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import type { ManifestSource } from "../../service/service.ts";
 import type { NewSource } from "../../service/requests.ts";
 import { sourceFaults } from "../../service/sources/source-faults.ts";

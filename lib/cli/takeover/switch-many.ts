@@ -1,5 +1,5 @@
 import { isTidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import type { Service } from "../../service/service.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";

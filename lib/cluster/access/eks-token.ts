@@ -1,6 +1,6 @@
 import { SignatureV4 } from "@smithy/signature-v4";
 import { Sha256 } from "../../aws/sha256.ts";
-import { awsDomain } from "../../model/eks.ts";
+import { awsDomain } from "../../model/aws-names.ts";
 import { percentEncoded } from "../../model/percent-encoding.ts";
 
 export interface AwsCredentials {

@@ -1,5 +1,5 @@
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
-import { type EksPlace, eksFault } from "../../model/eks.ts";
+import { type EksPlace, eksFault } from "../../model/aws-names.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { foreignText } from "../../model/foreign-text.ts";
 import type { Connection } from "../../model/records.ts";

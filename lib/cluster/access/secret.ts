@@ -2,7 +2,7 @@ import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
 import { foreignText } from "../../model/foreign-text.ts";
 import type { Connection } from "../../model/records.ts";
-import { isSecretOf, secretWords } from "../../model/secret-name.ts";
+import { isSecretOf, secretWords } from "../../model/aws-names.ts";
 import { SECRET_TTL_MS } from "../request-limits.ts";
 import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";

@@ -7,7 +7,7 @@ import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, type
 import { sender } from "../transport/send.ts";
 import { decodeDocument } from "../wire/decode-json.ts";
 import { foreignText } from "../../model/foreign-text.ts";
-import { asObject, asText } from "../../model/read/json.ts";
+import { asObject, asText } from "../../model/json.ts";
 
 /** One question to the API server. A POST goes only to the reviews of the API, which store nothing. */
 export interface Question {

@@ -1,7 +1,6 @@
 import { isTidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
-import { kindsReadFrom } from "../../model/origin.ts";
-import { asObject, asText } from "../../model/read/json.ts";
+import { isObject, asObject, asText } from "../../model/json.ts";
+import { kindsReadFrom } from "../../model/records.ts";
 import type { Access } from "../access/access.ts";
 import { accessFor, type ConnectOptions } from "../connect.ts";
 import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../request-limits.ts";

@@ -5,8 +5,7 @@ import { type Asker, type AskRight, type Right, type RightAnswer, rightText } fr
 import { type WantedWorkload, type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";
 import { groupOf } from "../../model/spec-common.ts";
 import { foreignText } from "../../model/foreign-text.ts";
-import { isObject } from "../../model/is-object.ts";
-import { asObject, asText } from "../../model/read/json.ts";
+import { isObject, asObject, asText } from "../../model/json.ts";
 import { CHECK_KINDS_MAX, CHECK_NAMESPACES_MAX, CHECK_OBJECTS_MAX } from "../request-limits.ts";
 
 export interface RightsContext {

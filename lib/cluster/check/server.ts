@@ -1,7 +1,7 @@
 import { foreignText } from "../../model/foreign-text.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
-import { asObject, asText } from "../../model/read/json.ts";
+import { asObject, asText } from "../../model/json.ts";
 import { CLOCK_DIFFERENCE_MS } from "../request-limits.ts";
 import { IDENTITY_PATH, IDENTITY_RESOURCE, identityIn } from "../transport/same-cluster.ts";
 import type { Asker, CheckAnswer, Reply } from "./ask.ts";

@@ -1,6 +1,6 @@
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure, MonitorReading } from "../../model/observation.ts";
-import { asName, asObject, asText } from "../../model/read/json.ts";
+import { asName, asObject, asText } from "../../model/json.ts";
 import type { Watched } from "../cluster-client.ts";
 import { type KindPath, listPath } from "../discovery.ts";
 import { passedOverFailure } from "../list.ts";
@@ -13,7 +13,7 @@ const MONITORS: KindPath = { base: "/apis/datadoghq.com/v1alpha1", plural: "data
 export interface Monitors {
   /** The monitor of an autoscaler that names one (watermark.md 2.2). */
   readonly of: (watched: Watched) => MonitorReading | undefined;
-  /** False where the namespace has a LIST of its own that is not read yet (heavy-namespaces.ts). */
+  /** False where the namespace has a LIST of its own that is not read yet (scopes.ts). */
   readonly areRead: (namespace: Namespace) => boolean;
 }
 

@@ -1,5 +1,5 @@
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
-import { labelIndex } from "../../model/label-index.ts";
+import { labelIndex } from "../../model/selector.ts";
 import type { Answer, Answers, Observation, Pod, PodMetrics, QuestionKey, Samples, ScaleReading } from "../../model/observation.ts";
 import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../cluster-client.ts";
 import { mapYielding } from "../map-yielding.ts";

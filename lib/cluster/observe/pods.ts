@@ -1,8 +1,8 @@
 import type { Namespace } from "../../model/ids.ts";
-import { type LabelIndex, labelIndex } from "../../model/label-index.ts";
+import { type LabelIndex, labelIndex } from "../../model/selector.ts";
 import type { Answer, ApiFailure, Pod, PodMetrics } from "../../model/observation.ts";
 import type { MetricQuery } from "../../model/query.ts";
-import { asObject, asText } from "../../model/read/json.ts";
+import { asObject, asText } from "../../model/json.ts";
 import type { Asking } from "../../sources/source.ts";
 import { isTooLarge, type Listed, passedOverFailure } from "../list.ts";
 import { inNamespace, segment } from "../discovery.ts";

@@ -1,7 +1,7 @@
 import { groupOf } from "../../model/spec-common.ts";
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure } from "../../model/observation.ts";
-import { asObject, asText } from "../../model/read/json.ts";
+import { asObject, asText } from "../../model/json.ts";
 import type { Rival, RivalLook } from "../../model/rival-state.ts";
 import type { Observed, Watched } from "../cluster-client.ts";
 import { type Found, type KindPath, listPath } from "../discovery.ts";
@@ -24,12 +24,12 @@ const keyOfWatched = keptKeys(rivalKey);
 export interface Rivals {
   /** The other controllers of a target: those that were found, how each LIST ended, and why there may be more. */
   readonly of: (namespace: Namespace, target: Watched["spec"]["target"]) => Pick<Observed, "rivals" | "looks" | "rivalsUnknown">;
-  /** False where the namespace has LISTs of its own that are not read yet (heavy-namespaces.ts). */
+  /** False where the namespace has LISTs of its own that are not read yet (scopes.ts). */
   readonly areRead: (namespace: Namespace) => boolean;
 }
 
 /**
- * Looks for other controllers in the cluster that scale a watched target, where a new one is possible since the last LIST (rival-memory.ts). A failed LIST is not an empty one: where no
+ * Looks for other controllers in the cluster that scale a watched target, where a new one is possible since the last LIST (memory.ts). A failed LIST is not an empty one: where no
  * earlier LIST covered the target, its rivals are not known. The LISTs of heavy namespaces are read after all others were decided.
  */
 export const observeRivals = async (observing: Observing, watched: readonly Watched[], scales: Scales): Promise<Rivals> => {

@@ -1,6 +1,6 @@
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../../model/observation.ts";
-import { asObject } from "../../model/read/json.ts";
+import { asObject } from "../../model/json.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import type { ObserveLimits, Watched } from "../cluster-client.ts";
 import { isBuiltIn, type KindPath, listPath } from "../discovery.ts";

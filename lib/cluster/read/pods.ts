@@ -1,9 +1,7 @@
 import { list, map, message, one, type WireKind } from "../wire/message.ts";
 import { DURATION, listOf, POD_META, QUANTITY, TIME } from "../wire/meta.ts";
 import type { Container, Pod } from "../../model/observation.ts";
-import { asList, asName, asObject, asText, asTexts, type Json } from "../../model/read/json.ts";
-import { readAmounts } from "../../model/read/amounts.ts";
-import { readTime } from "../../model/read/time.ts";
+import { asList, asName, asObject, asText, asTexts, type Json, readAmounts, readTime } from "../../model/json.ts";
 
 const RESOURCE_REQUIREMENTS = message("k8s.io.api.core.v1.ResourceRequirements", { limits: map(1, QUANTITY), requests: map(2, QUANTITY) });
 

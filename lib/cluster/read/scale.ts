@@ -2,7 +2,7 @@ import { foreignReason, foreignText } from "../../model/foreign-text.ts";
 import type { ApiFailure, ScaleRead, ScaleReading } from "../../model/observation.ts";
 import { canonicalSelector, type LabelSelector, selectorOf } from "../../model/selector.ts";
 import { MAX_SELECTOR_CHARACTERS } from "../request-limits.ts";
-import { asCount, asList, asObject, asText, asTexts, type Json } from "../../model/read/json.ts";
+import { asCount, asList, asObject, asText, asTexts, type Json } from "../../model/json.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 
 /** An autoscaling/v1 Scale, the answer to a GET of the scale subresource. Its spec may omit a count of zero. */

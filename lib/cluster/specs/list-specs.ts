@@ -1,7 +1,5 @@
 import type { Namespace } from "../../model/ids.ts";
-import { isObject } from "../../model/is-object.ts";
-import { asCount, asList, asName, asObject, asText, type Json } from "../../model/read/json.ts";
-import { readTime } from "../../model/read/time.ts";
+import { isObject, asCount, asList, asName, asObject, asText, type Json, readTime } from "../../model/json.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import type { SpecKind } from "../../model/spec-kinds.ts";
 import { type KindPath, listPath } from "../discovery.ts";

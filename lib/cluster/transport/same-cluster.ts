@@ -1,5 +1,5 @@
 import { foreignText } from "../../model/foreign-text.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS, IDENTITY_AGAIN_MS, IDENTITY_MS, MAX_DISCOVERY_BYTES } from "../request-limits.ts";
 import { message, one } from "../wire/message.ts";

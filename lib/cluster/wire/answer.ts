@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { foreignText } from "../../model/foreign-text.ts";
-import { asObject, asText, type Json } from "../../model/read/json.ts";
+import { asObject, asText, type Json } from "../../model/json.ts";
 import { decodeMessage } from "./decode-message.ts";
 import { type Receiver, TooManyParts, type WireKind } from "./message.ts";
 import { STATUS, UNKNOWN } from "./meta.ts";

@@ -2,7 +2,7 @@ import type { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { foreignText } from "../../model/foreign-text.ts";
-import type { Json } from "../../model/read/json.ts";
+import type { Json } from "../../model/json.ts";
 import {
   DECODE_BYTES_AT_ONCE,
   KEPT_ITEM_BYTES_MAX,

@@ -1,7 +1,7 @@
 import { hash as sha256 } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Reader } from "protobufjs/minimal.js";
-import type { Json } from "../../model/read/json.ts";
+import type { Json } from "../../model/json.ts";
 import { DECODE_BYTES_AT_ONCE, MAX_ANSWER_PARTS, MAX_ITEM_PARTS, MAX_OBJECT_BYTES, MAX_OBJECT_FIELDS, PARTS_OF_AN_ITEM } from "../request-limits.ts";
 import { keepParts, NAMED, ObjectTooLarge, type Receiver, tooManyOfObject, tooManyParts, type Field, type FieldType, type Message, type Single } from "./message.ts";
 import { readText } from "./read-text.ts";

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from "node:v8";
-import type { Json } from "../../model/read/json.ts";
+import type { Json } from "../../model/json.ts";
 import { PART_BYTES } from "../request-limits.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { matches } from "../../model/selector.ts";
 import { type Located, resolvePath, type Target } from "./api-path.ts";
 import { discover, type Installed } from "./discovery.ts";

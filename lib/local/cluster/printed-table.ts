@@ -1,4 +1,4 @@
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { fieldAt, type KubeObject } from "./list-selectors.ts";
 import type { Resource } from "./served-resources.ts";
 

@@ -1,5 +1,5 @@
 import type { Json } from "../../fields/json.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import type { KubeApi } from "../cluster/api.ts";
 import type { KeptKind } from "../cluster/objects/custom-objects.ts";

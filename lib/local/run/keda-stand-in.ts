@@ -1,6 +1,6 @@
 import type { Json } from "../../fields/json.ts";
 import { importScaledObject } from "../../manifest/import/scaled-object.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { HPA_KIND, SCALED_OBJECT_KIND } from "../cluster/objects/custom-objects.ts";
 import type { ClusterCalls } from "./cluster-calls.ts";
 

@@ -5,7 +5,7 @@ import { readManifests } from "../../manifest/documents.ts";
 import type { Json } from "../../fields/json.ts";
 import { newOtherKinds, type OtherKinds } from "../../manifest/other-kinds.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import type { ScaleReading } from "../../model/observation.ts";
 import type { MetricQuery } from "../../model/query.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";

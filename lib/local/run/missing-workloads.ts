@@ -1,5 +1,5 @@
 import { isTidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { deploymentsOf } from "./manifest-files.ts";
 import type { Run } from "./open-run.ts";

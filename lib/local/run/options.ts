@@ -2,9 +2,8 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { VALIDATION_WORDS, type Validation, validationOf } from "../../model/validation.ts";
 import { readDuration } from "../../model/duration.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { LATEST_MS } from "../../model/instant.ts";
-import { readEverydayTime, readExactTime } from "../../report/everyday-time.ts";
-import { inUtc } from "../../report/instant-text.ts";
+import { LATEST_MS } from "../../model/time-text.ts";
+import { readEverydayTime, readExactTime, inUtc } from "../../report/instant-text.ts";
 import { AUTOSCALERS_EACH, AUTOSCALERS_MAX, CLUSTERS_MAX, START_WORDS } from "./names.ts";
 
 /** The options of `npm start`. */

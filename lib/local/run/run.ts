@@ -5,7 +5,7 @@ import { ON_THIS_MACHINE } from "../../cluster/access/kubeconfig-file.ts";
 import { connect } from "../../cluster/connect.ts";
 import { clusterName } from "../../model/ids.ts";
 import { lines } from "../../report/printed.ts";
-import { DEFAULT_TIMING } from "../../plan/timing.ts";
+import { DEFAULT_TIMING } from "../../plan/message.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { drive } from "../engine/drive.ts";
 import { refuseDamaged } from "../folder/damage.ts";

@@ -20,7 +20,7 @@ import { sourcesWhenAsked } from "../../sync/observe/ask-sources.ts";
 import { openStored } from "../../sync/observe/connected.ts";
 import { PURE_PART } from "../../sync/decide/pure-part.ts";
 import type { SyncPorts } from "../../sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../plan/timing.ts";
+import { DEFAULT_TIMING } from "../../plan/message.ts";
 import { warmCache } from "../../sync/load/warm-cache.ts";
 import { accountAt } from "../sources/queue-server.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "./loopback.ts";

@@ -3,7 +3,7 @@ import type { ClusterClient, Observed, Watched } from "../../cluster/cluster-cli
 import { connect } from "../../cluster/connect.ts";
 import type { Json } from "../../fields/json.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import type { ClusterRecord, ConnectionRecord } from "../../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { asksOf } from "../../policy/dialects.ts";

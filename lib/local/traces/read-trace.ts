@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type Info, parse } from "csv-parse";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
-import { readInstant } from "../../model/instant.ts";
+import { readInstant } from "../../model/time-text.ts";
 import { reasonOf } from "../folder/failure-text.ts";
 import { isSystemError } from "../folder/whole-file.ts";
 import type { Trace, TracePoint } from "./trace.ts";

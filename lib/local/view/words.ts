@@ -1,4 +1,4 @@
-import { printable } from "../../model/printable.ts";
+import { printable } from "../../model/foreign-text.ts";
 import { withLocalTimes } from "../../report/instant-text.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { EventView, MetricView } from "../../views/event.ts";

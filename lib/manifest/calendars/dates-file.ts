@@ -1,4 +1,4 @@
-import { type CalendarDate, type Day, dateOf, dayOf } from "../../model/calendar-day.ts";
+import { type CalendarDate, type Day, dateOf, dayOf } from "../../model/time-text.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { CALENDAR_DATES_MAX, readRange } from "../../model/schedule.ts";
 

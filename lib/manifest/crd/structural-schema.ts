@@ -80,7 +80,7 @@ const patternOf = ({ segment, pattern, form, required, default: filled }: FieldD
   return wanted === undefined || required || filled !== undefined ? wanted : `^$|${wanted}`;
 };
 
-/** The text form of the pattern in instant.ts, which the server also reads as a time. */
+/** The text form of the pattern in time-text.ts, which the server also reads as a time. */
 const TIME = {
   rule: "self.matches('^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$') && timestamp(self) > timestamp('0001-01-01T00:00:00Z')",
   message: "must be an RFC 3339 time, such as 2030-01-31T08:00:00Z",

@@ -1,5 +1,5 @@
 import type { Json } from "../../fields/json.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 
 /** Annotations of tools about how an object got into its cluster. Applied elsewhere they would be wrong. */
 const TOOL_ANNOTATION = /^(?:kubectl\.kubernetes\.io\/|autoscaling\.alpha\.kubernetes\.io\/|meta\.helm\.sh\/|argocd\.argoproj\.io\/tracking-id$)/;

@@ -1,5 +1,5 @@
 import type { Json } from "../../fields/json.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { admit } from "../admit.ts";
 import { convert } from "../native/convert.ts";
 import { cleanObject } from "./clean-object.ts";

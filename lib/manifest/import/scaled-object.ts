@@ -1,5 +1,5 @@
 import type { Json } from "../../fields/json.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { cleanMetadata } from "./clean-object.ts";
 import type { Detail } from "./finding.ts";
 import { triggerMetrics } from "./trigger-metrics.ts";

@@ -1,6 +1,6 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { type Json, present } from "../../fields/json.ts";
-import { RFC_3339 } from "../../model/instant.ts";
+import { RFC_3339 } from "../../model/time-text.ts";
 import { pathOf } from "./explain-field.ts";
 import { ruleSchema } from "./rule-schema.ts";
 import { rulesAt } from "./rule-table.ts";

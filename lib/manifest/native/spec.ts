@@ -1,4 +1,4 @@
-import { readInstant } from "../../model/instant.ts";
+import { readInstant } from "../../model/time-text.ts";
 import { milliOf } from "../../model/quantity.ts";
 import type { CommonSpec, TargetRef } from "../../model/spec-common.ts";
 import type { NativeRules, NativeSpec } from "../../model/spec-native.ts";

@@ -1,6 +1,6 @@
 import { invalid, type Problem } from "../../fields/problem.ts";
 import { anything, newReadContext, objectOf, type ReadContext } from "../../fields/shape.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import type { AdmitForm, FormOutcome } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
 import { admitWatermarkAs } from "./admit-watermark.ts";

@@ -1,5 +1,5 @@
 import type { Problem, Warning } from "../../fields/problem.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { besideTarget } from "../hpa/validate-marked.ts";
 import { DEFAULTS } from "./defaults.ts";
 

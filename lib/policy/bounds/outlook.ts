@@ -1,5 +1,4 @@
-import type { Day } from "../../model/calendar-day.ts";
-import { dayText } from "../../model/calendar-day.ts";
+import { type Day, dayText } from "../../model/time-text.ts";
 import type { Calendar, ScheduleEntry } from "../../model/schedule.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { localDay, localText } from "../../model/time-zone.ts";

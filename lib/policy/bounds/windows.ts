@@ -1,4 +1,4 @@
-import { type CalendarDate, type Day, dateOf, daysIn, weekdayOf } from "../../model/calendar-day.ts";
+import { type CalendarDate, type Day, dateOf, daysIn, weekdayOf } from "../../model/time-text.ts";
 import type { Calendar, DayRange, ScheduleEntry, WeekdayRule } from "../../model/schedule.ts";
 import { DAY_MS, firstInstantAt } from "../../model/time-zone.ts";
 

@@ -1,4 +1,4 @@
-import { type Json, listedConditions, METRICS_TIME, READY, wholeSecondText } from "./object-conditions.ts";
+import { type Json, listedConditions, METRICS_TIME, READY, wholeSecondText } from "./object-status.ts";
 import type { EventRecord } from "../../model/scale-records.ts";
 
 /** One Event of Kubernetes about an object. Equal ids are one Event, however often they are reported. */

@@ -1,8 +1,8 @@
 import type { MetricOutcome } from "../../model/decision.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
-import type { Status } from "../../model/windows.ts";
-import { conditionsOf, type Json, METRICS_TIME, READY, type StatusContext, wholeSecondText } from "./object-conditions.ts";
+import type { Status, Condition } from "../../model/windows.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
+import { refusalOf, scaleRefused } from "../evaluation-state.ts";
 
 /** The status of the object of an autoscaler: the same evaluation that the journal stores and `tidemark describe` shows. */
 export const objectStatus = (kind: SpecKindName, evaluation: Evaluation, context: StatusContext): Json => {
@@ -62,3 +62,74 @@ const watermarkStatus = ({ status }: Evaluation, conditions: readonly Json[], { 
     ...("lastConditionState" in listed && { lastConditionState: last?.status }),
   };
 };
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** What a status is made of, beside the evaluation. */
+export interface StatusContext {
+  /** The generation of the object that was decided on. */
+  readonly generation: number;
+  readonly nowMs: number;
+  /** The status of the object as the LIST of this sync has it; empty where it has none. */
+  readonly listed: Json;
+  /** Decisions to scale of this sync: scales that count as made, and one that a dry run kept from being made. */
+  readonly scales: number;
+  /** The condition that the rules or the write set last. Absent where they set none. */
+  readonly lastCondition?: Pick<Condition, "type" | "status">;
+}
+
+/** The condition that says in one word and one sentence why the count is as it is. Every object has it. */
+export const READY = "Ready";
+
+/** When the metrics of a status were measured. */
+export const METRICS_TIME = "metricsTime";
+
+/** The reason of a hold that a person has set for some time (lib/policy/override.ts). A pause or a dry run of the manifest is what the author of the object wants. */
+const HELD_BY_OVERRIDE = "HeldByOverride";
+
+/** The conditions of an object: why the count is as it is, then the conditions of the rules. */
+const conditionsOf = (evaluation: Evaluation, context: StatusContext): readonly Json[] => [
+  readyOf(evaluation, context),
+  ...waitingOf(evaluation, context),
+  ...(evaluation.status?.conditions ?? []).map(conditionOf),
+];
+
+const conditionOf = ({ type, status, reason, message, transitionMs }: Condition): Json => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: wholeSecondText(transitionMs),
+});
+
+/** False while nothing could be decided, something beside the rules keeps the count, or the scale was refused. The object itself has the time of its last change, so that nothing is stored for it. */
+const readyOf = (evaluation: Evaluation, { listed, nowMs }: StatusContext): Json => {
+  const refusal = refusalOf(evaluation);
+  const status = evaluation.failed || evaluation.withoutHold || refusal || evaluation.because.reason === HELD_BY_OVERRIDE ? "False" : "True";
+  const because = refusal ? scaleRefused(evaluation, refusal) : evaluation.because;
+  const before = listedConditions(listed).find(({ type }) => type === READY);
+  const sinceText = before?.["status"] === status ? before["lastTransitionTime"] : undefined;
+  return {
+    type: READY,
+    status,
+    reason: because.reason,
+    message: because.message,
+    lastTransitionTime: typeof sinceText === "string" ? sinceText : wholeSecondText(nowMs),
+  };
+};
+
+/** While the object has a newer spec that is not stored yet: which generation is followed, and until when. */
+const waitingOf = ({ waiting }: Evaluation, { listed, nowMs }: StatusContext): readonly Json[] => {
+  if (!waiting) return [];
+  const sinceText = listedConditions(listed).find(({ type }) => type === SPEC_STORED)?.["lastTransitionTime"];
+  const lastTransitionTime = typeof sinceText === "string" ? sinceText : wholeSecondText(nowMs);
+  return [{ type: SPEC_STORED, status: "False", reason: waiting.reason, message: waiting.message, lastTransitionTime }];
+};
+const SPEC_STORED = "SpecStored";
+
+/** The conditions of a status that the cluster gave; anything else in it is left out. */
+export const listedConditions = ({ conditions }: Json): readonly Json[] =>
+  Array.isArray(conditions) ? conditions.filter((condition): condition is Json => typeof condition === "object" && condition !== null) : [];
+
+/** RFC 3339 in whole seconds, as an API server writes it. */
+export const wholeSecondText = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, -".000Z".length)}Z`;

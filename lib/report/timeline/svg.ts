@@ -1,4 +1,4 @@
-import { printable } from "../../model/printable.ts";
+import { printable } from "../../model/foreign-text.ts";
 import { LANES } from "../reasons/lanes.ts";
 import { type Cell, cellsOf, MARKS, runsOf, type Timeline, ticksOf } from "./timeline.ts";
 

@@ -6,7 +6,7 @@ import { newOtherKinds } from "../../manifest/other-kinds.ts";
 import { type KindCount, passedOverText } from "../../manifest/passed-over.ts";
 import type { Validation } from "../../model/validation.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { ManifestSource } from "../service.ts";

@@ -1,4 +1,4 @@
-import { dayText } from "../../model/calendar-day.ts";
+import { dayText } from "../../model/time-text.ts";
 import { namespace } from "../../model/ids.ts";
 import type { Calendar, ScheduleEntry } from "../../model/schedule.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";

@@ -1,4 +1,4 @@
-import { type Day, dayText } from "../../model/calendar-day.ts";
+import { type Day, dayText } from "../../model/time-text.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRecord, FleetRecord } from "../../model/records.ts";
 import { ALL_CALENDAR_DATES_MAX, CALENDAR_DATES_MAX, CALENDAR_NAME, CALENDARS_MAX, type Calendar, readRange } from "../../model/schedule.ts";

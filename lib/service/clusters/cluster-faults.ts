@@ -1,7 +1,6 @@
 import { serverUrl } from "../../cluster/reachable.ts";
-import { eksFault } from "../../model/eks.ts";
+import { eksFault, isSecretOf, secretWords } from "../../model/aws-names.ts";
 import { ANY_HOST, type Connection } from "../../model/records.ts";
-import { isSecretOf, secretWords } from "../../model/secret-name.ts";
 import type { ClusterChange } from "../service.ts";
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

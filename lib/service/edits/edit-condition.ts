@@ -1,10 +1,9 @@
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRef } from "../../model/ids.ts";
-import type { AutoscalerRecord, ClusterOrigin, ClusterRecord } from "../../model/records.ts";
+import { type AutoscalerRecord, type ClusterOrigin, type ClusterRecord, kindsReadFrom, originIn } from "../../model/records.ts";
 import { raiseSpecVersions } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import type { AutoscalerVersion, EditCondition } from "../service.ts";
-import { kindsReadFrom, originIn } from "../../model/origin.ts";
 import { SPEC_KINDS } from "../../model/spec-kinds.ts";
 
 /** The payload of `service.changed`. */

@@ -1,7 +1,6 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, type PartitionRef } from "../../model/ids.ts";
-import { kindsReadFrom } from "../../model/origin.ts";
-import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
+import { kindsReadFrom, type AutoscalerRecord, type ClusterRecord } from "../../model/records.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { deleteCluster, getCluster, putCluster } from "../../store/records/clusters.ts";
 import { store } from "../../store/records/store-change.ts";

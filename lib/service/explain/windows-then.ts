@@ -7,7 +7,7 @@ import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { scopeChangesOf } from "../../store/history/scope-changes.ts";
 import { partitionOf } from "../../store/records/clusters.ts";
 import { CHANGED_BESIDE } from "../../sync/scale/scale-event.ts";
-import { DEFAULT_TIMING, deadlineOf } from "../../plan/timing.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../plan/message.ts";
 import type { WindowsView } from "../../views/windows.ts";
 import type { QueryContext } from "../context.ts";
 import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";

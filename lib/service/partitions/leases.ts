@@ -5,7 +5,7 @@ import { type Head, readHead } from "../../store/head/head.ts";
 import type { Lease } from "../../store/head/head-write.ts";
 import { giveBack } from "../../store/head/release.ts";
 import { clockWords } from "../../store/table/server-clock.ts";
-import { DEFAULT_TIMING } from "../../plan/timing.ts";
+import { DEFAULT_TIMING } from "../../plan/message.ts";
 import type { ServiceContext } from "../context.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import { adoptPages } from "../../store/head/moving.ts";

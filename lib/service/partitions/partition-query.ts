@@ -16,7 +16,7 @@ import { toArray } from "../to-array.ts";
 import { secondsBetween } from "../views/autoscaler-view.ts";
 import { rfc3339 } from "../times.ts";
 import type { Windows } from "../../model/windows.ts";
-import { DEFAULT_TIMING } from "../../plan/timing.ts";
+import { DEFAULT_TIMING } from "../../plan/message.ts";
 
 export interface FoundPartition {
   readonly cluster: ClusterRecord;

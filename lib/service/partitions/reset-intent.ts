@@ -14,7 +14,7 @@ import { pageOf } from "../../store/pages/plan.ts";
 import { autoscalersOf } from "../../store/records/clusters.ts";
 import { type ScaleAttempt, scaleEvent } from "../../sync/scale/scale-event.ts";
 import { withCounted } from "../../sync/load/stored-windows.ts";
-import { DEFAULT_TIMING, deadlineOf } from "../../plan/timing.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../plan/message.ts";
 import type { ResetView } from "../../views/cluster.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
 import type { ServiceContext } from "../context.ts";

@@ -11,7 +11,7 @@ import { writePage } from "../../store/pages/pages.ts";
 import { pageOf } from "../../store/pages/plan.ts";
 import { autoscalersOf } from "../../store/records/clusters.ts";
 import { scaleEvent } from "../../sync/scale/scale-event.ts";
-import { DEFAULT_TIMING, deadlineOf } from "../../plan/timing.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../plan/message.ts";
 import type { ResetView } from "../../views/cluster.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";

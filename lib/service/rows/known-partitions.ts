@@ -1,7 +1,6 @@
 import { type PartitionRef, type AutoscalerRef, autoscalerName, type Namespace, namespace } from "../../model/ids.ts";
 import { incarnationOf, type ClusterRecord } from "../../model/records.ts";
-import type { PartitionIndex } from "../../model/partition-index.ts";
-import type { SummaryRow } from "../../model/summary.ts";
+import type { PartitionIndex, SummaryRow } from "../../model/summary.ts";
 import { type Head, readHeads } from "../../store/head/head.ts";
 import { type HeadSummary, statedIn } from "../../store/summary/head-summary.ts";
 import { decodeIndex, type DerivedItem, derivedItemOf } from "../../store/summary/summary-items.ts";

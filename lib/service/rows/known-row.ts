@@ -1,6 +1,5 @@
-import type { IndexRow } from "../../model/partition-index.ts";
+import type { IndexRow, SummaryRow } from "../../model/summary.ts";
 import type { FleetRecord } from "../../model/records.ts";
-import type { SummaryRow } from "../../model/summary.ts";
 import type { AutoscalerState } from "../../views/autoscaler.ts";
 import type { AutoscalerRow } from "../../views/row.ts";
 import { pauseView } from "../views/holds-view.ts";

@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { type Namespace, namespace } from "../../model/ids.ts";
-import { incarnationOf } from "../../model/records.ts";
-import type { IndexRow } from "../../model/partition-index.ts";
-import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
+import { incarnationOf, type ClusterRecord, type FleetRecord } from "../../model/records.ts";
+import type { IndexRow } from "../../model/summary.ts";
 import type { Head } from "../../store/head/head.ts";
 import { type AutoscalerItem, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, autoscalersOf, partitionOf } from "../../store/records/clusters.ts";

@@ -16,7 +16,7 @@ import type { Head } from "../../store/head/head.ts";
 import { statedIn } from "../../store/summary/head-summary.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import type { Tables } from "../../store/table/tables.ts";
-import { STALE_PERIODS } from "../../plan/timing.ts";
+import { STALE_PERIODS } from "../../plan/message.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/keep/store-pages.ts";
 import { snapshotReader } from "../autoscalers.ts";
 import { newestEvaluations, type AutoscalerSnapshot } from "../partitions/partition-data.ts";

@@ -1,6 +1,6 @@
 import { bareHost, isOwnHost, isPrivateHost } from "../../cluster/reachable.ts";
 import { namePatternFault } from "../../model/access.ts";
-import { awsDomain } from "../../model/eks.ts";
+import { awsDomain, isSecretOf, sourceSecretName, sourceSecretWords } from "../../model/aws-names.ts";
 import {
   AWS_KINDS,
   type AwsPlace,
@@ -10,7 +10,6 @@ import {
   type SourceService,
   signedServiceOf,
 } from "../../model/metric-source.ts";
-import { isSecretOf, sourceSecretName, sourceSecretWords } from "../../model/secret-name.ts";
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const PORT = /^(?:[a-z0-9](?:[a-z0-9-]{0,13}[a-z0-9])?)$/;

@@ -1,4 +1,4 @@
-import type { TroublingHold } from "../../model/partition-trouble.ts";
+import type { TroublingHold } from "../../model/summary.ts";
 import type { ClusterRecord, FleetRecord, TableIds } from "../../model/records.ts";
 import { countOf, LASTING_MS, lasting } from "../../store/head/troubles.ts";
 import { areRestored } from "../../store/table/table-ids.ts";

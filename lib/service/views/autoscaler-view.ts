@@ -1,6 +1,5 @@
 import { foreignText } from "../../model/foreign-text.ts";
-import { originIn } from "../../model/origin.ts";
-import type { AutoscalerRecord, FleetRecord } from "../../model/records.ts";
+import { originIn, type AutoscalerRecord, type FleetRecord } from "../../model/records.ts";
 import type { Rival } from "../../model/rival-state.ts";
 import type { Status } from "../../model/windows.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";

@@ -1,8 +1,7 @@
-import { dayText } from "../../model/calendar-day.ts";
+import { dayText, LATEST_MS } from "../../model/time-text.ts";
 import type { ChangeRecord, ScopeChangeRecord } from "../../model/changes.ts";
 import { uidOfIntent } from "../../model/ids.ts";
-import { LATEST_MS } from "../../model/instant.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import type { Override } from "../../model/override.ts";
 import type { Calendar } from "../../model/schedule.ts";
 import type { ChangeView, FieldChange } from "../../views/change.ts";

@@ -1,7 +1,6 @@
 import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
-import { kindsReadFrom } from "../../model/origin.ts";
-import type { PartitionTrouble } from "../../model/partition-trouble.ts";
-import type { ClusterRecord, Connection, FleetRecord } from "../../model/records.ts";
+import { kindsReadFrom, type ClusterRecord, type Connection, type FleetRecord } from "../../model/records.ts";
+import type { PartitionTrouble } from "../../model/summary.ts";
 import { troubleOf } from "../../report/partition-trouble.ts";
 import { type Head, readHeads } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";

@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import { LATEST_MS } from "../../model/instant.ts";
+import { LATEST_MS } from "../../model/time-text.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import type { PauseView, BoundSourceView, BoundsView, OverrideView } from "../../views/holds.ts";
 import { rfc3339 } from "../times.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";

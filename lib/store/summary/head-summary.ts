@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { type PartitionTrouble, TROUBLE_STATES, TROUBLING } from "../../model/partition-trouble.ts";
-import { PROBLEM_KINDS, type ProblemCounts, type SummaryRow } from "../../model/summary.ts";
+import { type PartitionTrouble, TROUBLE_STATES, TROUBLING, PROBLEM_KINDS, type ProblemCounts, type SummaryRow } from "../../model/summary.ts";
 import type { Head } from "../head/head.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { rowsIn, rowsValue } from "./summary-codec.ts";
@@ -16,7 +15,7 @@ export interface HeadSummary {
   readonly baseMs: number;
   /** Epoch of the sync that last found a change in what a reader sees: the version of the partition for readers. */
   readonly changedEpoch: number;
-  /** Which index of names is the newest (partition-index.ts). */
+  /** Which index of names is the newest (summary.ts). */
   readonly index: { readonly epoch: number; readonly hash: string };
   readonly autoscalers: number;
   /** Autoscalers with a pause, also one that has ended. It counts while the head has this spec version. */

@@ -5,7 +5,7 @@ import { indexKey, itemKey, type Key, summaryKey } from "../table/keys.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { hash } from "node:crypto";
-import type { IndexRow, PartitionIndex } from "../../model/partition-index.ts";
+import type { IndexRow, PartitionIndex } from "../../model/summary.ts";
 import { compress, decompress } from "../table/compressed.ts";
 
 /** An item that follows from what a sync found, with the epoch of its writer. */

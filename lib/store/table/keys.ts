@@ -99,7 +99,7 @@ export const lateDayKey = (cluster: ClusterName, day: string): Key => ({ pk: eve
 export const closedTimeOf = (sk: string): { readonly time: string; readonly late: boolean } =>
   sk.endsWith(LATE_SK_SUFFIX) ? { time: sk.slice(0, -LATE_SK_SUFFIX.length), late: true } : { time: sk, late: false };
 
-/** The closed months of a cluster (event-months.ts), and the months of which an event came late. */
+/** The closed months of a cluster (event-days.ts), and the months of which an event came late. */
 export const eventMonthsPk = (cluster: ClusterName): string => `months#${cluster}`;
 export const monthOf = (day: string): string => day.slice(0, "2026-11".length);
 export const closedMonthKey = (cluster: ClusterName, month: string): Key => ({ pk: eventMonthsPk(cluster), sk: month });

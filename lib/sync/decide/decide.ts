@@ -3,7 +3,7 @@ import { mapYielding } from "../../cluster/map-yielding.ts";
 import { looksPerPod } from "../../cluster/observe/scopes.ts";
 import type { Because, Decision, Scale } from "../../model/decision.ts";
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
-import { isOfEarlierCluster } from "../../model/records.ts";
+import { isOfEarlierCluster, pausedBy } from "../../model/records.ts";
 import type { ScaleRead } from "../../model/observation.ts";
 import { overridesOf } from "../../model/override.ts";
 import type { KnownRivals, Rival } from "../../model/rival-state.ts";
@@ -32,10 +32,9 @@ import { isBeside, outsideScales, withOutside } from "../observe/outside-scales.
 import type { OutsideScale } from "../scale/scale-event.ts";
 import { heldByNewer } from "../specs/waiting.ts";
 import { stopOf, workloadHolds } from "./holds.ts";
-import { pausedBy } from "../../model/records.ts";
 import { windowsNow } from "../load/stored-windows.ts";
 import type { SyncPorts } from "../sync-ports.ts";
-import type { Timing } from "../../plan/timing.ts";
+import type { Timing } from "../../plan/message.ts";
 import type { WithoutHold } from "../../model/scale-records.ts";
 
 /** What this sync does about one autoscaler. Only a `scale` writes to the cluster. */

@@ -1,15 +1,14 @@
 import type { Because } from "../../model/decision.ts";
-import { clusterPaused, fleetFrozen, intentOpen, intentSettled, intentUnreadable, type Sharer, targetShared } from "../../report/holds.ts";
+import { clusterPaused, fleetFrozen, intentOpen, intentSettled, intentUnreadable, type Sharer, targetShared, OBJECT_DELETING, OBJECT_GONE } from "../../report/holds.ts";
 import { pausedBy, type AutoscalerRecord } from "../../model/records.ts";
 import type { Loaded } from "../load/load.ts";
 import { type AutoscalerUid, uidOfIntent, type WorkloadKey } from "../../model/ids.ts";
-import { OBJECT_DELETING, OBJECT_GONE } from "../../report/object-holds.ts";
 import type { Head } from "../../store/head/head.ts";
 import type { UnreadableIntent } from "../../store/head/intent-codec.ts";
 import type { LoadedSpec, ReadySpec } from "../load/load-specs.ts";
 import type { ClusterAnswers } from "../observe/observe.ts";
 import { settledLate, workloadKey } from "../load/open-intents.ts";
-import { deadlineOf, type Timing } from "../../plan/timing.ts";
+import { deadlineOf, type Timing } from "../../plan/message.ts";
 import type { Intent } from "../../model/scale-records.ts";
 
 /**

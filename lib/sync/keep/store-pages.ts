@@ -147,9 +147,6 @@ export interface WrittenJournal {
   readonly bases: JournalBases;
 }
 
-/** Pages that are packed in one turn of the event loop, a few milliseconds each. */
-const JOURNAL_PAGES_A_TURN = 2;
-
 /** The journal gets each page whole at least this often while its partition is synced. */
 export const JOURNAL_EVERY_MS = 60_000;
 
@@ -207,7 +204,7 @@ export const writeJournal = async (
   // Pages of another generation hold other autoscalers, so that nothing is alike.
   const remembered = ports.cache.get(partition);
   const bases: JournalBases = remembered?.pageGeneration === stored.generation ? remembered.journalBases : new Map();
-  const packed = await mapYielding(pages, (page) => ({ page, item: journalItem(partition, page, bases.get(page.page)) }), JOURNAL_PAGES_A_TURN);
+  const packed = await mapYielding(pages, (page) => ({ page, item: journalItem(partition, page, bases.get(page.page)) }), PAGES_A_TURN);
   if (packed.length > 0) await ports.insert(packed.map(({ item }) => item));
   return { pages: pages.length, bases: basesAfter(bases, packed) };
 };

@@ -1,6 +1,5 @@
 import type { AutoscalerRecord } from "../../model/records.ts";
-import { TENANT_OVER_SHARE } from "../../report/holds.ts";
-import { SPEC_OVER_BUDGET } from "../../report/object-holds.ts";
+import { TENANT_OVER_SHARE, SPEC_OVER_BUDGET } from "../../report/holds.ts";
 import {
   LASTS_MS,
   OWNERS_MAX,

@@ -1,8 +1,7 @@
 import { inTurns } from "../../cluster/map-yielding.ts";
 import type { SeenObject } from "../../cluster/cluster-client.ts";
 import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
-import { incarnationOf } from "../../model/records.ts";
-import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
+import { incarnationOf, type AutoscalerRecord, type ClusterRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { autoscalersOf } from "../../store/records/clusters.ts";
 import type { Tables } from "../../store/table/tables.ts";

@@ -1,8 +1,7 @@
 import type { SpecObject } from "../../cluster/cluster-client.ts";
 import type { Because } from "../../model/decision.ts";
 import type { AutoscalerUid } from "../../model/ids.ts";
-import { incarnationOf } from "../../model/records.ts";
-import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
+import { incarnationOf, type ClusterRecord, type FleetRecord } from "../../model/records.ts";
 import type { ScaleChange } from "../../model/windows.ts";
 import { followsCleanRelease, type Head } from "../../store/head/head.ts";
 import { getCluster, getFleet } from "../../store/records/clusters.ts";

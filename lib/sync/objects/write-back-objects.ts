@@ -1,10 +1,8 @@
 import type { ClusterClient, ObjectUpdate, UpdatedObject, WriteBackCounts, SpecObject } from "../../cluster/cluster-client.ts";
-import { originIn } from "../../model/origin.ts";
-import type { AutoscalerRecord } from "../../model/records.ts";
+import { originIn, type AutoscalerRecord } from "../../model/records.ts";
 import { SPEC_KINDS } from "../../model/spec-kinds.ts";
-import type { StatusContext } from "../../report/objects/object-conditions.ts";
+import { type StatusContext, NEWER_FIELDS, objectStatus } from "../../report/objects/object-status.ts";
 import { conditionObjectEvents, type Moved, movedOf, scaleObjectEvent, statusEditEvents } from "../../report/objects/object-events.ts";
-import { NEWER_FIELDS, objectStatus } from "../../report/objects/object-status.ts";
 import { connected } from "../observe/connected.ts";
 import type { Verdict } from "../decide/decide.ts";
 import { evaluationOf } from "../decide/evaluation.ts";

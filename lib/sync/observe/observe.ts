@@ -1,7 +1,7 @@
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../../cluster/cluster-client.ts";
 import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { AutoscalerUid } from "../../model/ids.ts";
-import { kindsReadFrom } from "../../model/origin.ts";
+import { kindsReadFrom } from "../../model/records.ts";
 import { asksOf } from "../../policy/dialects.ts";
 import { namespacesOf } from "../../store/records/clusters.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";

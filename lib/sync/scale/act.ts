@@ -10,7 +10,7 @@ import type { Intended } from "./intend.ts";
 import { changedTo, GONE, isUnmoved, NOT_FOUND, REPLACED } from "../load/open-intents.ts";
 import type { WriteWidth } from "./pace.ts";
 import type { SyncPorts } from "../sync-ports.ts";
-import { sendUntil } from "../../plan/timing.ts";
+import { sendUntil } from "../../plan/message.ts";
 import type { Intent } from "../../model/scale-records.ts";
 
 /** A scale after its PUT. `open` means that there was no clear answer, so that a later holder settles it. */

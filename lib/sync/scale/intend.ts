@@ -3,7 +3,7 @@ import type { Because } from "../../model/decision.ts";
 import { encodeIntent, bytesOf, entryBytes, HEAD_ENTRIES_BYTES_MAX, type IntentBodies } from "../../store/head/intent-codec.ts";
 import type { HoldVerdict, ScaleVerdict } from "../decide/decide.ts";
 import { newestRun } from "../load/stored-windows.ts";
-import { deadlineOf, type Timing } from "../../plan/timing.ts";
+import { deadlineOf, type Timing } from "../../plan/message.ts";
 import type { Intent } from "../../model/scale-records.ts";
 
 /** A scale about to be made, with its intent. */

@@ -1,5 +1,5 @@
 import type { Because } from "../../model/decision.ts";
-import { overBudget } from "../../report/object-holds.ts";
+import { overBudget } from "../../report/holds.ts";
 import {
   moveStoredBytes,
   NAMESPACE_BYTES_MAX,

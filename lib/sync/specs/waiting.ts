@@ -4,7 +4,7 @@ import type { AutoscalerUid } from "../../model/ids.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
 import type { DecideInput } from "../../policy/decide.ts";
-import { editWaits, newerForbids, objectNotStored } from "../../report/object-holds.ts";
+import { editWaits, newerForbids, objectNotStored } from "../../report/holds.ts";
 import type { KnownSpec } from "../load/load-specs.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { PurePart } from "../decide/pure-part.ts";

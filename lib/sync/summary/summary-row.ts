@@ -1,5 +1,5 @@
 import type { AutoscalerUid } from "../../model/ids.ts";
-import type { ProblemTimes, SummaryRow, SummaryTotals } from "../../model/summary.ts";
+import type { ProblemTimes, SummaryRow, SummaryTotals, IndexRow } from "../../model/summary.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import { countsOf, type EvaluatedCounts, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
 import { metricText } from "../../report/metric-reading.ts";
@@ -9,8 +9,7 @@ import { type LoadedSpec, converted, type LoadedSpecs } from "../load/load-specs
 import { metricReadings } from "../observe/metric-readings.ts";
 import type { RuleFailures, PurePart } from "../decide/pure-part.ts";
 import type { Evaluation, ScaleTotals, UncountedScale } from "../../model/scale-records.ts";
-import { isObject } from "../../model/is-object.ts";
-import type { IndexRow } from "../../model/partition-index.ts";
+import { isObject } from "../../model/json.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 
 /** How a scale of the autoscaler ended in this sync. */

@@ -1,4 +1,4 @@
-import { asList } from "../../../lib/model/read/json.ts";
+import { asList } from "../../../lib/model/json.ts";
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { readWorkloadScale } from "../../../lib/cluster/read/scale.ts";
 import { type Decoded, decodeAnswer } from "../../../lib/cluster/wire/answer.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asList } from "../../../lib/model/read/json.ts";
+import { asList } from "../../../lib/model/json.ts";
 import { readPods, POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
 import { readWorkloadScale } from "../../../lib/cluster/read/scale.ts";
 import { decodeAnswer } from "../../../lib/cluster/wire/answer.ts";

@@ -1,6 +1,6 @@
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { readFailure, unknownKind } from "../../../lib/cluster/read/scale.ts";
-import { labelIndex } from "../../../lib/model/label-index.ts";
+import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Answer, Answers, Pod } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import type { ExternalQuery } from "../../../lib/sources/external.ts";

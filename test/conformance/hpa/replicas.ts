@@ -1,6 +1,5 @@
 import { readPods } from "../../../lib/cluster/read/pods.ts";
-import { labelIndex } from "../../../lib/model/label-index.ts";
-import { canonicalSelector, type LabelSelector, type Selector } from "../../../lib/model/selector.ts";
+import { labelIndex, canonicalSelector, type LabelSelector, type Selector } from "../../../lib/model/selector.ts";
 import { parseSelector } from "../../../lib/model/selector-text.ts";
 import type { DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "../../../lib/model/spec-hpa.ts";
 import { measureMetric } from "../../../lib/policy/shared/metrics/measure-metric.ts";

@@ -1,6 +1,6 @@
 import { readRecommenderAnswer, readRecommenderReply } from "../../../lib/cluster/recommender.ts";
 import { metricOf } from "../../../lib/manifest/watermark/spec.ts";
-import { labelIndex } from "../../../lib/model/label-index.ts";
+import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Answer, RecommenderReply } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";

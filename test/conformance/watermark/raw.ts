@@ -3,7 +3,7 @@ import { newReadContext } from "../../../lib/fields/shape.ts";
 import { milli } from "../../../lib/manifest/watermark/defaults.ts";
 import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { factorOf, metricOf, watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
-import { type LabelIndex, labelIndex } from "../../../lib/model/label-index.ts";
+import { type LabelIndex, labelIndex } from "../../../lib/model/selector.ts";
 import type { Pod, ScaleRead } from "../../../lib/model/observation.ts";
 import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import type { Condition } from "../../../lib/model/windows.ts";

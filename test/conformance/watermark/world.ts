@@ -1,6 +1,6 @@
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { readRecommenderAnswer } from "../../../lib/cluster/recommender.ts";
-import { type LabelIndex, labelIndex } from "../../../lib/model/label-index.ts";
+import { type LabelIndex, labelIndex, canonicalSelector } from "../../../lib/model/selector.ts";
 import type {
   Answer,
   ApiFailure,
@@ -14,7 +14,6 @@ import type {
   ScaleReading,
 } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
-import { canonicalSelector } from "../../../lib/model/selector.ts";
 import { RESOURCE_QUERY } from "../../../lib/sources/resource.ts";
 import { readExternalValues, readPodMetrics } from "../../answers.ts";
 import { scaleRead } from "../../observation.ts";

@@ -1,4 +1,4 @@
-import { readDay, WEEKDAYS } from "../../../lib/model/calendar-day.ts";
+import { readDay, WEEKDAYS } from "../../../lib/model/time-text.ts";
 import type { Override, OverrideScope, ScopedOverride } from "../../../lib/model/override.ts";
 import type { DayRange, ScheduleEntry, WeekdayRule } from "../../../lib/model/schedule.ts";
 

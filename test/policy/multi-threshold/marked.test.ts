@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex } from "../../../lib/model/label-index.ts";
+import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Pod, PodMetrics } from "../../../lib/model/observation.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
 import { measureMarked } from "../../../lib/policy/multi-threshold/metrics/marked.ts";

@@ -1,6 +1,6 @@
 import { admit } from "../../../lib/manifest/admit.ts";
 import type { Decision } from "../../../lib/model/decision.ts";
-import { labelIndex } from "../../../lib/model/label-index.ts";
+import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Answer, MetricValue, Observation } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import type { ControllerSettings } from "../../../lib/model/settings.ts";

@@ -1,5 +1,5 @@
 import type { SetByPeople } from "../../../lib/model/bounds.ts";
-import { labelIndex } from "../../../lib/model/label-index.ts";
+import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Answer, MetricValue, MilliByResource, Observation, Pod } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";

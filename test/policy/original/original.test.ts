@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex } from "../../../lib/model/label-index.ts";
+import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Pod } from "../../../lib/model/observation.ts";
 import { NOON } from "../../noon.ts";
 import { podUsage, readyPod } from "../../observation.ts";

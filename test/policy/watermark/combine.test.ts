@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex } from "../../../lib/model/label-index.ts";
+import { labelIndex } from "../../../lib/model/selector.ts";
 import { resourceReady } from "../../../lib/policy/watermark/metrics/pods.ts";
 import { type Proposal, proposeFromValue, withinBounds } from "../../../lib/policy/watermark/metrics/propose.ts";
 import { combine, metricName, type ProposalSource, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex } from "../../../lib/model/label-index.ts";
+import { labelIndex, type LabelSelector } from "../../../lib/model/selector.ts";
 import type { Answer, Answers, ApiFailure, MetricValue, MilliByResource, Observation, PodMetrics } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
-import type { LabelSelector } from "../../../lib/model/selector.ts";
 import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { measure, readyPods, type Subject, targetPods } from "../../../lib/policy/watermark/metrics/measure.ts";
 import { gauge } from "../../../lib/policy/watermark/steps/notes.ts";

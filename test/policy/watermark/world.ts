@@ -1,4 +1,4 @@
-import { labelIndex } from "../../../lib/model/label-index.ts";
+import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Observation } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";

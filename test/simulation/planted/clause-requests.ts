@@ -30,17 +30,21 @@ type Request = UpdateItemCommand | PutItemCommand | DeleteItemCommand;
 /** Every conditional request that lib/store builds, by the file that has its condition, with any values. */
 export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
   "head/claim.ts": [new UpdateItemCommand(claimParams(TABLE, { partition: PARTITION, dueMs: 0, clockMs: 0, leaseUntilMs: 1, token: TOKEN }))],
-  "head/store-intents.ts": [new UpdateItemCommand(intendParams(TABLE, lease, { intents: bodiesOf(), nowMs: 0, token: TOKEN }))],
+  "head/store-intents.ts": [
+    new UpdateItemCommand(intendParams(TABLE, lease, { intents: bodiesOf(), nowMs: 0, token: TOKEN })),
+    new UpdateItemCommand(withdrawParams(TABLE, lease, ["uid-web:1"], TOKEN)),
+  ],
   "head/release.ts": [new UpdateItemCommand(releaseParams(TABLE, lease, CLOSING, TOKEN)), new UpdateItemCommand(giveBackParams(TABLE, lease, TOKEN))],
-  "head/withdraw.ts": [new UpdateItemCommand(withdrawParams(TABLE, lease, ["uid-web:1"], TOKEN))],
   "head/moving.ts": [
     new UpdateItemCommand(markMovingParams(TABLE, lease, { clusterVersion: 1, epoch: 2 }, TOKEN)),
     new UpdateItemCommand(adoptPagesParams(TABLE, lease, { generation: 1, pages: [1], nowMs: 0 }, TOKEN)),
   ],
-  "head/lower-times.ts": [new UpdateItemCommand(lowerTimesParams(TABLE, lease, TIMES, TOKEN))],
-  "head/raise-epoch.ts": [new UpdateItemCommand(raiseEpochParams(TABLE, lease, TOKEN))],
-  "pages/pages.ts": [new PutItemCommand(writePageParams(TABLE, page)), new PutItemCommand(writePageParams(TABLE, { ...page, readEpoch: 1 }))],
-  "pages/leftover.ts": [new DeleteItemCommand(deleteLeftoverParams(TABLE, pageKey(PARTITION, 1, 0), 2))],
+  "head/repair-head.ts": [new UpdateItemCommand(lowerTimesParams(TABLE, lease, TIMES, TOKEN)), new UpdateItemCommand(raiseEpochParams(TABLE, lease, TOKEN))],
+  "pages/pages.ts": [
+    new PutItemCommand(writePageParams(TABLE, page)),
+    new PutItemCommand(writePageParams(TABLE, { ...page, readEpoch: 1 })),
+    new DeleteItemCommand(deleteLeftoverParams(TABLE, pageKey(PARTITION, 1, 0), 2)),
+  ],
   "records/write.ts": [
     new PutItemCommand(putRecordParams(TABLE, { ...put, expected: { counter: "generation" } })),
     new PutItemCommand(putRecordParams(TABLE, { ...put, expected: { counter: "generation", value: 1, uid: record.uid } })),
@@ -50,7 +54,7 @@ export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
     (key) => new PutItemCommand(putDerivedParams(TABLE, key, { epoch: 1, body: new Uint8Array() })),
   ),
   "records/clusters.ts": [new UpdateItemCommand(raiseClusterVersionParams(TABLE, PARTITION.cluster, 1))],
-  "records/gone-mark.ts": [new UpdateItemCommand(goneMarkParams(TABLE, record, 1)), new UpdateItemCommand(goneMarkParams(TABLE, record, undefined))],
+  "records/autoscalers.ts": [new UpdateItemCommand(goneMarkParams(TABLE, record, 1)), new UpdateItemCommand(goneMarkParams(TABLE, record, undefined))],
   "records/stored-bytes.ts": [
     new UpdateItemCommand(storedBytesParams(TABLE, { partition: PARTITION, namespace: "shop", from: 0, to: 1 })),
     new UpdateItemCommand(storedBytesParams(TABLE, { partition: PARTITION, namespace: "shop", from: 1, to: 2 })),

@@ -1,4 +1,4 @@
-import { isObject } from "../../../model/is-object.ts";
+import { isObject } from "../../../model/json.ts";
 import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
 import { drawUid } from "../random-draws.ts";

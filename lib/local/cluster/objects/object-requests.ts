@@ -1,6 +1,6 @@
 import { admit } from "../../../manifest/admit.ts";
 import { TidemarkError } from "../../../model/errors.ts";
-import { isObject } from "../../../model/is-object.ts";
+import { isObject } from "../../../model/json.ts";
 import { badRequest, conflict, invalidObject, methodNotAllowed, notFound, Refusal, unsupportedMediaType } from "../status.ts";
 import type { CustomObject, CustomObjects, KeptKind, ObjectWrite } from "./custom-objects.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isObject } from "../../../model/is-object.ts";
+import { isObject } from "../../../model/json.ts";
 import type { Target } from "../api-path.ts";
 import { MAX_REPLICAS } from "../definition.ts";
 import { scale } from "../kube-objects.ts";

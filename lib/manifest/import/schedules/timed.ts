@@ -1,5 +1,5 @@
 import type { Json } from "../../../fields/json.ts";
-import { isObject } from "../../../model/is-object.ts";
+import { isObject } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import type { Unread, WeeklyWindow } from "./weekly.ts";
 

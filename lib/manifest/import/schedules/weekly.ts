@@ -1,4 +1,4 @@
-import { clockText, WEEKDAYS } from "../../../model/calendar-day.ts";
+import { clockText, WEEKDAYS } from "../../../model/time-text.ts";
 
 /** Minutes since the beginning of Monday. */
 export type WeekMinute = number;

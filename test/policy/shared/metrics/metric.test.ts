@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { namespace } from "../../../../lib/model/ids.ts";
-import { labelIndex } from "../../../../lib/model/label-index.ts";
+import { labelIndex } from "../../../../lib/model/selector.ts";
 import type { Answers } from "../../../../lib/model/observation.ts";
 import { queryKey } from "../../../../lib/model/query.ts";
 import type { HpaMetric } from "../../../../lib/model/spec-hpa.ts";
