@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 
 import { powertoolsReporter } from "../lib/report/reporter.ts";
-import { insertByStatement } from "../lib/store/history/insert.ts";
+import { insertByStatement } from "../lib/store/history/item.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import { type ApiDependencies, apiHandler } from "./api.ts";
 import { checkBySync, checkSourceBySync } from "./check-by-sync.ts";

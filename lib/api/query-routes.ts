@@ -3,7 +3,7 @@ import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
 import type { OverrideCursor } from "../service/requests.ts";
 import { labelNames } from "../service/series/autoscaler-series.ts";
 import type { AutoscalerCursor, ChangeCursor, EventQuery, QueryService } from "../service/service.ts";
-import { eventCountsPage, eventsPage } from "./events-page.ts";
+import { eventCountsPage, eventsPage, rowsPage } from "./fleet-pages.ts";
 import {
   AUTOSCALER,
   AUTOSCALER_AT,
@@ -24,7 +24,6 @@ import {
 import { Page, cursorIn, pageToken } from "./list-page.ts";
 import { json, type Reply, taggedJson } from "./request-and-answer.ts";
 import { getRoute, type Route, type RouteContext } from "./route.ts";
-import { rowsPage } from "./rows-page.ts";
 import { seriesJson } from "./series-json.ts";
 
 const AUTOSCALER_CURSOR: z.ZodType<AutoscalerCursor> = z.strictObject({

@@ -7,7 +7,7 @@ import { TABLE_NAMES } from "../local/run/names.ts";
 import { deadLettersIn } from "../local/run/run-queues.ts";
 import type { ServiceContext } from "../service/context.ts";
 import { openService } from "../service/open.ts";
-import { insertByStatement } from "../store/history/insert.ts";
+import { insertByStatement } from "../store/history/item.ts";
 import type { DeadLetters, StatusView } from "../views/status.ts";
 import type { CommandTarget } from "./select/command-target.ts";
 import type { Session } from "./io.ts";

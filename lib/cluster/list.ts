@@ -31,7 +31,7 @@ export interface ListOf<Item> {
   readonly weigh?: (bytes: ReadonlyMap<string, number>) => void;
   /** The namespaces whose objects the server leaves out. */
   readonly without?: ReadonlySet<string> | undefined;
-  /** The only namespace that needs the LIST (fair-gate.ts). */
+  /** The only namespace that needs the LIST (transport/budget.ts). */
   readonly flow?: string | undefined;
   /** Called after each page; true stops the LIST early. `remaining` is the estimate of the server of the objects that follow. */
   readonly enough?: (remaining: number | undefined) => boolean;

@@ -27,10 +27,10 @@ const FIRST_WAIT_MS = 100;
 /** The message group is the cluster. In a standard queue this makes waits fair between clusters; nothing relies on it. */
 export const sendParams = (queueUrl: string, batch: readonly DelayedMessage[]): SendMessageBatchCommandInput => ({
   QueueUrl: queueUrl,
-  Entries: batch.map(({ message, delaySeconds }, at) => ({
+  Entries: batch.map(({ message, delaySeconds: delay }, at) => ({
     Id: String(at),
     MessageBody: messageBody(message),
-    DelaySeconds: delaySeconds,
+    DelaySeconds: delay,
     MessageGroupId: message.cluster,
   })),
 });
@@ -48,8 +48,8 @@ export const sendBatch = async (
   let left = batch;
   for (let attempt = 1; ; attempt++) {
     const delayed = left.flatMap((message) => {
-      const delaySeconds = delayOf(message);
-      return delaySeconds === undefined ? [] : [{ message, delaySeconds }];
+      const delay = delayOf(message);
+      return delay === undefined ? [] : [{ message, delaySeconds: delay }];
     });
     if (delayed.length === 0) return sent;
     const { Failed = [] } = await queue.client.send(new SendMessageBatchCommand(sendParams(queue.queueUrl, delayed)));

@@ -132,8 +132,8 @@ const linesOf = (cluster: string, months: Counted): readonly EventCount[] =>
   [...months]
     .flatMap(([month, byPath]) =>
       [...byPath].map(([path, counts]) => {
-        const [namespace = "", name = ""] = path.split("/");
-        return { month, cluster, namespace, name, ...counts };
+        const [inside = "", name = ""] = path.split("/");
+        return { month, cluster, namespace: inside, name, ...counts };
       }),
     )
     .sort(inOrder);

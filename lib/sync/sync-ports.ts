@@ -1,8 +1,7 @@
 import type { ClusterClient } from "../cluster/cluster-client.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { SourceClient } from "../source-client/source-client.ts";
-import type { Head } from "../store/head/head.ts";
-import type { Lease } from "../store/head/head-write.ts";
+import type { Head, Lease } from "../store/head/head.ts";
 import type { InsertHistory } from "../store/history/item.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { SyncMessage, Timing } from "../plan/message.ts";

@@ -1,10 +1,9 @@
 import { isTidemarkError } from "../model/errors.ts";
 import type { DroppedSync, DropReason, SyncReport } from "../report/sync-report.ts";
 import { claim } from "../store/head/claim.ts";
-import type { Head } from "../store/head/head.ts";
-import type { Lease } from "../store/head/head-write.ts";
+import type { Head, Lease } from "../store/head/head.ts";
 import { giveBack } from "../store/head/release.ts";
-import { closeDays } from "../store/history/event-days.ts";
+import { closeDays } from "../store/history/event-calendar.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { completedReport } from "./keep/completed-report.ts";
 import { decideAll, type Verdict } from "./decide/decide.ts";
@@ -116,7 +115,7 @@ const syncClaimed = async (
 
 const DAY_MS = 86_400_000;
 
-/** The first sync of a day closes days of its cluster for readers of events (event-days.ts). Of a divided cluster the first partition does it. Nothing rests on it: a day that nobody closed is asked for its events. */
+/** The first sync of a day closes days of its cluster for readers of events (event-calendar.ts). Of a divided cluster the first partition does it. Nothing rests on it: a day that nobody closed is asked for its events. */
 const closeEventDays = async (
   ports: SyncPorts,
   { cluster, partition }: SyncMessage,

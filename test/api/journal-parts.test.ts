@@ -14,7 +14,7 @@ import { silenceMsOf } from "../../lib/service/partitions/read-samples.ts";
 import type { QueryService } from "../../lib/service/service.ts";
 import { wholeShadow } from "../../lib/service/shadow/join-shadow.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { insertJournal } from "../../lib/store/history/journal.ts";
 import { journalPageOf } from "../../lib/store/pages/plan.ts";
 import type { HistoryPoint } from "../../lib/views/over-time.ts";

@@ -1,5 +1,5 @@
 import { clientFor } from "../../lib/cluster/connect.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
@@ -34,7 +34,10 @@ const PARTS = {
     ["sync/rules.ts", "RULES"],
   ],
   clientFor: [["cluster/connect.ts", "clientFor"]],
-  insertByStatement: [["store/history/insert.ts", "insertByStatement"]],
+  insertByStatement: [
+    ["store/history/item.ts", "insertByStatement"],
+    ["store/history/insert.ts", "insertByStatement"],
+  ],
   putCluster: [["store/records/clusters.ts", "putCluster"]],
   putAutoscaler: [["store/records/autoscalers.ts", "putAutoscaler"]],
   raiseSpecVersion: [["store/records/autoscalers.ts", "raiseSpecVersion"]],

@@ -7,7 +7,7 @@ import Table from "cli-table3";
 import limited from "p-limit";
 import { syncHandler } from "../../functions/sync.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { type SyncMessage, DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { planCluster } from "../../lib/plan/plan.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";

@@ -7,7 +7,7 @@ import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } 
 import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { type SourceClient, sourceClient } from "../../lib/source-client/source-client.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { putMetricSource } from "../../lib/store/records/metric-sources.ts";

@@ -7,7 +7,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { readHead } from "../../lib/store/head/head.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";

@@ -11,7 +11,7 @@ import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { readHead } from "../../lib/store/head/head.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../lib/plan/message.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";

@@ -13,7 +13,7 @@ import { stackUrl } from "../../lib/remote/find-stack.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, ttlOf } from "../../lib/store/history/events.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { dayEventKey, itemKey } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { type Engine, startDynalite } from "../contracts/engines.ts";

@@ -9,7 +9,7 @@ import { saveClock } from "../../lib/local/folder/saved-clock.ts";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
 import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 import { NOON } from "../noon.ts";
 import { tablesOn } from "../service/world/context.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CLIENTS_LEAST, clientsThatFit, clusterClients } from "../../lib/cluster/clients.ts";
+import { CLIENTS_LEAST, clientsThatFit, clusterClients } from "../../lib/cluster/connect.ts";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 

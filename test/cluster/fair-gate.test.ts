@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { MAX_FLOW_CALLS, MAX_PARALLEL_CALLS, SLOW_CALL_MS } from "../../lib/cluster/request-limits.ts";
-import { fairGate } from "../../lib/cluster/transport/fair-gate.ts";
+import { fairGate } from "../../lib/cluster/transport/budget.ts";
 
 /** Timers that the test lets pass. */
 const clock = () => {

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { claim } from "../../lib/store/head/claim.ts";
-import { type Head, readHead } from "../../lib/store/head/head.ts";
-import type { Lease } from "../../lib/store/head/head-write.ts";
+import { type Head, readHead, type Lease } from "../../lib/store/head/head.ts";
 import { bytesOf, entryBytes, HEAD_ENTRIES_BYTES_MAX, intentBodies } from "../../lib/store/head/intent-codec.ts";
 import { lowerTimes } from "../../lib/store/head/repair-head.ts";
 import { giveBack, type Release, release } from "../../lib/store/head/release.ts";

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { claim } from "../../lib/store/head/claim.ts";
-import { readHead } from "../../lib/store/head/head.ts";
-import type { Lease } from "../../lib/store/head/head-write.ts";
+import { readHead, type Lease } from "../../lib/store/head/head.ts";
 import { adoptPages, markMoving } from "../../lib/store/head/moving.ts";
 import { giveBack } from "../../lib/store/head/release.ts";
 import { storeIntents } from "../../lib/store/head/store-intents.ts";

@@ -5,7 +5,19 @@ import { autoscalerUid, clusterName, namespace, partitionName } from "../../lib/
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { deleteAutoscaler, getAutoscaler, lastGeneration, listAutoscalers, putAutoscaler, markGone } from "../../lib/store/records/autoscalers.ts";
-import { deleteCluster, getCluster, getFleet, lastVersion, listClusters, putCluster, putFleet, raiseClusterVersion, autoscalersOf, namespacesOf, partitionOf } from "../../lib/store/records/clusters.ts";
+import {
+  deleteCluster,
+  getCluster,
+  getFleet,
+  lastVersion,
+  listClusters,
+  putCluster,
+  putFleet,
+  raiseClusterVersion,
+  autoscalersOf,
+  namespacesOf,
+  partitionOf,
+} from "../../lib/store/records/clusters.ts";
 import { moveStoredBytes, readStoredBytes } from "../../lib/store/records/stored-bytes.ts";
 import { autoscalerKey, itemKey } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";

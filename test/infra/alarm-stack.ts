@@ -6,7 +6,7 @@ import { SYNC_QUEUE } from "../../lib/local/run/names.ts";
 import type { Queues } from "../../lib/local/run/run-queues.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { withIds } from "../../lib/store/table/table-ids.ts";
 import { type OpenAccount, openAccount, type Statement } from "./lambda/account.ts";
 import { keyOf, type Sample, samplesIn } from "./lambda/emitted.ts";

@@ -14,7 +14,7 @@ import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { getConnection, getFleet, putConnection, putFleet } from "../../lib/store/records/clusters.ts";
 import { clusterKey, connectionKey, headKey, itemKey } from "../../lib/store/table/keys.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";

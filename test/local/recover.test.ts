@@ -19,7 +19,7 @@ import type { ClusterRecord } from "../../lib/model/records.ts";
 import { claim } from "../../lib/store/head/claim.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { storeIntents } from "../../lib/store/head/store-intents.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
 import { bodiesOf } from "../store/records.ts";
 import type { Intent } from "../../lib/model/scale-records.ts";

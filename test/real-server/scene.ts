@@ -11,7 +11,7 @@ import type { Connection } from "../../lib/model/records.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { openStored } from "../../lib/sync/observe/connected.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";

@@ -5,12 +5,7 @@ import { reasonsPage, reasonText, reasonTexts } from "../../lib/report/reasons/r
 import { filesBelow, ROOT } from "../architecture/source.ts";
 
 /** Where reasons are made. */
-const SOURCES = [
-  ...filesBelow("lib/policy"),
-  ...filesBelow("lib/sync"),
-  ...filesBelow("lib/report/objects"),
-  "lib/report/holds.ts",
-];
+const SOURCES = [...filesBelow("lib/policy"), ...filesBelow("lib/sync"), ...filesBelow("lib/report/objects"), "lib/report/holds.ts"];
 
 /** Words of the same look that are no reasons: types of conditions and metrics, kinds, and values of fields. */
 const OTHER_WORDS = new Set(

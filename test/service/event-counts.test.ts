@@ -4,10 +4,9 @@ import { autoscalerName, type ClusterName, clusterName, namespace, partitionName
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { openQueries } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import { closeDays } from "../../lib/store/history/event-days.ts";
+import { closeDays } from "../../lib/store/history/event-calendar.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
-import type { InsertHistory } from "../../lib/store/history/item.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { type InsertHistory, insertByStatement } from "../../lib/store/history/item.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import type { EventCount } from "../../lib/views/event.ts";

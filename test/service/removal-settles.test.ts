@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { deleteAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { getCluster } from "../../lib/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";

@@ -6,7 +6,7 @@ import type { QueryContext } from "../../lib/service/context.ts";
 import { openCommands, openQueries } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { type RowQuery, rowOfView } from "../../lib/service/views/row-view.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { PURE_PART, type PurePart } from "../../lib/sync/decide/pure-part.ts";

@@ -1,4 +1,4 @@
-import { type ClusterClients, clusterClients } from "../../lib/cluster/clients.ts";
+import { type ClusterClients, clusterClients } from "../../lib/cluster/connect.ts";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";

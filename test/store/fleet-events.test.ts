@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
-import { closeDays } from "../../lib/store/history/event-days.ts";
+import { closeDays } from "../../lib/store/history/event-calendar.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
 import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";

@@ -1,7 +1,6 @@
 import { type BatchExecuteStatementCommand, type DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
-import type { HistoryItem } from "../../lib/store/history/item.ts";
+import { insertByStatement, type HistoryItem } from "../../lib/store/history/item.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 
 const item = (sk: string): HistoryItem => ({ pk: "p", sk, body: sk, ttlSeconds: 9 });

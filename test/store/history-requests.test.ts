@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import { changesOfUidParams, changesParams } from "../../lib/store/history/changes.ts";
 import { autoscalerEventsParams, dayEventsParams, daysOf } from "../../lib/store/history/events.ts";
-import { insertHistoryParams } from "../../lib/store/history/insert.ts";
+import { insertHistoryParams } from "../../lib/store/history/item.ts";
 import { journalParams } from "../../lib/store/history/journal.ts";
 import { dayEventKey, eventKey } from "../../lib/store/table/keys.ts";
 import { event, PARTITION, REF } from "./records.ts";

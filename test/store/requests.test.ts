@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
-import type { HistoryItem, InsertHistory } from "../../lib/store/history/item.ts";
+import { insertByStatement, type HistoryItem, type InsertHistory } from "../../lib/store/history/item.ts";
 import { insertAnswer, insertBegun, type RequestName, readAnswer } from "../../lib/store/history/requests.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";

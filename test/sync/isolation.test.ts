@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { syncHandler } from "../../functions/sync.ts";
 import { WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { CompletedSync, SyncReport } from "../../lib/report/sync-report.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";

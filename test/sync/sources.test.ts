@@ -5,7 +5,7 @@ import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { sourceClient } from "../../lib/source-client/source-client.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { putMetricSource } from "../../lib/store/records/metric-sources.ts";

@@ -1,7 +1,7 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bytesOf, HEAD_ENTRIES_BYTES_MAX, intentBodies } from "../../lib/store/head/intent-codec.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
 import { itemKey, pageKey } from "../../lib/store/table/keys.ts";

@@ -6,8 +6,7 @@ import { isSecretOf, secretWords } from "../../model/aws-names.ts";
 import { SECRET_TTL_MS } from "../request-limits.ts";
 import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";
-import { checkedAccess } from "./checked-access.ts";
-import { kubeconfigTextAccess, type SecretParts } from "./kubeconfig-text.ts";
+import { checkedAccess, kubeconfigTextAccess, type SecretParts } from "./checked-access.ts";
 import { bearerToken, faultText, filled, pemData, readSecretText } from "./secret-text.ts";
 import { storedSecret } from "./stored-secret.ts";
 

@@ -7,7 +7,16 @@ import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../request-limits.ts";
 import { RBAC_GROUP } from "../rights/rbac-text.ts";
 import type { ScalableKind } from "../rights/rules.ts";
 import { type Asker, asker, rightsAsker, type Right, rightText } from "./ask.ts";
-import { checkKinds, checkOthers, checkPods, checkSpecs, checkStatus, checkWorkload, type RightsContext, findTargetKinds } from "./check-resources.ts";
+import {
+  checkKinds,
+  checkOthers,
+  checkPods,
+  checkSpecs,
+  checkStatus,
+  checkWorkload,
+  type RightsContext,
+  findTargetKinds,
+} from "./check-resources.ts";
 import { type CheckedConnection, type CheckedPoint, type ConnectionReport, failed, passed, reportOf, skipped, warning } from "./report.ts";
 import { checkIdentity, checkServer, checkUser } from "./server.ts";
 import { POD_METRICS } from "../../sources/resource.ts";

@@ -1,5 +1,14 @@
 import type { SpecKind } from "../../model/spec-kinds.ts";
-import { BUILT_IN_KINDS, customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind, STATUS_RULES, readScalableKind } from "../rights/rules.ts";
+import {
+  BUILT_IN_KINDS,
+  customKindRules,
+  OBSERVE_RULES,
+  type RbacRule,
+  SCALE_RULES,
+  type ScalableKind,
+  STATUS_RULES,
+  readScalableKind,
+} from "../rights/rules.ts";
 import { builtInPath, listPath, isBuiltIn, type Target, inNamespace, segment } from "../discovery.ts";
 import { type Asker, type AskRight, type Right, type RightAnswer, rightText } from "./ask.ts";
 import { type WantedWorkload, type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";

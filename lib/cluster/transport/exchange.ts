@@ -17,7 +17,7 @@ export interface Surroundings {
   readonly connection?: () => Duplex;
 }
 
-/** Those of the machine that the process runs on. */
+/** Time and connections of the machine that the process runs on. */
 export const OF_THE_MACHINE: Surroundings = {
   after: (ms, happen) => {
     const timer = setTimeout(happen, ms);

@@ -30,7 +30,7 @@ export interface ApiRequest {
   readonly light?: boolean;
   /** Most decompressed bytes of the answer, where they are fewer than a LIST's. */
   readonly maxBytes?: number;
-  /** The only namespace that needs the answer; absent where many need it (fair-gate.ts). */
+  /** The only namespace that needs the answer; absent where many need it (budget.ts). */
   readonly flow?: string;
   /** Headers for a service behind the API server. They never replace the credentials of the call. */
   readonly headers?: Readonly<Record<string, string>>;

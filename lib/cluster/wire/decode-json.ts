@@ -29,7 +29,18 @@ import {
   toTheEnd,
   unexpected,
 } from "./json-bytes.ts";
-import { keepParts, NAMED, ObjectTooLarge, type Receiver, TooManyParts, tooManyOfObject, tooManyParts, type Field, type FieldType, type Message } from "./message.ts";
+import {
+  keepParts,
+  NAMED,
+  ObjectTooLarge,
+  type Receiver,
+  TooManyParts,
+  tooManyOfObject,
+  tooManyParts,
+  type Field,
+  type FieldType,
+  type Message,
+} from "./message.ts";
 
 /** What is read of a JSON answer. */
 export interface JsonWanted extends Receiver {

@@ -10,7 +10,7 @@ import { openMetricsText } from "../../report/open-metrics.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
 import { recordChange } from "../../service/partitions/record-change.ts";
-import { insertByStatement } from "../../store/history/insert.ts";
+import { insertByStatement } from "../../store/history/item.ts";
 import { connectionFor, connectionRecord, getCluster, getConnection, lastVersion, putCluster, putConnection } from "../../store/records/clusters.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 import { type RunClock, realClock, virtualClock } from "../engine/clock.ts";

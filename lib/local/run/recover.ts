@@ -1,8 +1,7 @@
 import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import type { PartitionRef } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
-import { type Head, readHead } from "../../store/head/head.ts";
-import type { Lease } from "../../store/head/head-write.ts";
+import { type Head, readHead, type Lease } from "../../store/head/head.ts";
 import { intentBodies } from "../../store/head/intent-codec.ts";
 import { giveBack } from "../../store/head/release.ts";
 import { storeIntents, withdrawIntents } from "../../store/head/store-intents.ts";

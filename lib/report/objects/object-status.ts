@@ -4,6 +4,9 @@ import type { Status, Condition } from "../../model/windows.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
 import { refusalOf, scaleRefused } from "../evaluation-state.ts";
 
+/** When the metrics of a status were measured. */
+export const METRICS_TIME = "metricsTime";
+
 /** The status of the object of an autoscaler: the same evaluation that the journal stores and `tidemark describe` shows. */
 export const objectStatus = (kind: SpecKindName, evaluation: Evaluation, context: StatusContext): Json => {
   const conditions = conditionsOf(evaluation, context);
@@ -80,9 +83,6 @@ export interface StatusContext {
 
 /** The condition that says in one word and one sentence why the count is as it is. Every object has it. */
 export const READY = "Ready";
-
-/** When the metrics of a status were measured. */
-export const METRICS_TIME = "metricsTime";
 
 /** The reason of a hold that a person has set for some time (lib/policy/override.ts). A pause or a dry run of the manifest is what the author of the object wants. */
 const HELD_BY_OVERRIDE = "HeldByOverride";

@@ -53,7 +53,7 @@ const clusterFor = async (context: ServiceContext, name: string | undefined): Pr
 
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
-/** Documents stored side by side. Their change items go into four batches of the history (lib/store/history/insert.ts). */
+/** Documents stored side by side. Their change items go into four batches of the history (lib/store/history/item.ts). */
 const GROUP = 100;
 
 type ApplyHooks = Pick<ApplyOptions, "onStored" | "signal">;

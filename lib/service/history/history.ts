@@ -113,17 +113,17 @@ export const wholeHistory = async (
 
 /** What is drawn of a history, with the scales and edits of the same time. */
 export const timelineOf = (
-  history: Pick<HistoryView, "since" | "until" | "points">,
+  past: Pick<HistoryView, "since" | "until" | "points">,
   events: readonly EventView[],
   changes: readonly ChangeView[],
 ): Timeline => {
-  const points = history.points.map(({ at, ...point }) => ({ ...point, atMs: Date.parse(at) }));
+  const points = past.points.map(({ at, ...point }) => ({ ...point, atMs: Date.parse(at) }));
   // A change outside Tidemark that is an event has its mark by that event.
   const known = events.filter(({ outcome }) => outcome !== "refused").map(({ at, to }) => ({ atMs: Date.parse(at), to }));
   return {
-    sinceMs: Date.parse(history.since),
-    untilMs: Date.parse(history.until),
-    loadName: loadName(history),
+    sinceMs: Date.parse(past.since),
+    untilMs: Date.parse(past.until),
+    loadName: loadName(past),
     points,
     marks: [
       ...events.map(eventMark),

@@ -1,6 +1,17 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { LATEST_MS } from "../../model/time-text.ts";
-import { BOUNDS_MS_MAX, MIN_FACTOR_MAX, NAMESPACE_OVERRIDES_MAX, NAMESPACES_OVERRIDES_MAX, OVERRIDE_REPLICAS_MAX, OVERRIDES_MAX, type Override, REASON_CHARACTERS_MAX, overridesOf, type ScopedOverride } from "../../model/override.ts";
+import {
+  BOUNDS_MS_MAX,
+  MIN_FACTOR_MAX,
+  NAMESPACE_OVERRIDES_MAX,
+  NAMESPACES_OVERRIDES_MAX,
+  OVERRIDE_REPLICAS_MAX,
+  OVERRIDES_MAX,
+  type Override,
+  REASON_CHARACTERS_MAX,
+  overridesOf,
+  type ScopedOverride,
+} from "../../model/override.ts";
 import { isPrintable } from "../../model/foreign-text.ts";
 import { rfc3339 } from "../times.ts";
 import type { NewOverride } from "../requests.ts";

@@ -1,8 +1,7 @@
 import { TidemarkError, isTidemarkError } from "../../model/errors.ts";
 import type { PartitionName, PartitionRef } from "../../model/ids.ts";
 import { claim } from "../../store/head/claim.ts";
-import { type Head, readHead } from "../../store/head/head.ts";
-import type { Lease } from "../../store/head/head-write.ts";
+import { type Head, readHead, type Lease } from "../../store/head/head.ts";
 import { giveBack } from "../../store/head/release.ts";
 import { clockWords } from "../../store/table/server-clock.ts";
 import { DEFAULT_TIMING } from "../../plan/message.ts";

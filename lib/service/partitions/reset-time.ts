@@ -17,7 +17,17 @@ import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
 import { rfc3339 } from "../times.ts";
 import type { LeasedPartition } from "./leases.ts";
-import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem, headAheadMs, latestMs, newestTimeOf, scaledUntil } from "./partition-query.ts";
+import {
+  type FoundPartition,
+  findPartition,
+  pageOfHead,
+  pathOf,
+  uidOfItem,
+  headAheadMs,
+  latestMs,
+  newestTimeOf,
+  scaledUntil,
+} from "./partition-query.ts";
 import { recordChange } from "./record-change.ts";
 import { underLease, withUnknownHistory, notBeforeMs } from "./reset-lease.ts";
 import type { Intent, StoredWindows, UncountedScale } from "../../model/scale-records.ts";

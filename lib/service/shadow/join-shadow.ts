@@ -62,12 +62,12 @@ const UNDECIDED_SHARE_MAX = 0.05;
 
 /** Whether an autoscaler can be taken over by what a comparison has seen. Fails to `look at`, and to `too early` below an hour. */
 export const verdictOf = ({ stretches, syncs, undecided }: Pick<ShadowView, "stretches" | "syncs" | "undecided">): Verdict => {
-  const byRule = stretches.filter(({ difference }) => difference === "rule").reduce((sum, stretch) => sum + stretch.syncs, 0);
+  const byRule = stretches.filter(({ difference }) => difference === "rule").reduce((total, stretch) => total + stretch.syncs, 0);
   if (byRule > RULE_SHARE_MAX * syncs) return { verdict: "look at", why: `${byRule} of ${syncs} syncs differ by a rule` };
   if (undecided > UNDECIDED_SHARE_MAX * (syncs + undecided)) return { verdict: "look at", why: `in ${undecided} syncs one of them did not decide` };
   const comparedMs = stretches
     .filter(({ own, rival, difference }) => own !== undefined && rival !== undefined && difference !== "young")
-    .reduce((sum, { at, until }) => sum + Date.parse(until) - Date.parse(at), 0);
+    .reduce((total, { at, until }) => total + Date.parse(until) - Date.parse(at), 0);
   if (comparedMs < HOUR_MS) return { verdict: "too early", why: "less than an hour was compared" };
   return { verdict: "ready" };
 };

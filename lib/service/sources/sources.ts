@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
 import { foreignText } from "../../model/foreign-text.ts";
 import { type MetricSourceRecord, type RegisteredSource, SOURCE_LIMITS } from "../../model/metric-source.ts";
-import { deleteMetricSource, getMetricSource, lastSourceVersion, listMetricSources, type MetricSourceItem, putMetricSource } from "../../store/records/metric-sources.ts";
+import {
+  deleteMetricSource,
+  getMetricSource,
+  lastSourceVersion,
+  listMetricSources,
+  type MetricSourceItem,
+  putMetricSource,
+} from "../../store/records/metric-sources.ts";
 import type { SourceEdited, SourceView, UnreadableSource } from "../../views/source.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { recordChange } from "../partitions/record-change.ts";
@@ -134,7 +141,8 @@ const sourceRecord = async ({ tables }: ServiceContext, name: string): Promise<M
   throw new TidemarkError("store.unreadable", `Cannot check source "${name}": its record cannot be read; register it again, or delete it`, { name });
 };
 
-const notChecked = (name: string, why: string): TidemarkError => new TidemarkError("service.invalid", `Cannot check source "${name}": ${why}`, { name });
+const notChecked = (name: string, why: string): TidemarkError =>
+  new TidemarkError("service.invalid", `Cannot check source "${name}": ${why}`, { name });
 
 /** The clusters through which it is asked. A source that is no service of a cluster is asked once. */
 const clustersFor = async (context: ServiceContext, source: MetricSourceRecord, wanted: string | undefined): Promise<readonly ClusterName[]> => {
@@ -142,7 +150,10 @@ const clustersFor = async (context: ServiceContext, source: MetricSourceRecord, 
   if (wanted !== undefined) {
     const { name } = await findCluster(context, wanted);
     if (mayAsk(name)) return [name];
-    throw notChecked(source.name, `cluster "${name}" may not ask it, only ${source.clusters.join(", ")}; register it again with --for-cluster ${name}`);
+    throw notChecked(
+      source.name,
+      `cluster "${name}" may not ask it, only ${source.clusters.join(", ")}; register it again with --for-cluster ${name}`,
+    );
   }
   const names: ClusterName[] = [];
   for await (const item of listClusters(context.tables)) {

@@ -3,8 +3,7 @@ import type { PartitionRef } from "../../model/ids.ts";
 import { headKey, itemKey } from "../table/keys.ts";
 import { CLOCK_WRONG_MAX_MS, clockWrongBy } from "../table/server-clock.ts";
 import type { Tables } from "../table/tables.ts";
-import { type Head, readHead } from "./head.ts";
-import { writeHead } from "./head-write.ts";
+import { type Head, readHead, writeHead } from "./head.ts";
 import { giveBack } from "./release.ts";
 
 /**

@@ -1,9 +1,8 @@
 import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { headKey, itemKey } from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
-import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
+import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead, type Head } from "./head.ts";
 import type { ClusterRecord } from "../../model/records.ts";
-import type { Head } from "./head.ts";
 import { getCluster, raiseClusterVersion } from "../records/clusters.ts";
 
 export interface MovingMark {

@@ -1,8 +1,7 @@
 import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { headKey, itemKey } from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
-import type { Head } from "./head.ts";
-import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
+import { type Head, HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head.ts";
 
 /** The times of a head that a sync never goes below. */
 export type HeadTimes = Pick<Head, "nowMs" | "evaluatedMs" | "dueDoneMs">;

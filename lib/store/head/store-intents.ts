@@ -2,7 +2,7 @@ import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { headKey, itemKey } from "../table/keys.ts";
 import { mustHaveRightClock } from "../table/server-clock.ts";
 import type { Tables } from "../table/tables.ts";
-import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
+import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head.ts";
 import { type IntentBodies, intentsAttribute } from "./intent-codec.ts";
 
 /*

@@ -1,6 +1,18 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { type AutoscalerRef, type ClusterName, autoscalerName, clusterName, namespace, uidOfIntent } from "../../model/ids.ts";
-import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, type Key, lateDayKey, lateMonthKey, monthOf, sortableMs } from "../table/keys.ts";
+import {
+  autoscalerHistoryPk,
+  dayEventKey,
+  dayOf,
+  dayPk,
+  EVENT_SK_PREFIX,
+  eventKey,
+  type Key,
+  lateDayKey,
+  lateMonthKey,
+  monthOf,
+  sortableMs,
+} from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { type HistoryItem, type InsertHistory, historyItemOf, readHistory } from "./item.ts";
@@ -24,7 +36,7 @@ const itemUnder = (key: Key, event: EventRecord): HistoryItem => ({
   ttlSeconds: ttlOf(event.atMs, EVENT_DAYS_KEPT),
 });
 
-/** A day is closed from its third day after on (event-days.ts), by another clock than the event's: an event so late says it. */
+/** A day is closed from its third day after on (event-calendar.ts), by another clock than the event's: an event so late says it. */
 const LATE_MS = DAY_MS;
 
 /*

@@ -1,4 +1,13 @@
-import { type AttributeValue, DeleteItemCommand, GetItemCommand, type GetItemCommandInput, PutItemCommand, type PutItemCommandInput, type DeleteItemCommandInput, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import {
+  type AttributeValue,
+  DeleteItemCommand,
+  GetItemCommand,
+  type GetItemCommandInput,
+  PutItemCommand,
+  type PutItemCommandInput,
+  type DeleteItemCommandInput,
+  type QueryCommandInput,
+} from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
 import type { PartitionRef } from "../../model/ids.ts";
 import { itemKey, pageKey, type Key, pagesBelow, pagesEnd } from "../table/keys.ts";

@@ -4,6 +4,9 @@ import { itemKey, type Key } from "../table/keys.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 
+/** The attribute that marks an item as a tombstone. It holds the time of the deletion in milliseconds since 1970. */
+export const DELETED = "deletedMs";
+
 /** How a conditional write of a record ended. `conflict` means that another editor wrote the record since it was read. */
 export type RecordWrite = { readonly kind: "stored" } | { readonly kind: "conflict" };
 
@@ -102,9 +105,6 @@ export const lastCount = async (tables: Tables, action: string, key: Key, counte
   const item = await readItem(tables, action, key);
   return item && isTombstone(item) ? Number(item[counter]?.N ?? 0) : 0;
 };
-
-/** The attribute that marks an item as a tombstone. It holds the time of the deletion in milliseconds since 1970. */
-export const DELETED = "deletedMs";
 
 /**
  * How long a tombstone stays before DynamoDB deletes it. A late request must be refused as long as it can still arrive. Functions live 60 s at most and a command some minutes, so

@@ -130,10 +130,12 @@ const PROBE = Buffer.from(Array.from({ length: PROBE_BYTES }, (_, at) => (at * 1
  * True where zstd uses a dictionary: what equals its dictionary shrinks to almost nothing, and comes back. Node before 24.6 drops the option without an error. What it writes can be read
  * everywhere, but is no smaller; and it cannot read what a later Node wrote with a dictionary.
  */
-export const usesDictionaries = ({ compress, decompress }: Zstd = { compress: zstdCompressSync, decompress: zstdDecompressSync }): boolean => {
+export const usesDictionaries = (
+  { compress: pack, decompress: unpack }: Zstd = { compress: zstdCompressSync, decompress: zstdDecompressSync },
+): boolean => {
   try {
-    const small = compress(PROBE, { dictionary: PROBE });
-    return small.length < PROBE_BYTES / 2 && decompress(small, { dictionary: PROBE }).equals(PROBE);
+    const small = pack(PROBE, { dictionary: PROBE });
+    return small.length < PROBE_BYTES / 2 && unpack(small, { dictionary: PROBE }).equals(PROBE);
   } catch {
     return false;
   }
@@ -147,7 +149,7 @@ export const hasDictionaries = (): boolean => {
   return answer;
 };
 
-/** A larger text is damage, not data (../table/compressed.ts). */
+/** A larger text is damage, not data. */
 const TEXT_BYTES_MAX = 40_000_000;
 /** Level 9 saves 1 % of the bytes at most, and takes five times as long for a small page. Level 1 needs 1.5 to 2 times the bytes. Level 5 takes half of the time for a sixth more bytes: writing those costs some fifty times what the time does. */
 const LEVEL = 8;

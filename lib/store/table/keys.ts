@@ -90,7 +90,7 @@ export const dayEventKey = (cluster: ClusterName, event: { readonly atMs: number
   sk: `${sortableMs(event.atMs)}#${event.id}`,
 });
 
-/** The closed days of a cluster (event-days.ts): a month of them is one request. A day of which an event came late has a second item. */
+/** The closed days of a cluster (event-calendar.ts): a month of them is one request. A day of which an event came late has a second item. */
 export const eventDaysPk = (cluster: ClusterName): string => `days#${cluster}`;
 const LATE_SK_SUFFIX = "#late";
 export const closedDayKey = (cluster: ClusterName, day: string): Key => ({ pk: eventDaysPk(cluster), sk: day });
@@ -99,7 +99,7 @@ export const lateDayKey = (cluster: ClusterName, day: string): Key => ({ pk: eve
 export const closedTimeOf = (sk: string): { readonly time: string; readonly late: boolean } =>
   sk.endsWith(LATE_SK_SUFFIX) ? { time: sk.slice(0, -LATE_SK_SUFFIX.length), late: true } : { time: sk, late: false };
 
-/** The closed months of a cluster (event-days.ts), and the months of which an event came late. */
+/** The closed months of a cluster (event-calendar.ts), and the months of which an event came late. */
 export const eventMonthsPk = (cluster: ClusterName): string => `months#${cluster}`;
 export const monthOf = (day: string): string => day.slice(0, "2026-11".length);
 export const closedMonthKey = (cluster: ClusterName, month: string): Key => ({ pk: eventMonthsPk(cluster), sk: month });

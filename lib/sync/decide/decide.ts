@@ -30,7 +30,7 @@ import type { LoadedSpec, ReadySpec } from "../load/load-specs.ts";
 import type { ClusterAnswers } from "../observe/observe.ts";
 import { isBeside, outsideScales, withOutside } from "../observe/outside-scales.ts";
 import type { OutsideScale } from "../scale/scale-event.ts";
-import { heldByNewer } from "../specs/waiting.ts";
+import { heldByNewer } from "../specs/store-room.ts";
 import { stopOf, workloadHolds } from "./holds.ts";
 import { windowsNow } from "../load/stored-windows.ts";
 import type { SyncPorts } from "../sync-ports.ts";

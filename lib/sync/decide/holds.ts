@@ -1,5 +1,15 @@
 import type { Because } from "../../model/decision.ts";
-import { clusterPaused, fleetFrozen, intentOpen, intentSettled, intentUnreadable, type Sharer, targetShared, OBJECT_DELETING, OBJECT_GONE } from "../../report/holds.ts";
+import {
+  clusterPaused,
+  fleetFrozen,
+  intentOpen,
+  intentSettled,
+  intentUnreadable,
+  type Sharer,
+  targetShared,
+  OBJECT_DELETING,
+  OBJECT_GONE,
+} from "../../report/holds.ts";
 import { pausedBy, type AutoscalerRecord } from "../../model/records.ts";
 import type { Loaded } from "../load/load.ts";
 import { type AutoscalerUid, uidOfIntent, type WorkloadKey } from "../../model/ids.ts";

@@ -1,4 +1,4 @@
-import type { Lease } from "../../store/head/head-write.ts";
+import type { Lease } from "../../store/head/head.ts";
 import { intentBodies } from "../../store/head/intent-codec.ts";
 import { release } from "../../store/head/release.ts";
 import type { Troubles } from "../../store/head/troubles.ts";

@@ -189,8 +189,8 @@ export const writeJournal = async (
   };
   const evaluated = await mapYielding(context.verdicts.filter(isWritten), (verdict) => evaluationOf(verdict, after));
   const evaluations = evaluated.filter((evaluation) => evaluation !== undefined);
-  const byPage = Map.groupBy(evaluations, ({ uid }) => journalPageOf(uid, stored.pages.length));
-  const indexes = whole ? journalPages(stored.pages.length) : [...byPage.keys()];
+  const evaluationsOf = Map.groupBy(evaluations, ({ uid }) => journalPageOf(uid, stored.pages.length));
+  const indexes = whole ? journalPages(stored.pages.length) : [...evaluationsOf.keys()];
   const pages = indexes.map(
     (page): JournalPage => ({
       atMs,
@@ -198,7 +198,7 @@ export const writeJournal = async (
       page,
       ...(!whole && { partial: true }),
       previousMs: head.evaluatedMs,
-      evaluations: byPage.get(page) ?? [],
+      evaluations: evaluationsOf.get(page) ?? [],
     }),
   );
   // Pages of another generation hold other autoscalers, so that nothing is alike.

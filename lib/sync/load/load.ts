@@ -11,7 +11,7 @@ import { type LoadedPages, loadPages } from "./load-pages.ts";
 import { type LoadedSpecs, readSpecs } from "./load-specs.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { decidedCluster } from "../../store/head/moving.ts";
-import type { Waiting } from "../specs/waiting.ts";
+import type { Waiting } from "../specs/store-room.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { Remembered } from "./warm-cache.ts";
 

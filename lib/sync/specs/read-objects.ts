@@ -13,7 +13,7 @@ import { compared, knownVersions, holdsOfObjects } from "./compare.ts";
 import type { Finding, Listings } from "./finding.ts";
 import { type StoredFindings, storeFindings } from "./store-findings.ts";
 import { namespaceOf as namespaceOfFinding } from "./turns.ts";
-import { hasStoredSpec, type Waiting, waitingOf } from "./waiting.ts";
+import { hasStoredSpec, type Waiting, waitingOf } from "./store-room.ts";
 
 /** Share of the soft deadline that the LISTs of specs may take. The observation begins after them. */
 const SPECS_SHARE = 0.2;

@@ -3,8 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vite
 import { type Access, NOTHING_TRUSTED } from "../../../lib/cluster/access/access.ts";
 import { eksAccess } from "../../../lib/cluster/access/eks.ts";
 import { type AwsCredentials, eksToken } from "../../../lib/cluster/access/eks-token.ts";
-import { CLIENTS_LEAST, clusterClients } from "../../../lib/cluster/clients.ts";
-import { type ConnectOptions, connect } from "../../../lib/cluster/connect.ts";
+import { CLIENTS_LEAST, clusterClients, type ConnectOptions, connect } from "../../../lib/cluster/connect.ts";
 import { clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { Connection } from "../../../lib/model/records.ts";
 import { NOON } from "../../noon.ts";

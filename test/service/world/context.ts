@@ -7,7 +7,7 @@ import { TABLE_NAMES } from "../../../lib/local/run/names.ts";
 import { ensureTables, startTables } from "../../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../../lib/local/tables/tables-client.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
-import { insertByStatement } from "../../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../../lib/store/history/item.ts";
 import { type Tables, tableDefinitions } from "../../../lib/store/table/tables.ts";
 import { NOON } from "../../noon.ts";
 

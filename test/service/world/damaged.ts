@@ -2,7 +2,7 @@ import { type DynamoDBClient, PutItemCommand, QueryCommand, UpdateItemCommand } 
 import { parse } from "yaml";
 import type { ScopeChangeRecord } from "../../../lib/model/changes.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
-import { insertByStatement } from "../../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../../lib/store/history/item.ts";
 import { scopeChangesOf } from "../../../lib/store/history/scope-changes.ts";
 import { putAutoscaler } from "../../../lib/store/records/autoscalers.ts";
 import { compress } from "../../../lib/store/table/compressed.ts";

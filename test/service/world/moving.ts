@@ -3,7 +3,7 @@ import type { ClusterRecord } from "../../../lib/model/records.ts";
 import type { SyncReport } from "../../../lib/report/sync-report.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
 import { type Head, readHead } from "../../../lib/store/head/head.ts";
-import { insertByStatement } from "../../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../../lib/store/history/item.ts";
 import { decodePage } from "../../../lib/store/pages/codec.ts";
 import { readPage } from "../../../lib/store/pages/pages.ts";
 import { putAutoscaler } from "../../../lib/store/records/autoscalers.ts";

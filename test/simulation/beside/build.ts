@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { insertByStatement } from "../../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../../lib/store/history/item.ts";
 import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../../lib/sync/sync.ts";
 import { warmCache } from "../../../lib/sync/load/warm-cache.ts";
@@ -19,7 +19,10 @@ export const THIS_BUILD: Build = { sync, insertByStatement, rules: PURE_PART, wa
 /** Files of `lib` and the names that they export, the newest place first. */
 const EXPORTS = {
   sync: [["sync/sync.ts", "sync"]],
-  insertByStatement: [["store/history/insert.ts", "insertByStatement"]],
+  insertByStatement: [
+    ["store/history/item.ts", "insertByStatement"],
+    ["store/history/insert.ts", "insertByStatement"],
+  ],
   rules: [
     ["sync/decide/pure-part.ts", "PURE_PART"],
     ["sync/pure-part.ts", "PURE_PART"],

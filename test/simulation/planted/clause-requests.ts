@@ -1,6 +1,6 @@
 import { DeleteItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { claimParams } from "../../../lib/store/head/claim.ts";
-import type { Lease } from "../../../lib/store/head/head-write.ts";
+import type { Lease } from "../../../lib/store/head/head.ts";
 import { lowerTimesParams, raiseEpochParams } from "../../../lib/store/head/repair-head.ts";
 import { adoptPagesParams, markMovingParams } from "../../../lib/store/head/moving.ts";
 import { giveBackParams, releaseParams } from "../../../lib/store/head/release.ts";
@@ -39,7 +39,10 @@ export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
     new UpdateItemCommand(markMovingParams(TABLE, lease, { clusterVersion: 1, epoch: 2 }, TOKEN)),
     new UpdateItemCommand(adoptPagesParams(TABLE, lease, { generation: 1, pages: [1], nowMs: 0 }, TOKEN)),
   ],
-  "head/repair-head.ts": [new UpdateItemCommand(lowerTimesParams(TABLE, lease, TIMES, TOKEN)), new UpdateItemCommand(raiseEpochParams(TABLE, lease, TOKEN))],
+  "head/repair-head.ts": [
+    new UpdateItemCommand(lowerTimesParams(TABLE, lease, TIMES, TOKEN)),
+    new UpdateItemCommand(raiseEpochParams(TABLE, lease, TOKEN)),
+  ],
   "pages/pages.ts": [
     new PutItemCommand(writePageParams(TABLE, page)),
     new PutItemCommand(writePageParams(TABLE, { ...page, readEpoch: 1 })),
@@ -54,7 +57,10 @@ export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
     (key) => new PutItemCommand(putDerivedParams(TABLE, key, { epoch: 1, body: new Uint8Array() })),
   ),
   "records/clusters.ts": [new UpdateItemCommand(raiseClusterVersionParams(TABLE, PARTITION.cluster, 1))],
-  "records/autoscalers.ts": [new UpdateItemCommand(goneMarkParams(TABLE, record, 1)), new UpdateItemCommand(goneMarkParams(TABLE, record, undefined))],
+  "records/autoscalers.ts": [
+    new UpdateItemCommand(goneMarkParams(TABLE, record, 1)),
+    new UpdateItemCommand(goneMarkParams(TABLE, record, undefined)),
+  ],
   "records/stored-bytes.ts": [
     new UpdateItemCommand(storedBytesParams(TABLE, { partition: PARTITION, namespace: "shop", from: 0, to: 1 })),
     new UpdateItemCommand(storedBytesParams(TABLE, { partition: PARTITION, namespace: "shop", from: 1, to: 2 })),

@@ -2,7 +2,7 @@ import { createCipheriv } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import { changesOf } from "../../../lib/store/history/changes.ts";
-import { insertByStatement } from "../../../lib/store/history/insert.ts";
+import { insertByStatement } from "../../../lib/store/history/item.ts";
 import { journalOfPage } from "../../../lib/store/history/journal.ts";
 import { NAMESPACE_BYTES_MAX } from "../../../lib/store/records/stored-bytes.ts";
 import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
