@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { TidemarkError } from "../../model/errors.ts";
-import { isSecretOf } from "../../model/secret-name.ts";
+import { isSecretOf } from "../../model/aws-names.ts";
 import { AWS_CALLS } from "../request-limits.ts";
 
 /** The cluster or source whose secret is read. */
