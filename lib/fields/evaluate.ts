@@ -1,4 +1,4 @@
-import { isObject } from "../model/is-object.ts";
+import { isObject } from "../model/json.ts";
 import { isWhole, milliOf, type Quantity } from "../model/quantity.ts";
 import type { Problem, ProblemType } from "./problem.ts";
 import type { Condition, NamePart, Rule, Sign, Term } from "./rule.ts";

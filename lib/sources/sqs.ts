@@ -1,6 +1,6 @@
 import { choice, group, list, type ReadOf, words } from "../fields/field-types.ts";
-import { awsDomain } from "../model/eks.ts";
-import { isObject } from "../model/is-object.ts";
+import { awsDomain } from "../model/aws-names.ts";
+import { isObject } from "../model/json.ts";
 import { type AwsPlace, accountOf, mayCountQueue } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { awsFailure, type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, unusable } from "./source.ts";

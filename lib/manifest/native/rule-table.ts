@@ -2,7 +2,7 @@ import { ruleProblems, type Subject } from "../../fields/evaluate.ts";
 import type { Json } from "../../fields/json.ts";
 import type { Problem } from "../../fields/problem.ts";
 import { above, is, length, multipleOf, not, type Rule } from "../../fields/rule.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { FALLBACK_RULES, METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
 import { sourcesOf } from "./read-metric.ts";

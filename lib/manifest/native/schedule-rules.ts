@@ -1,6 +1,6 @@
 import { invalid, type Problem, type Warning } from "../../fields/problem.ts";
 import { any, type Rule, set, unset } from "../../fields/rule.ts";
-import { WEEKDAYS } from "../../model/calendar-day.ts";
+import { WEEKDAYS } from "../../model/time-text.ts";
 import { type DayRange, readRange, type ScheduleEntry, type StartDays, type WeekdayRule } from "../../model/schedule.ts";
 import { zoneProblem } from "../../model/time-zone.ts";
 import { shortWindow } from "./direction-warnings.ts";

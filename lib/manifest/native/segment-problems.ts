@@ -1,6 +1,6 @@
 import { invalid, type Problem } from "../../fields/problem.ts";
-import { isObject } from "../../model/is-object.ts";
-import { printable } from "../../model/printable.ts";
+import { isObject } from "../../model/json.ts";
+import { printable } from "../../model/foreign-text.ts";
 import { PRINTABLE } from "./text-patterns.ts";
 
 const SHOWN = new RegExp(PRINTABLE);

@@ -22,7 +22,7 @@ import {
   unique,
   unset,
 } from "../../fields/rule.ts";
-import { isObject } from "../../model/is-object.ts";
+import { isObject } from "../../model/json.ts";
 import { readExpression } from "../../sources/read-expression.ts";
 import { namedBy, SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { fieldsOf } from "./explain-field.ts";

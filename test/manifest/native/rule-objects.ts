@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { FieldDescription } from "../../../lib/fields/field-types.ts";
 import type { Condition, Rule, Term } from "../../../lib/fields/rule.ts";
-import { isObject } from "../../../lib/model/is-object.ts";
+import { isObject } from "../../../lib/model/json.ts";
 import { parseQuantity } from "../../../lib/model/quantity.ts";
 import { explainField, fieldAt, fieldsOf, pathOf } from "../../../lib/manifest/native/explain-field.ts";
 import { RULE_TABLE } from "../../../lib/manifest/native/rule-table.ts";
