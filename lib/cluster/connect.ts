@@ -36,6 +36,8 @@ export interface ConnectOptions {
   };
   /** Gets the `Date` of each answer of the API server, where its clock is the one to compare with. */
   readonly onDated?: OnDated;
+  /** When the cluster last got a kind, by `clock`, where this process gives it its kinds, as in the embedded run. */
+  readonly newestKindMs?: () => number;
   /** Called once for each client and kind of problem: what could not be read, and what follows. */
   readonly notice?: (message: string) => void;
 }
@@ -60,7 +62,7 @@ export const clientFor = (record: Identified, access: Access, options: ConnectOp
   const session: ApiSession = {
     cluster,
     transport,
-    discovery: apiDiscovery(transport, options.clock),
+    discovery: apiDiscovery(transport, options.clock, options.newestKindMs),
     fieldManager: fieldManagerOf(record),
     elapsed,
     after: surroundings.after,

@@ -37,7 +37,7 @@ export interface Target {
 
 export type Found<Value> = { readonly kind: "found"; readonly value: Value } | { readonly kind: "failed"; readonly failure: ApiFailure };
 
-/** The kinds and versions that the API server serves. An answer counts for ten minutes, an absence for one. */
+/** The kinds and versions that the API server serves. An answer counts for ten minutes, an absence for one: also that of a kind in a group that is known. */
 export interface Discovery {
   /** The path of a kind. The version in `apiVersion` is ignored, as by the HPA controller: the first version of the group that has the kind counts, beginning with the preferred one. */
   readonly kindPath: (target: Target, budget: CallBudget) => Promise<Found<KindPath>>;
@@ -47,19 +47,22 @@ export interface Discovery {
   readonly forget: (group: string) => void;
 }
 
-export const apiDiscovery = (transport: Transport, clock: () => number): Discovery => {
-  const kept = new Map<string, { readonly answer: Promise<ReadAnswer>; readonly untilMs: number }>();
+/** `newestKindMs` says when the cluster last got a kind, where that is known: an absence from before does not count. */
+export const apiDiscovery = (transport: Transport, clock: () => number, newestKindMs: () => number = () => Number.NEGATIVE_INFINITY): Discovery => {
+  const kept = new Map<string, { readonly answer: Promise<ReadAnswer>; readonly startMs: number; readonly isRead: boolean }>();
+  const absenceMs = (): number => Math.min(ABSENCE_TTL_MS, clock() - newestKindMs());
 
   /** Sends one GET for all concurrent callers. After a failure other than "absent" the next caller sends it again. */
-  const read: Read = (path, fields, budget) => {
+  const read: Read = (path, fields, budget, { lacks } = { lacks: false }) => {
     const known = kept.get(path);
-    if (known && clock() < known.untilMs) return known.answer;
+    const ttlMs = known?.isRead && !lacks ? DISCOVERY_TTL_MS : absenceMs();
+    if (known && clock() - known.startMs < ttlMs) return known.answer;
     const startMs = clock();
     const answer = transport.get({ path, resource: path, fields, maxBytes: MAX_DISCOVERY_BYTES }, budget);
-    kept.set(path, { answer, untilMs: startMs + ABSENCE_TTL_MS });
+    kept.set(path, { answer, startMs, isRead: false });
     answer.then(
       (answered) => {
-        if (answered.kind === "read") kept.set(path, { answer, untilMs: startMs + DISCOVERY_TTL_MS });
+        if (answered.kind === "read") kept.set(path, { answer, startMs, isRead: true });
         else if (answered.failure.code !== 404) kept.delete(path);
       },
       () => kept.delete(path),
@@ -76,8 +79,8 @@ export const apiDiscovery = (transport: Transport, clock: () => number): Discove
   };
 };
 
-/** Reads these fields of a document of discovery. One path is always read for the same fields. */
-type Read = (path: string, fields: Message, budget: CallBudget) => Promise<ReadAnswer>;
+/** Reads these fields of a document of discovery. One path is always read for the same fields. `lacks`: what is wanted was not in the answer, which then counts no longer than an absence. */
+type Read = (path: string, fields: Message, budget: CallBudget, found?: { readonly lacks: boolean }) => Promise<ReadAnswer>;
 
 const groupPath = (group: string): string => `/apis/${encodeURIComponent(group)}`;
 
@@ -104,7 +107,9 @@ const searched = async (
   budget: CallBudget,
 ): Promise<Found<KindPath>> => {
   for (const base of bases) {
-    const resources = await read(base, API_RESOURCES, budget);
+    const known = await read(base, API_RESOURCES, budget);
+    const lacks = known.kind === "read" && pluralOf(known.body, kind) === undefined;
+    const resources = lacks ? await read(base, API_RESOURCES, budget, { lacks }) : known;
     const plural = resources.kind === "read" ? pluralOf(resources.body, kind) : undefined;
     if (plural !== undefined) return { kind: "found", value: { base, plural, resource: group === "" ? plural : `${plural}.${group}` } };
     // Fails to an unknown kind: a version that could not be read may have it, so that "no such kind" is not proven.

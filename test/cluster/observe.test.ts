@@ -181,6 +181,35 @@ describe("observe()", () => {
     ]);
   });
 
+  it("finds a kind that a known group gets later: within a minute of its absence, and at once after the cluster says that it came", async () => {
+    let nowMs = Date.now();
+    let newestKindMs = 0;
+    client.close();
+    client = clientTo(server, { clock: () => nowMs, newestKindMs: () => newestKindMs });
+    const served = (...kinds: readonly string[]): void => {
+      server.documents.set("/apis/example.com/v1", { resources: kinds.map((kind) => ({ name: `${kind.toLowerCase()}s`, kind })) });
+      for (const kind of kinds) server.collections.set(`/apis/example.com/v1/${kind.toLowerCase()}s`, [workload("shop", "web", 5)]);
+    };
+    const scaleOf = async (kind: string): Promise<string> => {
+      const web = watch("shop", "web", { metrics: [], target: { apiVersion: "example.com/v1", kind, name: "web" } });
+      return seen(await client.observe([web], WHOLE), web).observation.scale.kind;
+    };
+    server.documents.set("/apis/example.com", { preferredVersion: { version: "v1" }, versions: [{ version: "v1" }] });
+    served("Rollout");
+    expect([await scaleOf("Rollout"), await scaleOf("Canary")]).toEqual(["read", "failed"]);
+    served("Rollout", "Canary");
+    nowMs += 59_000;
+    expect(await scaleOf("Canary")).toBe("failed");
+    nowMs += 1_000;
+    expect(await scaleOf("Canary")).toBe("read");
+    expect(await scaleOf("Batch")).toBe("failed");
+    served("Rollout", "Canary", "Batch");
+    nowMs += 1;
+    newestKindMs = nowMs;
+    expect(await scaleOf("Batch")).toBe("read");
+    expect(server.paths().filter((path) => path === "GET /apis/example.com/v1")).toHaveLength(3);
+  });
+
   it.each([
     [
       "a group that is not served",

@@ -60,6 +60,9 @@ spec:
   metrics: [{ type: Resource, resource: { name: cpu, target: { type: Utilization, averageUtilization: 60 } } }]
 `;
 
+/** Other recorded loads have drop-outs, in which an autoscaler is failing. */
+const WITHOUT_GAPS = ", annotations: { tidemark.dev/simulated-trace: azurefn-squarewave-1m }";
+
 describe("a simulated cluster", () => {
   it("has the kind that a manifest targets, and its autoscaler scales it", { timeout: 60_000 }, async () => {
     const folder = newFolder();
@@ -92,6 +95,27 @@ describe("a simulated cluster", () => {
     expect(await start("--data", data, "--for", "1m", "--speed", "100000")).toContain("Resumed");
     const after = await standing(data);
     expect([wrong(after), replicas]).toEqual([[], expect.any(Number)]);
+  });
+
+  it("scales kinds that came during a run from the next sync on, and goes on with the same manifests", { timeout: 120_000 }, async () => {
+    const folder = newFolder();
+    const data = join(folder, "data");
+    begin(data, "--speed", "600");
+    await expect.poll(async () => (await standing(data))["daily"]?.state, { timeout: 30_000 }).toBe("active");
+    // The first brings its group, the second another kind of the same group. Both were asked for before they were made.
+    for (const [name, kind] of [
+      ["first", "Rollout"],
+      ["second", "Canary"],
+    ] as const) {
+      const file = join(folder, `${name}.yaml`);
+      writeFileSync(file, hpa(name, `apiVersion: argoproj.io/v1alpha1, kind: ${kind}, name: ${name}`, WITHOUT_GAPS));
+      expect(await inside(["apply", "-f", file, "--data", data])).toMatchObject({ code: 0, err: "" });
+      await expect.poll(async () => (await standing(data))[name]?.state, { timeout: 15_000 }).toMatch(/^(active|limited|held)$/);
+    }
+    for (const each of undo.splice(1)) await each();
+    const files = ["first", "second"].flatMap((name) => ["--manifest", join(folder, `${name}.yaml`)]);
+    expect(await start(...files, "--data", data, "--for", "1m", "--speed", "100000")).toContain("Resumed");
+    expect(wrong(await standing(data))).toEqual([]);
   });
 
   it("leaves nothing failing of the examples, applied during a run", { timeout: 120_000 }, async () => {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
-import { deploymentSchema } from "../folder/identity.ts";
-import { type JsonLines, openJsonLines } from "../folder/json-lines.ts";
+import { type Deployment, deploymentSchema } from "../folder/identity.ts";
+import { type JsonLines, type LineFormat, openJsonLines, readJsonLines } from "../folder/json-lines.ts";
 import { readIfThere, writeDurably } from "../folder/whole-file.ts";
 import type { AcceptedWrite } from "./simulation.ts";
 
@@ -36,17 +36,27 @@ export interface WriteJournal {
 /** Opens the journal, or begins it with `fresh` where there is none. Throws TidemarkError "local.journal-broken". */
 export const openWriteJournal = (path: string, fresh: RunHeader): WriteJournal => {
   if (readIfThere(path) === undefined) writeDurably(path, `${JSON.stringify(fresh)}\n`);
-  const fault = faultOf(path);
-  const file = openJsonLines(path, { read: (value, number) => (number === 1 ? RunHeader.parse(value) : Entry.parse(value)), fault });
+  const file = openJsonLines(path, formatOf(path));
   const [header, ...writes] = file.lines;
   if (header === undefined || !isHeader(header)) {
     file.close();
-    throw fault(1);
+    throw faultOf(path)(1);
   }
   return { header, writes: writes.filter(isWrite), ...appendingTo(file) };
 };
 
 const Entry = z.union([Write, Made]);
+
+const formatOf = (path: string): LineFormat<RunHeader | Entry> => ({
+  read: (value, number) => (number === 1 ? RunHeader.parse(value) : Entry.parse(value)),
+  fault: faultOf(path),
+});
+
+/** The workloads that were made during earlier starts, the newest first. Changes nothing. Throws TidemarkError "local.journal-broken". */
+export const madeEarlier = (path: string): readonly Deployment[] =>
+  readJsonLines(path, formatOf(path))
+    .flatMap((line) => ("made" in line ? [line.made] : []))
+    .toReversed();
 
 const isHeader = (line: RunHeader | Entry): line is RunHeader => "format" in line;
 const isWrite = (line: RunHeader | Entry): line is Entry => !isHeader(line);

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { SHIPPED_TRACES } from "../traces/read-trace.ts";
+import { SHIPPED_TRACES } from "../traces/trace.ts";
 import type { FolderLayout } from "./layout.ts";
 import { readJsonIfThere, writeWhole } from "./whole-file.ts";
 

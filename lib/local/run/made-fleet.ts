@@ -5,8 +5,8 @@ import { MAX_MANIFESTS } from "../../manifest/budget.ts";
 import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
 import type { MadeFleet } from "../folder/identity.ts";
 import { fleetNames } from "../folder/layout.ts";
-import { readShippedTrace, SHIPPED_TRACES } from "../traces/read-trace.ts";
-import { ordinaryHigh, spanMs, type Trace } from "../traces/trace.ts";
+import { readShippedTrace } from "../traces/read-trace.ts";
+import { ordinaryHigh, SHIPPED_TRACES, spanMs, type Trace } from "../traces/trace.ts";
 
 interface MadeWorkload {
   readonly namespace: string;

@@ -15,7 +15,7 @@ import { isWorkloadName, MAX_REPLICAS, WORKLOAD_KINDS } from "../cluster/definit
 import { isOwnGroup } from "../cluster/discovery.ts";
 import { DEMAND_METRIC } from "../cluster/metrics-objects.ts";
 import type { Deployment } from "../folder/identity.ts";
-import { SHIPPED_TRACES, type ShippedTrace } from "../traces/read-trace.ts";
+import { SHIPPED_TRACES, type ShippedTrace } from "../traces/trace.ts";
 import { SCALED_OBJECT_KIND } from "../cluster/objects/custom-objects.ts";
 import { hpaOfScaledObject } from "./keda-stand-in.ts";
 import type { Beside, RunOptions } from "./options.ts";

@@ -104,6 +104,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     connections: worlds.map(({ connection }) => connection),
     reporter: counter.hear(log.reporter),
     ...(recorded && { queuesUrl: recorded.url }),
+    newestKindMs: () => Math.max(...worlds.map(({ newestMadeMs }) => newestMadeMs?.() ?? 0)),
   });
   closer.add(stack.close);
 

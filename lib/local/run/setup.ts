@@ -1,11 +1,12 @@
-import { basename, extname, resolve } from "node:path";
+import { basename, extname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
 import { instantText } from "../../report/instant-text.ts";
 import { type Deployment, type FolderIdentity, type MadeFleet, type RealIdentity, readIdentity, type SimulatedIdentity } from "../folder/identity.ts";
-import { DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
+import { madeEarlier } from "../cluster/write-journal.ts";
+import { CLUSTER_WRITES, DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
 import { newFolderBeside } from "../folder/refused-folder.ts";
 import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
 import { AUTOSCALERS_EACH, labelOf, START_WORDS, shellWord } from "./names.ts";
@@ -144,7 +145,7 @@ interface RequestedRun {
 
 /** Throws `local.folder-differs`, with the command to run instead, when the folder belongs to a run with other options. */
 const refuseOther = (layout: FolderLayout, identity: FolderIdentity, requested: RequestedRun): void => {
-  const differs = difference(identity, requested);
+  const differs = difference(layout, identity, requested);
   if (differs === undefined) return;
   const command = [START_WORDS, ...requested.args.map(shellWord), "--data", shellWord(newFolderBeside(layout.dir))].join(" ");
   throw new TidemarkError("local.folder-differs", `Cannot continue in "${layout.dir}": ${differs}; for a run of its own: ${command}`, {
@@ -154,9 +155,10 @@ const refuseOther = (layout: FolderLayout, identity: FolderIdentity, requested: 
 
 const WHAT = { simulated: "a simulated cluster", kubeconfig: "a real cluster" } as const;
 
-const difference = (identity: FolderIdentity, requested: RequestedRun): string | undefined => {
+const difference = (layout: FolderLayout, identity: FolderIdentity, requested: RequestedRun): string | undefined => {
   if (identity.kind !== requested.kind) return `it belongs to ${WHAT[identity.kind]}, not to ${WHAT[requested.kind]}`;
-  return identity.kind === "simulated" ? otherSimulation(identity, requested) : otherCluster(identity, requested);
+  if (identity.kind !== "simulated") return otherCluster(identity, requested);
+  return otherSimulation(identity, requested) ?? otherTargets(layout, identity, requested);
 };
 
 /** Autoscalers of one cluster are never written to another because its kubeconfig has changed. Folders of earlier versions do not say which they are of. */
@@ -167,19 +169,24 @@ const otherCluster = (identity: RealIdentity, { kubeconfig, context }: Requested
 };
 
 const otherSimulation = (identity: SimulatedIdentity, asked: RequestedRun): string | undefined => {
-  const { seed, begin, trace, targets, fleet } = asked;
+  const { seed, begin, trace, fleet } = asked;
   if (fleet && !isDeepStrictEqual(fleet, identity.fleet)) return `it simulates ${fleetText(identity.fleet)}, not ${fleetText(fleet)}`;
   if (begin !== undefined && begin !== identity.startMs) return `it began at ${instantText(identity.startMs)}, not at ${instantText(begin)}`;
   if (seed !== undefined && seed !== identity.seed) return `its seed is ${identity.seed}, not ${seed}`;
   const { metricTraces } = asked;
   if (metricTraces && !isDeepStrictEqual(metricTraces, identity.metricTraces)) return "its metrics play other loads";
   if (trace !== undefined && trace !== identity.trace) return `it plays ${identity.trace ?? "the recorded workloads of the demonstration"}`;
-  return (
-    otherBeside(identity, asked) ??
-    otherPods(identity, asked) ??
-    targets.map((target) => otherTarget(identity, target)).find((differs) => differs !== undefined)
-  );
+  return otherBeside(identity, asked) ?? otherPods(identity, asked);
 };
+
+/** The cluster has the workloads of its first start, and those that were made during a run because an autoscaler scales them. */
+const otherTargets = (layout: FolderLayout, { deployments }: SimulatedIdentity, { targets }: RequestedRun): string | undefined => {
+  const isKnown = (target: Deployment): boolean => deployments.some((deployment) => isSameTarget(deployment, target));
+  const made = targets.every(isKnown) ? [] : madeEarlier(join(layout.cluster, CLUSTER_WRITES));
+  return targets.map((target) => otherTarget([...deployments, ...made], target)).find((differs) => differs !== undefined);
+};
+
+const isSameTarget = (one: Deployment, other: Deployment): boolean => one.namespace === other.namespace && one.name === other.name;
 
 const fleetText = (fleet: MadeFleet | undefined): string =>
   fleet ? `${fleet.autoscalers} autoscalers in ${fleet.clusters} clusters` : "the workloads of its manifests";
@@ -195,9 +202,10 @@ const otherPods = (known: SimulatedIdentity, { capacity, podStartMs }: Requested
   return `its pods start within ${known.podStartMs === undefined ? "20 to 40 s" : `${known.podStartMs / 1_000} s`}`;
 };
 
-const otherTarget = ({ deployments }: SimulatedIdentity, { namespace, name, trace, replicas }: Deployment): string | undefined => {
-  const known = deployments.find((deployment) => deployment.namespace === namespace && deployment.name === name);
-  if (!known) return `its cluster has no Deployment "${namespace}/${name}"`;
+const otherTarget = (deployments: readonly Deployment[], target: Deployment): string | undefined => {
+  const { namespace, name, kind = "Deployment", trace, replicas } = target;
+  const known = deployments.find((deployment) => isSameTarget(deployment, target));
+  if (!known) return `its cluster has no ${kind} "${namespace}/${name}"`;
   if (trace !== undefined && trace !== known.trace) return `"${namespace}/${name}" plays ${known.trace ?? "another load"} there, not ${trace}`;
   if (replicas === undefined || replicas === known.replicas) return undefined;
   return `"${namespace}/${name}" began with ${known.replicas ?? "another number of"} pods there, not with ${replicas}`;

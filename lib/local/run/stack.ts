@@ -40,6 +40,8 @@ export interface StackOptions {
   readonly reporter: Reporter;
   /** Where the recorded queues are. */
   readonly queuesUrl?: string;
+  /** When a simulated cluster last got a workload, which may be of a new kind. In real time, as `Date.now` has it. */
+  readonly newestKindMs?: () => number;
 }
 
 /** The two functions as they run on AWS, with clients of the local tables and queue. */
@@ -51,7 +53,17 @@ export interface Stack {
   readonly close: () => Promise<void>;
 }
 
-export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, queues, connections, reporter, queuesUrl }: StackOptions): Stack => {
+export const startStack = ({
+  clock,
+  comparesClock,
+  syncClient,
+  scheduleClient,
+  queues,
+  connections,
+  reporter,
+  queuesUrl,
+  newestKindMs,
+}: StackOptions): Stack => {
   const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
   // Tokens and connections age in real time, as a run on a real cluster has it.
   const wallClock = comparesClock ? clock : Date.now;
@@ -62,7 +74,8 @@ export const startStack = ({ clock, comparesClock, syncClient, scheduleClient, q
     : {};
   const tables = { ...localTables(syncClient, clock), ...compared };
   const notice = (message: string): void => reporter.line(noticeLine(message));
-  const clients = clusterClients({ clock: wallClock, trusted: trustedOf(connections), notice, onDated: serverClock.onAnswer }, openStored(tables));
+  const options = { clock: wallClock, trusted: trustedOf(connections), notice, onDated: serverClock.onAnswer, ...(newestKindMs && { newestKindMs }) };
+  const clients = clusterClients(options, openStored(tables));
   const connect: SyncPorts["connect"] = async (cluster) => (newest = await clients.clientFor(cluster));
   const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
   const ports = {

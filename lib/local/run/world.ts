@@ -7,8 +7,8 @@ import { type Define, type Making, startSimulatedCluster } from "../cluster/simu
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import { type FolderLayout, fleetNames } from "../folder/layout.ts";
 import type { QueueOf } from "../sources/queue-server.ts";
-import { readShippedTrace, readTrace, type ShippedTrace } from "../traces/read-trace.ts";
-import { ordinaryHigh, type Trace } from "../traces/trace.ts";
+import { readShippedTrace, readTrace } from "../traces/read-trace.ts";
+import { ordinaryHigh, type ShippedTrace, type Trace } from "../traces/trace.ts";
 import type { Closing } from "./closing.ts";
 import { madeDefinitions } from "./made-fleet.ts";
 import { labelOf } from "./names.ts";
@@ -29,6 +29,8 @@ export interface World {
   readonly putObject?: PutObject;
   /** Makes a workload of a simulated cluster, or the metrics that it lacks. Absent where the run makes the whole cluster. */
   readonly make?: (deployment: Deployment) => Promise<Making>;
+  /** When that last happened, in real time; 0 where it did not. */
+  readonly newestMadeMs?: () => number;
   readonly close: () => Promise<void>;
 }
 
@@ -105,8 +107,21 @@ const simulatedWorld = async (
     queueOf: cluster.queue,
     call: cluster.call,
     putObject: cluster.putObject,
-    ...(define && { make: cluster.make }),
+    ...(define && made(cluster.make)),
     close: cluster.close,
+  };
+};
+
+/** Notes when a workload was made, after it is served. */
+const made = (make: NonNullable<World["make"]>): Pick<World, "make" | "newestMadeMs"> => {
+  let newestMs = 0;
+  return {
+    make: async (deployment) => {
+      const making = await make(deployment);
+      if (making !== "there") newestMs = Date.now();
+      return making;
+    },
+    newestMadeMs: () => newestMs,
   };
 };
 

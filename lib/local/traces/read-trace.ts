@@ -8,7 +8,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { readInstant } from "../../model/time-text.ts";
 import { reasonOf } from "../folder/failure-text.ts";
 import { isSystemError } from "../folder/whole-file.ts";
-import type { Trace, TracePoint } from "./trace.ts";
+import type { ShippedTrace, Trace, TracePoint } from "./trace.ts";
 
 /** Two years of minutes; more is a mistake, and would not stay small in memory. */
 const MAX_POINTS = 1_100_000;
@@ -161,18 +161,6 @@ const usualStepMs = (points: readonly TracePoint[]): number => {
   const [usual] = [...counts].sort(([a, often], [b, seldom]) => seldom - often || a - b);
   return usual?.[0] ?? DEFAULT_STEP_MS;
 };
-
-/** The recorded workloads of Tidemark. NOTICE in this folder names their authors and licences. */
-export const SHIPPED_TRACES = [
-  "azurefn-diurnal-1m",
-  "azurefn-ramps-zero-1m",
-  "azurefn-squarewave-1m",
-  "azurefn-steps-1m",
-  "nab-ec2-cpu-noisy-5m",
-  "nasa-http-launch-week-1m",
-] as const;
-
-export type ShippedTrace = (typeof SHIPPED_TRACES)[number];
 
 export const shippedTracePath = (name: ShippedTrace): string => fileURLToPath(new URL(`./${name}.csv`, import.meta.url));
 

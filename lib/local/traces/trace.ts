@@ -13,6 +13,18 @@ export interface TracePoint {
   readonly value: number;
 }
 
+/** The recorded workloads of Tidemark. NOTICE in this folder names their authors and licences. */
+export const SHIPPED_TRACES = [
+  "azurefn-diurnal-1m",
+  "azurefn-ramps-zero-1m",
+  "azurefn-squarewave-1m",
+  "azurefn-steps-1m",
+  "nab-ec2-cpu-noisy-5m",
+  "nasa-http-launch-week-1m",
+] as const;
+
+export type ShippedTrace = (typeof SHIPPED_TRACES)[number];
+
 const HIGH_QUANTILE = 0.95;
 
 /** The value that the trace exceeds in one sample of twenty; of a trace that is nearly all zeros its highest. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readShippedTrace, SHIPPED_TRACES } from "../../../lib/local/traces/read-trace.ts";
+import { readShippedTrace } from "../../../lib/local/traces/read-trace.ts";
+import { SHIPPED_TRACES } from "../../../lib/local/traces/trace.ts";
 import { amountText } from "../../../lib/local/view/summary.ts";
 
 describe("amountText()", () => {

@@ -2,7 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readShippedTrace, readTrace, SHIPPED_TRACES, shippedTracePath } from "../../../lib/local/traces/read-trace.ts";
+import { readShippedTrace, readTrace, shippedTracePath } from "../../../lib/local/traces/read-trace.ts";
+import { SHIPPED_TRACES } from "../../../lib/local/traces/trace.ts";
 import { spanMs } from "../../../lib/local/traces/trace.ts";
 import { TidemarkError } from "../../../lib/model/errors.ts";
 
