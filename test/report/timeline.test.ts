@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { line } from "../../lib/report/printed.ts";
 import { timelineLines } from "../../lib/report/timeline/drawing.ts";
 import { timelineSvg } from "../../lib/report/timeline/svg.ts";
-import { cellsOf, outsideMarks, type Timeline, type TimelinePoint, ticksOf } from "../../lib/report/timeline/timeline.ts";
+import { cellsOf, outsideMarks, type Timeline, type TimelineMark, type TimelinePoint, ticksOf } from "../../lib/report/timeline/timeline.ts";
 import { NOON } from "../noon.ts";
 
 const MINUTE = 60_000;
@@ -114,9 +114,29 @@ describe("what nobody told", () => {
 describe("a timeline as a picture", () => {
   it("is one SVG without script or link, and escapes foreign words", () => {
     const svg = timelineSvg('shop/<script>&"web"', timeline, clock);
-    expect(svg).toMatch(/^<svg [^>]*viewBox="0 0 960 450"[\s\S]*<\/svg>\n$/);
+    expect(svg).toMatch(/^<svg [^>]*viewBox="0 0 960 466"[\s\S]*<\/svg>\n$/);
     expect(svg).not.toMatch(/<script|href|NaN|undefined/);
     expect(svg).toContain("shop/&lt;script&gt;&amp;&quot;web&quot;");
     expect(svg).toContain("stabilization");
+  });
+
+  it("counts marks that would cover each other, each kind in a line of its own, and says what they mean", () => {
+    const at = (minute: number, kind: TimelineMark["kind"]): TimelineMark => ({ atMs: NOON + minute * MINUTE, kind });
+    const crowded = [at(40, "up"), at(40.5, "up"), at(41, "down"), at(41, "up"), at(60, "edit")];
+    const svg = timelineSvg("web", { ...timeline, marks: crowded }, clock);
+    const drawn = [...svg.matchAll(/<text x="([\d.]+)" y="(\d+)" font-size="10">([^<]*)<\/text>/g)].map(([, x, y, words]) => [
+      Number(x),
+      Number(y),
+      words,
+    ]);
+    expect(drawn).toEqual([
+      [349.3, 386, "▲3"],
+      [349.3, 397, "▼"],
+      [496, 386, "E"],
+    ]);
+    expect(svg).toContain("E an edit by a person;  ▲ scaled up;  ▼ scaled down;  a number: so many of them");
+    const lonely = timelineSvg("web", { ...timeline, marks: Array.from({ length: 200 }, (_, minute) => at(minute / 2, "down")) }, clock);
+    const places = [...lonely.matchAll(/<text x="([\d.]+)" y="386"/g)].map(([, x]) => Number(x));
+    expect(places.slice(1).every((x, index) => x - (places[index] ?? 0) >= 23.9)).toBe(true);
   });
 });

@@ -111,8 +111,12 @@ const podBars = (cells: readonly Cell[], rows: number): readonly string[] => {
 
 /** Room for the top of a scale behind its chart: " to 999M". */
 const SCALE_COLUMNS = 8;
-const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
-const scaleText = (top: number): string => cutTo(`to ${COMPACT.format(top)}`, SCALE_COLUMNS - 1);
+let compact: Intl.NumberFormat | undefined;
+const scaleText = (top: number): string => {
+  // It takes milliseconds to make, and most drawings have no small scale.
+  compact ??= new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+  return cutTo(`to ${compact.format(top)}`, SCALE_COLUMNS - 1);
+};
 /** In characters, as a terminal counts them. */
 const lengthOf = (words: string): number => [...words].length;
 const cutTo = (words: string, columns: number): string => (lengthOf(words) <= columns ? words : `${[...words].slice(0, columns - 1).join("")}…`);

@@ -1,6 +1,6 @@
 import { printable } from "../../model/foreign-text.ts";
 import { LANES } from "../reasons/lanes.ts";
-import { type Cell, cellsOf, MARKS, runsOf, type Timeline, ticksOf } from "./timeline.ts";
+import { type Cell, cellsOf, type MarkKind, MARKS, runsOf, type Timeline, ticksOf } from "./timeline.ts";
 
 const WIDTH = 960;
 const LEFT = 60;
@@ -12,8 +12,12 @@ const PODS = { top: 190, height: 150 };
 const LANE_TOP = 356;
 const LANE_HEIGHT = 12;
 const MARKS_Y = 386;
+/** Marks nearer than this are one group: "▲12" has room in it. */
+const MARK_WIDTH = 24;
+const MARK_HEIGHT = 11;
 const AXIS_Y = 396;
 const HEIGHT = 450;
+const LEGEND_HEIGHT = 16;
 const TICKS = 8;
 
 const COLOURS: Readonly<Record<string, string>> = {
@@ -44,14 +48,19 @@ const yOf = (value: number, most: number, { top, height }: Box): number =>
 /** The same drawing as in the terminal, as a picture of its own: no style sheet, no script, nothing loaded. `clock` gives the text of an instant. */
 export const timelineSvg = (title: string, timeline: Timeline, clock: (ms: number) => string): string => {
   const cells = cellsOf(timeline, COLUMNS);
+  const groups = markGroups(timeline);
+  // Room for the kinds of a group, one below the other, and for the legend of the marks.
+  const lower = MARK_HEIGHT * Math.max(0, ...groups.map(({ counts }) => counts.size - 1));
+  const height = HEIGHT + lower + (groups.length > 0 ? LEGEND_HEIGHT : 0);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12" fill="#333" role="img" aria-label="${escaped(title)}">`,
-    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="#333" role="img" aria-label="${escaped(title)}">`,
+    `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
     label(LEFT, 24, title, ' font-size="15" font-weight="bold"'),
     ...loadChart(cells, timeline.loadName),
     ...podChart(cells),
-    ...lanes(cells),
-    ...axis(timeline, clock),
+    ...lanes(cells, HEIGHT + lower),
+    ...marks(groups, HEIGHT + lower),
+    ...axis(timeline, clock, AXIS_Y + lower),
     "</svg>",
     "",
   ].join("\n");
@@ -108,30 +117,63 @@ const podChart = (cells: readonly Cell[]): readonly string[] => {
   ];
 };
 
-const lanes = (cells: readonly Cell[]): readonly string[] => {
+interface MarkGroup {
+  readonly x: number;
+  /** In order of weight. */
+  readonly counts: ReadonlyMap<MarkKind, number>;
+}
+
+/** Marks that would cover each other: of a kind their number, at the place of the first one. */
+const markGroups = ({ sinceMs, untilMs, marks: all }: Timeline): readonly MarkGroup[] => {
+  const groups: { readonly x: number; readonly kinds: MarkKind[] }[] = [];
+  for (const { atMs, kind } of all.toSorted((one, other) => one.atMs - other.atMs)) {
+    const x = xAt(atMs, { sinceMs, untilMs });
+    const last = groups.at(-1);
+    if (last && x - last.x < MARK_WIDTH) last.kinds.push(kind);
+    else groups.push({ x, kinds: [kind] });
+  }
+  return groups.map(({ x, kinds }) => {
+    const numbers = MARKS.map(({ kind }) => [kind, kinds.filter((one) => one === kind).length] as const);
+    return { x, counts: new Map(numbers.filter(([, number]) => number > 0)) };
+  });
+};
+
+/** Left at its instant, so that a number behind a mark moves no mark. */
+const marks = (groups: readonly MarkGroup[], bottom: number): readonly string[] => {
+  const markOf = (kind: MarkKind): string => MARKS.find((one) => one.kind === kind)?.mark ?? "";
+  const drawn = groups.flatMap(({ x, counts }) =>
+    [...counts].map(([kind, number], row) =>
+      label(Number((x - 4).toFixed(1)), MARKS_Y + row * MARK_HEIGHT, `${markOf(kind)}${number > 1 ? number : ""}`, ' font-size="10"'),
+    ),
+  );
+  const seen = MARKS.filter(({ kind }) => groups.some(({ counts }) => counts.has(kind)));
+  const counted = groups.some(({ counts }) => [...counts.values()].some((number) => number > 1));
+  const words = [...seen.map(({ mark, words: meaning }) => `${mark} ${meaning}`), ...(counted ? ["a number: so many of them"] : [])];
+  return words.length === 0 ? [] : [...drawn, label(LEFT, bottom + 3, words.join(";  "), ' font-size="11"')];
+};
+
+const lanes = (cells: readonly Cell[], bottom: number): readonly string[] => {
   const bars = runsOf(cells.map(({ held }) => held)).flatMap(({ value, from, to }) =>
     value
       ? [`<rect x="${xOf(from)}" y="${LANE_TOP}" width="${((to - from) * STEP).toFixed(1)}" height="${LANE_HEIGHT}" fill="${COLOURS[value]}"/>`]
       : [],
   );
-  const marks = cells.flatMap(({ mark }, column) => {
-    const known = MARKS.find(({ kind }) => kind === mark);
-    return known ? [label(xOf(column), MARKS_Y, known.mark, ' font-size="10" text-anchor="middle"')] : [];
-  });
   const seen = LANES.filter(({ lane }) => cells.some(({ held }) => held === lane));
   const width = (WIDTH - LEFT - RIGHT) / Math.max(1, seen.length);
   const legend = seen.flatMap(({ lane, words }, at) => [
-    `<rect x="${LEFT + at * width}" y="${HEIGHT - 22}" width="10" height="10" fill="${COLOURS[lane]}"/>`,
-    label(LEFT + at * width + 14, HEIGHT - 13, words, ' font-size="11"'),
+    `<rect x="${LEFT + at * width}" y="${bottom - 22}" width="10" height="10" fill="${COLOURS[lane]}"/>`,
+    label(LEFT + at * width + 14, bottom - 13, words, ' font-size="11"'),
   ]);
-  return [label(LEFT - 6, LANE_TOP + 10, "held by", ' text-anchor="end"'), ...bars, ...marks, ...legend];
+  return [label(LEFT - 6, LANE_TOP + 10, "held by", ' text-anchor="end"'), ...bars, ...legend];
 };
 
-const axis = (timeline: Timeline, clock: (ms: number) => string): readonly string[] => {
-  const { sinceMs, untilMs } = timeline;
+const xAt = (ms: number, { sinceMs, untilMs }: Pick<Timeline, "sinceMs" | "untilMs">): number =>
+  Number((LEFT + ((ms - sinceMs) / Math.max(1, untilMs - sinceMs)) * (WIDTH - LEFT - RIGHT)).toFixed(1));
+
+const axis = (timeline: Timeline, clock: (ms: number) => string, y: number): readonly string[] => {
   const ticks = ticksOf(timeline, TICKS).map((ms) => {
-    const x = Number((LEFT + ((ms - sinceMs) / Math.max(1, untilMs - sinceMs)) * (WIDTH - LEFT - RIGHT)).toFixed(1));
-    return `<path d="M${x} ${AXIS_Y}v5" stroke="#333"/>${label(x, AXIS_Y + 18, clock(ms), ' text-anchor="middle"')}`;
+    const x = xAt(ms, timeline);
+    return `<path d="M${x} ${y}v5" stroke="#333"/>${label(x, y + 18, clock(ms), ' text-anchor="middle"')}`;
   });
-  return [`<path d="M${LEFT} ${AXIS_Y}H${WIDTH - RIGHT}" stroke="#333"/>`, ...ticks];
+  return [`<path d="M${LEFT} ${y}H${WIDTH - RIGHT}" stroke="#333"/>`, ...ticks];
 };
