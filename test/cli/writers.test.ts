@@ -31,9 +31,11 @@ afterAll(async () => {
 type Line = Omit<AuditedWrite, "atMs"> & { readonly minutesAgo: number };
 const event = ({ minutesAgo, ...line }: Line): string => auditLine({ ...line, atMs: NOON - minutesAgo * MINUTE_MS });
 
-const run = (events: readonly Line[], ...more: readonly string[]) => {
+const run = (events: readonly Line[], ...more: readonly string[]) => runOn(`${events.map(event).join("\n")}\n`, ...more);
+
+const runOn = (text: string, ...more: readonly string[]) => {
   const file = join(dir, "audit.log");
-  writeFileSync(file, `${events.map(event).join("\n")}\n`);
+  writeFileSync(file, text);
   const open = async () => ({
     service: openService(world.context),
     place: "a test",
@@ -76,6 +78,15 @@ describe("tidemark writers", () => {
   it("counts neither dry runs nor refusals", async () => {
     const { code, out } = await run([...MOVED, { minutesAgo: 5, by: HPA, code: 409 }, { minutesAgo: 4, by: HPA, query: "dryRun=All" }], "-o", "json");
     expect([code, JSON.parse(out).workloads[0].writes, JSON.parse(out).secondWriters]).toEqual([0, 4, 0]);
+  });
+
+  it("leaves out a last line that the API server is still writing, and refuses every other line that is no JSON", async () => {
+    const half = '{"kind":"Event","apiVer';
+    const unfinished = await runOn(`${MOVED.map(event).join("\n")}\n${half}`);
+    expect(unfinished).toMatchObject({ code: 0, err: expect.stringMatching(/note: the last line of ".*" is not whole yet, and was left out$/m) });
+    expect(unfinished.out).toContain("1 workload, 4 writes");
+    for (const text of [`${half}\n`, `${half}\n${MOVED.map(event).join("\n")}\n`])
+      expect(await runOn(text)).toMatchObject({ code: 1, err: expect.stringMatching(/^error: Cannot read audit log ".*", line 1: it is no JSON/m) });
   });
 
   it("refuses a log without any write of a count, because it proves nothing", async () => {

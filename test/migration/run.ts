@@ -200,7 +200,16 @@ try {
   );
   const missing = writers.switched - said > kills ? [`${writers.switched - said} deletions were not printed, and ${kills} calls were killed`] : [];
   const unfinished = writers.switched < count ? [`${count - writers.switched} of ${count} were not taken over`] : [];
-  const faults = [...writers.faults, ...missing];
+  // What a person shows who must approve the migration: the command reads the same log.
+  const evidence = await tidemark(["writers", "--audit-log", plane.auditLog, "--cluster", CLUSTER, "--data", data]);
+  const verdict = evidence.out.trim().split("\n").at(-1) ?? "";
+  print(`tidemark writers: ${verdict}`);
+  const found = Number(/^\d+ workloads?, (\d+) writes? /.exec(verdict)?.[1] ?? 0);
+  const refused = [
+    ...(evidence.code === 0 ? [] : [`tidemark writers ended with ${evidence.code}: ${evidence.err.trim()}`]),
+    ...(found >= writers.before + writers.after ? [] : [`tidemark writers found ${found} writes of ${writers.before + writers.after}`]),
+  ];
+  const faults = [...writers.faults, ...missing, ...refused];
   for (const fault of [...faults, ...unfinished]) print(`WRONG  ${fault}`);
   print(faults.length === 0 ? "one writer of each count at any time, and no gap" : `${faults.length} faults`);
   process.exitCode = faults.length === 0 && unfinished.length === 0 ? 0 : 1;

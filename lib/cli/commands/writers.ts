@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import * as z from "zod";
 import { isOfTidemark } from "../../cluster/read/scale.ts";
@@ -46,7 +47,7 @@ interface Workload {
 export const writers = async ({ service }: Session, printer: Printer, { auditLog, cluster, namespace, output }: WritersOptions): Promise<void> => {
   const turns = new Map<string, Turn[]>();
   const span = { firstMs: Number.POSITIVE_INFINITY, lastMs: Number.NEGATIVE_INFINITY };
-  for (const file of auditLog) await readLog(file, { turns, span, namespace });
+  for (const file of auditLog) await readLog(file, { turns, span, namespace }, printer);
   if (turns.size === 0)
     throw new TidemarkError(
       "cli.audit",
@@ -138,27 +139,51 @@ interface Reading {
   readonly namespace: string | undefined;
 }
 
-const readLog = async (file: string, { turns, span, namespace }: Reading): Promise<void> => {
+/** The API server may be in the middle of a line, so a last line that is not whole is left out, and a note says so. */
+const readLog = async (file: string, { turns, span, namespace }: Reading, printer: Printer): Promise<void> => {
   let number = 0;
+  let broken: TidemarkError | undefined;
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (broken) throw broken;
     number += 1;
-    const write = line.trim() === "" ? undefined : writeIn(parsed(line, file, number));
+    const event = line.trim() === "" ? undefined : parsed(line);
+    if (event === NO_JSON) broken = noJson(file, number);
+    const write = writeIn(event);
     if (!write || (namespace !== undefined && !write.workload.startsWith(`${namespace}/`))) continue;
     span.firstMs = Math.min(span.firstMs, write.atMs);
     span.lastMs = Math.max(span.lastMs, write.atMs);
     note(turns, write);
   }
+  if (broken && (await endsWithLine(file))) throw broken;
+  if (broken) printer.note(`the last line of "${file}" is not whole yet, and was left out`);
 };
 
-const parsed = (line: string, file: string, number: number): unknown => {
+const NO_JSON = Symbol("no JSON");
+
+const parsed = (line: string): unknown => {
   try {
     return JSON.parse(line);
   } catch {
-    throw new TidemarkError(
-      "cli.audit",
-      `Cannot read audit log "${file}", line ${number}: it is no JSON; give the log as the API server writes it, one event a line`,
-      {},
-    );
+    return NO_JSON;
+  }
+};
+
+const noJson = (file: string, number: number): TidemarkError =>
+  new TidemarkError(
+    "cli.audit",
+    `Cannot read audit log "${file}", line ${number}: it is no JSON; give the log as the API server writes it, one event a line`,
+    {},
+  );
+
+/** True where the last byte is the end of a line. */
+const endsWithLine = async (path: string): Promise<boolean> => {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const { buffer } = await file.read({ buffer: Buffer.alloc(1), position: size - 1 });
+    return buffer.toString() === "\n";
+  } finally {
+    await file.close();
   }
 };
 
