@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "./source.ts";
@@ -7,6 +7,8 @@ interface Locked {
   readonly version?: string;
   readonly resolved?: string;
   readonly link?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
@@ -39,6 +41,26 @@ describe("the lockfile", () => {
       return link === true ? `file:${resolved}` : version;
     };
     expect(direct.filter(([name, version]) => lockedAs(name) !== version)).toEqual([]);
+  });
+
+  it("has a build for macOS and for Linux on ARM64 of every native package that has one for Linux on x64", () => {
+    const builds = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) => {
+      // Of our own there are only the pinned Node and the second engine of the tests, for which docs/contributing.md says what there is elsewhere.
+      if (path === "") return [];
+      const native = Object.keys(optionalDependencies).flatMap((name) => packages[`node_modules/${name}`] ?? []);
+      return native.length === 0 ? [] : [{ path, native }];
+    });
+    const isFor = (system: string, processor: string) => (one: Locked) => one.os?.includes(system) === true && one.cpu?.includes(processor) === true;
+    const onLinux = builds.filter(({ native }) => native.some(isFor("linux", "x64")));
+    expect(onLinux.map(({ path }) => path)).toEqual(expect.arrayContaining(["node_modules/esbuild", "node_modules/typescript"]));
+    const lacking = onLinux.filter(
+      ({ native }) => ![isFor("darwin", "arm64"), isFor("darwin", "x64"), isFor("linux", "arm64")].every((is) => native.some(is)),
+    );
+    expect(lacking.map(({ path }) => path)).toEqual([]);
+    // It brings its builds itself.
+    expect(readdirSync(join(ROOT, "node_modules/classic-level/prebuilds"))).toEqual(
+      expect.arrayContaining(["darwin-x64+arm64", "linux-arm64", "linux-x64"]),
+    );
   });
 
   it("carries no address of a registry", () => {

@@ -52,6 +52,28 @@ const livingProcess = async () => {
   };
 };
 
+describe("the identity of a process where there is no /proc, as on macOS", () => {
+  const { platform, env } = process;
+  const zone = env["TZ"];
+  beforeEach(() => Object.defineProperty(process, "platform", { value: "darwin" }));
+  afterEach(() => {
+    Object.defineProperty(process, "platform", { value: platform });
+    env["TZ"] = zone;
+  });
+
+  it("is the same in every time zone, so that a run is alive for a command with --utc too, and is none of a dead process", async () => {
+    const other = await livingProcess();
+    const identities = ["Asia/Tokyo", "America/New_York", "UTC"].map((one) => {
+      env["TZ"] = one;
+      return processIdentity(other.pid);
+    });
+    expect(identities[0]).toMatch(/^[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}$/);
+    expect(new Set(identities).size).toBe(1);
+    await other.kill();
+    expect(processIdentity(other.pid)).toBeUndefined();
+  });
+});
+
 describe("holdFolder()", () => {
   it("refuses a folder that a living run has", async () => {
     const other = await livingProcess();

@@ -156,10 +156,15 @@ const fromProc = (pid: number): string | undefined => {
   }
 };
 
+/** The words of ps depend on language and time zone, in which a run and a command beside it may differ. */
+const SAME_WORDS = { LC_ALL: "C", TZ: "UTC0" } as const;
+
 const fromPs = (pid: number): string | undefined => {
   try {
-    const started = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
-    return started === "" ? undefined : started;
+    const words = ["-o", "state=", "-o", "lstart=", "-p", String(pid)];
+    const printed = execFileSync("ps", words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], env: { ...process.env, ...SAME_WORDS } });
+    const [state = "", ...started] = printed.trim().split(/\s+/);
+    return state === "" || state.startsWith("Z") ? undefined : started.join(" ");
   } catch {
     // ps ends with 1 when no process has the pid.
     return undefined;
