@@ -6,6 +6,7 @@ import { rfc3339 } from "../../lib/service/times.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
 import type { Explanation } from "../../lib/views/autoscaler.ts";
 import type { WindowsView } from "../../lib/views/windows.ts";
+import { inside } from "../cli/inside.ts";
 import { NOON } from "../noon.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld } from "./series-world.ts";
 
@@ -192,6 +193,12 @@ describe("explain() of an earlier time", () => {
     expect(explanation.beforeSeconds).toBe(Math.floor((world.nowMs - 1 - then) / 1_000));
     expect(explanation.metrics).toHaveLength(1);
     expect(explanation.windows.notStored).toBeDefined();
+    const open = async () => ({ service: world.service, place: "a test", nowMs: world.nowMs, clock: () => world.nowMs, close: async () => {} });
+    const { code, out } = await inside(["explain", "shop/hpa", "--at", "1h", "--utc"], { open });
+    expect([code, out.match(/^Shown: +(.*)$/m)?.[1]]).toEqual([0, "the nearest scale event, because no evaluation is stored any more, 19d before"]);
+    expect(out).toMatch(/^Outcome: +scale from 5 to 9$/m);
+    expect(out).toMatch(/^ {2}Not stored any more: .*$/m);
+    expect(out).not.toMatch(/holds nothing|0 added/);
     await expect(world.service.explain({ name: "hpa" }, NOON - DAY_MS)).rejects.toMatchObject({ code: "service.not-evaluated" });
   });
 });
