@@ -4,13 +4,12 @@ import { openFolder } from "../local/folder/data-folder.ts";
 import { findFolder } from "../local/folder/find-folder.ts";
 import { DEFAULT_DATA_FOLDER, folderLayout } from "../local/folder/layout.ts";
 import { TABLE_NAMES } from "../local/run/names.ts";
-import { deadLettersIn } from "../local/run/run-queues.ts";
 import type { ServiceContext } from "../service/context.ts";
-import { openService } from "../service/open.ts";
 import { insertByStatement } from "../store/history/item.ts";
 import type { DeadLetters, StatusView } from "../views/status.ts";
 import type { CommandTarget } from "./select/command-target.ts";
 import type { Session } from "./io.ts";
+import { lazyService } from "./lazy-service.ts";
 import { usage } from "./usage-error.ts";
 
 /** Opens the data folder or stack of a command. */
@@ -42,8 +41,11 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     token: randomUUID,
     // No deadline, because an export may take long. Each call has a bounded number of retries (lib/store/table/repeat.ts).
   };
-  const deadLetters = async (): Promise<DeadLetters> => ({ syncs: deadLettersIn(folderLayout(folder.dir).queue) });
-  const service = openService({
+  const deadLetters = async (): Promise<DeadLetters> => {
+    const { deadLettersIn } = await import("../local/run/run-queues.ts");
+    return { syncs: deadLettersIn(folderLayout(folder.dir).queue) };
+  };
+  const service = lazyService({
     tables,
     insert: insertByStatement(tables),
     clock: folder.clock,

@@ -4,7 +4,7 @@ import type { ListPart } from "../store/records/autoscalers.ts";
 import { getFleet, partitionOf } from "../store/records/clusters.ts";
 import { eachInGroups } from "../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../views/autoscaler.ts";
-import { storedSpec } from "./apply/manifest-inputs.ts";
+import { storedSpec } from "./stored-spec.ts";
 import type { QueryContext } from "./context.ts";
 import { clustersNamed, type LocatedAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "./find-autoscaler.ts";
 import { type PartitionData, partitionData, type AutoscalerSnapshot } from "./partitions/partition-data.ts";

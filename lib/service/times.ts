@@ -3,6 +3,9 @@ import { TidemarkError } from "../model/errors.ts";
 /** RFC 3339 in UTC with milliseconds, in every answer, so that texts sort in order of time. */
 export const rfc3339 = (ms: number): string => new Date(ms).toISOString();
 
+/** Whole seconds; 0 where the clocks of two machines differ. */
+export const secondsBetween = (thenMs: number, nowMs: number): number => Math.max(0, Math.floor((nowMs - thenMs) / 1000));
+
 /** A caller's clock may be ahead by the difference that signatures allow; such an instant means now. */
 export const CLOCKS_APART_MS = 5 * 60_000;
 

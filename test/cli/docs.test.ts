@@ -84,6 +84,9 @@ describe("docs/cli.md", () => {
     ).toEqual([]);
     const options = new Set(all.flatMap(({ command }) => command.options.map(({ long }) => long ?? "")));
     expect([...options].filter((option) => option !== "--filename" && !page.includes(option))).toEqual([]);
+    const [, starting = ""] = /^### `start`$(.*?)^## /ms.exec(page) ?? [];
+    const named = [...starting.matchAll(/`(--[\w-]+)`/g)].map(([, option]) => option);
+    expect(named.toSorted()).toEqual((all.find(({ path }) => path === "start")?.command.options ?? []).map(({ long }) => long ?? "").toSorted());
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { specOf } from "../../lib/manifest/admit.ts";
 import { isTidemarkError } from "../../lib/model/errors.ts";
-import { specCache } from "../../lib/service/apply/manifest-inputs.ts";
+import { specCache } from "../../lib/service/stored-spec.ts";
 
 const manifest = (name: string): string =>
   JSON.stringify({

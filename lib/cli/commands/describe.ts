@@ -5,13 +5,11 @@ import { type Choice, chosenForQuery } from "../select/chosen-autoscalers.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { nothingListed } from "../select/listed-autoscalers.ts";
 import { forEachResource } from "../select/named-autoscalers.ts";
-import { describeSheet } from "../output/describe-sheet.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { explainSheet } from "../output/explain-sheet.ts";
 import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
 import { mustHaveKind, queryFor, type Resource } from "../select/selected-names.ts";
 import { pastEndMs } from "../options/time-options.ts";
-import { recentLines } from "./timeline.ts";
 
 export interface SheetOptions {
   readonly output: "text" | DocumentFormat;
@@ -25,6 +23,8 @@ export const describe = async (
   { output }: SheetOptions,
 ): Promise<void> => {
   const { service, nowMs } = session;
+  // Loaded on demand: `explain` is in this file too, and draws nothing.
+  const [{ describeSheet }, { recentLines }] = await Promise.all([import("../output/describe-sheet.ts"), import("./timeline.ts")]);
   const chosen = await chosenForQuery(service, choice);
   if (chosen.length === 0 && output === "text") printer.report(nothingListed(choice.options));
   const views: Description[] = [];

@@ -13,8 +13,8 @@ export interface Completion {
   readonly files: boolean;
 }
 
-/** What is read from the data folder or the stack, only when a name is needed. */
-export type ReadNames = (words: readonly string[]) => Promise<Named>;
+/** Where names are read from: the data folder or the stack that the words choose. */
+export type ReadNames = (words: readonly string[]) => Named;
 
 /** The words that can stand at the place of the last one. Those before it say which command and which option it belongs to. */
 export const completionOf = async (root: Command, words: readonly string[], read: ReadNames): Promise<Completion> => {
@@ -25,7 +25,7 @@ export const completionOf = async (root: Command, words: readonly string[], read
   const start = last === "=" ? "" : last;
   const command = commandIn(root, before);
   const option = optionBefore(command, before.at(-1));
-  if (option) return ofOption(option, start, () => read(before));
+  if (option) return ofOption(option, start, read(before));
   if (start.startsWith("-")) return { candidates: optionsOf(command, start), files: false };
   if (command.commands.length > 0) return { candidates: starting(subcommandsOf(command), start), files: false };
   return { candidates: starting(await wordsOf(root, command, { start, before, read }), start), files: false };
@@ -54,7 +54,7 @@ const optionBefore = (command: Command, word: string | undefined): Option | unde
 
 const FILE_OPTIONS: ReadonlySet<string> = new Set(["--filename", "--data", "--kubeconfig"]);
 
-const ofOption = async ({ long, argChoices }: Option, start: string, read: () => Promise<Named>): Promise<Completion> => {
+const ofOption = async ({ long, argChoices }: Option, start: string, named: Named): Promise<Completion> => {
   const of = (all: readonly string[]): Completion => ({
     candidates: starting(
       all.map((word) => ({ word })),
@@ -63,8 +63,8 @@ const ofOption = async ({ long, argChoices }: Option, start: string, read: () =>
     files: false,
   });
   if (argChoices) return of(argChoices);
-  if (long === "--cluster" || long === "--clusters") return of((await read()).clusters);
-  if (long === "--namespace") return of((await read()).namespaces);
+  if (long === "--cluster" || long === "--clusters") return of(await named.clusters());
+  if (long === "--namespace") return of(await named.namespaces());
   return { candidates: [], files: long !== undefined && FILE_OPTIONS.has(long) };
 };
 
@@ -77,5 +77,5 @@ const wordsOf = async (
 ): Promise<readonly Candidate[]> => {
   if (command.name() === "completion") return SHELLS.map((word) => ({ word }));
   if (command.name() === "help") return subcommandsOf(root);
-  return (await namesFor(command, start, () => read(before))).map((word) => ({ word }));
+  return (await namesFor(command, start, read(before))).map((word) => ({ word }));
 };

@@ -2,48 +2,65 @@ import { setTimeout as wait } from "node:timers/promises";
 import { chooseTarget, TARGET_OPTIONS, type TargetOptions } from "../select/command-target.ts";
 import type { Io, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
+import { toArray } from "../../service/to-array.ts";
 import type { Named } from "./named-words.ts";
 
 /** A person waits at the keyboard. */
 const PATIENCE_MS = 2_000;
 const AUTOSCALERS_MAX = 1_000;
 
-const NOTHING: Named = { clusters: [], namespaces: [], partitions: [], calendars: [], overrides: [], autoscalers: [] };
+type OpenIo = Pick<Io, "open" | "by" | "stackName" | "stackUrl">;
 
 /** The names in the data folder or stack that the words choose, within two seconds. None where it cannot be opened: a shell must not print errors while a person types. */
-export const readNames = async (io: Pick<Io, "open" | "by" | "stackName" | "stackUrl">, words: readonly string[]): Promise<Named> => {
+export const readNames = (io: OpenIo, words: readonly string[]): Named => {
+  const ask =
+    <Name>(names: (service: Session["service"], words: readonly string[]) => Promise<readonly Name[]>) =>
+    (): Promise<readonly Name[]> =>
+      inTime(() => inSession(io, words, names));
+  return {
+    clusters: ask(async (service) => (await toArray(service.clusters())).map(({ name }) => name)),
+    partitions: ask(async (service) =>
+      (await toArray(service.clusters())).flatMap(({ name, partitions }) => partitions.map((partition) => `${name}/${partition.name}`)),
+    ),
+    namespaces: ask(async (service, said) => [...new Set((await autoscalersIn(service, said)).map(({ namespace }) => namespace))].sort()),
+    autoscalers: ask(autoscalersIn),
+    calendars: ask(async (service) => (await service.calendars()).map(({ name }) => name)),
+    overrides: ask(overrideIds),
+  };
+};
+
+const inTime = async <Name>(read: () => Promise<readonly Name[]>): Promise<readonly Name[]> => {
   const late = new AbortController();
   try {
-    return await Promise.race([namesIn(io, words), wait(PATIENCE_MS, NOTHING, { signal: late.signal, ref: false })]);
+    return await Promise.race([read(), wait(PATIENCE_MS, [], { signal: late.signal, ref: false })]);
   } catch {
-    return NOTHING;
+    return [];
   } finally {
     late.abort();
   }
 };
 
-const namesIn = async (io: Pick<Io, "open" | "by" | "stackName" | "stackUrl">, words: readonly string[]): Promise<Named> => {
+const inSession = async <Name>(
+  io: OpenIo,
+  words: readonly string[],
+  names: (service: Session["service"], words: readonly string[]) => Promise<readonly Name[]>,
+): Promise<readonly Name[]> => {
   const session = await io.open(chooseTarget(targetIn(words), io), io.by);
   try {
-    const { service } = session;
-    const clusters: string[] = [];
-    const partitions: string[] = [];
-    for await (const { name, partitions: parts } of service.clusters()) {
-      clusters.push(name);
-      partitions.push(...parts.map((part) => `${name}/${part.name}`));
-    }
-    const cluster = valueIn(words, "--cluster");
-    const namespace = valueIn(words, "-n", "--namespace");
-    const autoscalers: { cluster: string; namespace: string; name: string }[] = [];
-    const filter = { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
-    for await (const row of listedRows(service, undefined, filter))
-      if (autoscalers.push({ cluster: row.cluster, namespace: row.namespace, name: row.name }) === AUTOSCALERS_MAX) break;
-    const calendars = words.includes("calendar") ? (await service.calendars()).map(({ name }) => name) : [];
-    const overrides = words.includes("override") ? await overrideIds(service) : [];
-    return { clusters, partitions, calendars, overrides, autoscalers, namespaces: [...new Set(autoscalers.map((each) => each.namespace))].sort() };
+    return await names(session.service, words);
   } finally {
     await session.close();
   }
+};
+
+const autoscalersIn = async (service: Session["service"], words: readonly string[]) => {
+  const cluster = valueIn(words, "--cluster");
+  const namespace = valueIn(words, "-n", "--namespace");
+  const filter = { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
+  const autoscalers: { cluster: string; namespace: string; name: string }[] = [];
+  for await (const row of listedRows(service, undefined, filter))
+    if (autoscalers.push({ cluster: row.cluster, namespace: row.namespace, name: row.name }) === AUTOSCALERS_MAX) break;
+  return autoscalers;
 };
 
 const overrideIds = async (service: Session["service"]): Promise<readonly string[]> => {

@@ -3,7 +3,7 @@ import { type DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { tableDefinitions } from "../../store/table/tables.ts";
 import { TABLE_NAMES } from "../run/names.ts";
-import { ensureTables, startTables, type Tables } from "../tables/embedded-tables.ts";
+import type { Tables } from "../tables/embedded-tables.ts";
 import { tablesClient } from "../tables/tables-client.ts";
 import { refuseDamaged } from "./damage.ts";
 import { type Holder, holdFolder, livingRun } from "./folder-lock.ts";
@@ -111,6 +111,8 @@ export const openTables = async (
   layout: FolderLayout,
   { usedBefore, durable }: { readonly usedBefore: boolean; readonly durable: boolean },
 ): Promise<Tables> => {
+  // Loaded on demand: beside a living run a command needs no engine.
+  const { ensureTables, startTables } = await import("../tables/embedded-tables.ts");
   const tables = await startTables(layout.tables, { durable });
   const client = tables.client();
   try {

@@ -1,5 +1,5 @@
 import { clauseOf, reportedProblems, type Warning } from "../../fields/problem.ts";
-import { type Admitted, admit, specOf } from "../../manifest/admit.ts";
+import { type Admitted, admit } from "../../manifest/admit.ts";
 import { newBudget } from "../../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
 import { newOtherKinds } from "../../manifest/other-kinds.ts";
@@ -8,7 +8,6 @@ import type { Validation } from "../../model/validation.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
-import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { ManifestSource } from "../service.ts";
 
 /** One document to apply, and its place in its file. */
@@ -99,41 +98,3 @@ export const check = (
 /** Adds the path of the field, unless the sentence has it. */
 const warningText = ({ field, message, fix }: Warning): string =>
   `${message.includes(field) ? message : `${field}: ${message}`}${fix === undefined ? "" : `; ${fix}`}`;
-
-/** The spec of a stored manifest, or why this release cannot read it. */
-export const storedSpec = ({ manifest, namespace, name }: AutoscalerRecord): StoredSpec => {
-  try {
-    return { kind: "spec", spec: cachedSpecOf(manifest, `${namespace}/${name}`) };
-  } catch (error) {
-    if (!isTidemarkError(error, "manifest")) throw error;
-    return { kind: "problem", message: error.message };
-  }
-};
-
-export type StoredSpec = { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };
-
-/** Limit of the cache: the text of some thousand ordinary manifests. */
-const CACHED_CHARACTERS_MAX = 4_000_000;
-
-/**
- * Caches `specOf` by the text of the manifest, because applying one manifest reads all others of its namespace. Equal texts give equal specs, so an entry never
- * becomes stale. At the limit the cache is emptied. An error is not cached, because its message names the place.
- */
-export const specCache = (convert: typeof specOf = specOf, charactersMax = CACHED_CHARACTERS_MAX): typeof specOf => {
-  const known = new Map<string, AutoscalerSpec>();
-  let characters = 0;
-  return (manifest, where) => {
-    const cached = known.get(manifest);
-    if (cached) return cached;
-    const spec = convert(manifest, where);
-    if (characters + manifest.length > charactersMax) {
-      known.clear();
-      characters = 0;
-    }
-    characters += manifest.length;
-    known.set(manifest, spec);
-    return spec;
-  };
-};
-
-const cachedSpecOf = specCache();

@@ -15,7 +15,8 @@ import type { ServiceContext } from "../context.ts";
 import { mustMatch, livesInCluster, readFromObject } from "../edits/edit-condition.ts";
 import { mustRead } from "../find-autoscaler.ts";
 import type { EditCondition } from "../service.ts";
-import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } from "./manifest-inputs.ts";
+import { type Checked, check, type ManifestInput, namespaceClash } from "./manifest-inputs.ts";
+import { storedSpec } from "../stored-spec.ts";
 import { sourceOutlook } from "./source-outlook.ts";
 import { namesCalendar, rulesChange, type ScaleTarget, scheduleOutlook, sharedTargets } from "./warnings.ts";
 

@@ -5,7 +5,7 @@ import { ALL_CALENDAR_DATES_MAX, CALENDAR_DATES_MAX, CALENDAR_NAME, CALENDARS_MA
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import type { CalendarEdited, CalendarView } from "../../views/holds.ts";
-import { storedSpec } from "../apply/manifest-inputs.ts";
+import { storedSpec } from "../stored-spec.ts";
 import { editFleet } from "../clusters/fleet.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 

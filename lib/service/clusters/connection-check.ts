@@ -6,7 +6,7 @@ import { clusterName } from "../../model/ids.ts";
 import type { Connection } from "../../model/records.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { connectionFor, getCluster, getConnection, listConnections, type Reached, reachedBy } from "../../store/records/clusters.ts";
-import { storedSpec } from "../apply/manifest-inputs.ts";
+import { storedSpec } from "../stored-spec.ts";
 import type { ServiceContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
 import type { ClusterChange, ClusterCheck } from "../service.ts";

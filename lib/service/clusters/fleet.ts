@@ -7,7 +7,7 @@ import { areRestored } from "../../store/table/table-ids.ts";
 import type { FleetEdited, FleetView, FleetAdopted } from "../../views/cluster.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
-import { frozenView } from "../views/autoscaler-view.ts";
+import { frozenView } from "../views/holds-view.ts";
 import { LOST_NUMBERS } from "../../store/head/repair-head.ts";
 import { listAutoscalers, putAutoscaler, raiseSpecVersion } from "../../store/records/autoscalers.ts";
 import type { Tables } from "../../store/table/tables.ts";

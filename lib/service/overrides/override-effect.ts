@@ -21,7 +21,7 @@ import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
 import { sourceText } from "../../policy/bounds/within-bounds.ts";
 import { getFleet } from "../../store/records/clusters.ts";
 import type { OverrideMeeting } from "../../views/holds.ts";
-import { storedSpec } from "../apply/manifest-inputs.ts";
+import { storedSpec } from "../stored-spec.ts";
 import type { QueryContext } from "../context.ts";
 import { clustersNamed, findAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "../find-autoscaler.ts";
 import { type OverridePlace, boundsView } from "../views/holds-view.ts";

@@ -13,8 +13,7 @@ import type { IntentView, PageView, PartitionView } from "../../views/cluster.ts
 import type { QueryContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
 import { toArray } from "../to-array.ts";
-import { secondsBetween } from "../views/autoscaler-view.ts";
-import { rfc3339 } from "../times.ts";
+import { rfc3339, secondsBetween } from "../times.ts";
 import type { Windows } from "../../model/windows.ts";
 import { DEFAULT_TIMING } from "../../plan/message.ts";
 

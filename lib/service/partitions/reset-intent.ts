@@ -16,7 +16,7 @@ import { type ScaleAttempt, scaleEvent } from "../../sync/scale/scale-event.ts";
 import { withCounted } from "../../sync/load/stored-windows.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../plan/message.ts";
 import type { ResetView } from "../../views/cluster.ts";
-import { storedSpec } from "../apply/manifest-inputs.ts";
+import { storedSpec } from "../stored-spec.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
 import type { LeasedPartition } from "./leases.ts";

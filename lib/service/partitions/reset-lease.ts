@@ -6,7 +6,7 @@ import { withUnknownPast } from "../../policy/unknown-past.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { getCluster } from "../../store/records/clusters.ts";
 import { decidedCluster } from "../../store/head/moving.ts";
-import { storedSpec } from "../apply/manifest-inputs.ts";
+import { storedSpec } from "../stored-spec.ts";
 import type { ServiceContext } from "../context.ts";
 import { giveAllBack, type LeasedPartition, leaseAll } from "./leases.ts";
 import type { FoundPartition } from "./partition-query.ts";

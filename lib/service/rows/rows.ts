@@ -9,14 +9,12 @@ import { statedIn } from "../../store/summary/head-summary.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";
-import { snapshotReader } from "../autoscalers.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
 import { type LabelTest, readSelector } from "../label-selector.ts";
-import { autoscalerView, secondsBetween } from "../views/autoscaler-view.ts";
 import { type Heads, headsOf } from "../views/cluster-of.ts";
 import { pauseView } from "../views/holds-view.ts";
-import { rfc3339 } from "../times.ts";
+import { rfc3339, secondsBetween } from "../times.ts";
 import { presentIn, type RowQuery, rowOfView } from "../views/row-view.ts";
 import { type KnownPartition, knownPartitions } from "./known-partitions.ts";
 import { rowOf } from "./known-row.ts";
@@ -225,6 +223,8 @@ const readRows = async (
   isMeant: (item: AutoscalerItem) => boolean = () => true,
 ): Promise<readonly AutoscalerRow[]> => {
   const { context, fleet } = reading;
+  // Loaded on demand: where every partition has its summary, no manifest and no rule is looked at.
+  const [{ snapshotReader }, { autoscalerView }] = await Promise.all([import("../autoscalers.ts"), import("../views/autoscaler-view.ts")]);
   const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
   const found: AutoscalerRow[] = [];
   for await (const item of items) {

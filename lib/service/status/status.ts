@@ -11,9 +11,8 @@ import type { DeadLetters, StatusProblem, StatusView } from "../../views/status.
 import { type QueryContext, sees, touches } from "../context.ts";
 import { type LocatedOverride, ofAutoscaler, ofCluster, ofFleet } from "../overrides/override-places.ts";
 import { toArray } from "../to-array.ts";
-import { frozenView } from "../views/autoscaler-view.ts";
 import { type ClusterReading, clusterReading, type Heads, headsOf } from "../views/cluster-of.ts";
-import { overrideView, pauseView } from "../views/holds-view.ts";
+import { frozenView, overrideView, pauseView } from "../views/holds-view.ts";
 import { rfc3339 } from "../times.ts";
 import { clusterNotices, clusterProblems, deadLetterProblems, restoredProblems, unreadableCluster } from "./status-problems.ts";
 

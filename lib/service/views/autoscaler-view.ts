@@ -1,17 +1,16 @@
 import { foreignText } from "../../model/foreign-text.ts";
-import { originIn, type AutoscalerRecord, type FleetRecord } from "../../model/records.ts";
+import { originIn, type AutoscalerRecord } from "../../model/records.ts";
 import type { Rival } from "../../model/rival-state.ts";
 import type { Status } from "../../model/windows.ts";
 import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
 import { countsOf, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
 import { metricReadings } from "../../sync/observe/metric-readings.ts";
 import type { AutoscalerState, AutoscalerView, DecisionView, RivalView } from "../../views/autoscaler.ts";
-import type { FrozenView } from "../../views/holds.ts";
 import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import { overridesView } from "./bounds-of.ts";
 import { readable } from "./event-view.ts";
-import { pauseView } from "./holds-view.ts";
-import { rfc3339 } from "../times.ts";
+import { frozenView, pauseView } from "./holds-view.ts";
+import { rfc3339, secondsBetween } from "../times.ts";
 import type { WithoutHold } from "../../model/scale-records.ts";
 
 export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
@@ -58,10 +57,6 @@ const holdsView = ({ cluster, record, fleet, nowMs }: AutoscalerSnapshot): Pick<
   const clusterPaused = pauseView(cluster.paused, nowMs);
   return { ...(paused && { paused }), ...(clusterPaused && { clusterPaused }), ...(fleet.frozen && { frozen: frozenView(fleet.frozen) }) };
 };
-
-export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen"]>): FrozenView => ({ by, at: rfc3339(atMs), reason });
-
-export const secondsBetween = (thenMs: number, nowMs: number): number => Math.max(0, Math.floor((nowMs - thenMs) / 1000));
 
 const specView = (
   spec: AutoscalerSnapshot["spec"],

@@ -10,9 +10,8 @@ import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/keep/store-pages.ts";
 import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
 import { type QueryContext, sees } from "../context.ts";
-import { secondsBetween } from "./autoscaler-view.ts";
 import { pauseView } from "./holds-view.ts";
-import { rfc3339 } from "../times.ts";
+import { rfc3339, secondsBetween } from "../times.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
 
 const PARTITIONS_AT_ONCE = 4;

@@ -1,7 +1,7 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { LATEST_MS } from "../../model/time-text.ts";
-import type { AutoscalerRecord } from "../../model/records.ts";
-import type { PauseView, BoundSourceView, BoundsView, OverrideView } from "../../views/holds.ts";
+import type { AutoscalerRecord, FleetRecord } from "../../model/records.ts";
+import type { FrozenView, PauseView, BoundSourceView, BoundsView, OverrideView } from "../../views/holds.ts";
 import { rfc3339 } from "../times.ts";
 import type { BoundSource, EffectiveBounds } from "../../model/bounds.ts";
 import { isActive, isExpired, type Override, type OverrideScope, type ScopedOverride } from "../../model/override.ts";
@@ -11,6 +11,8 @@ export const pauseView = (paused: AutoscalerRecord["paused"], nowMs: number): Pa
   if (!paused || (paused.untilMs !== undefined && paused.untilMs <= nowMs)) return undefined;
   return { by: paused.by, at: rfc3339(paused.atMs), ...(paused.untilMs !== undefined && { until: rfc3339(Math.min(paused.untilMs, LATEST_MS)) }) };
 };
+
+export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen"]>): FrozenView => ({ by, at: rfc3339(atMs), reason });
 
 /** Checks the end of a pause before it is stored. `what`: `"web"`, `cluster "eu-1"`. Throws `service.invalid`. */
 export const checkPauseEnd = (what: string, untilMs: number | undefined, nowMs: number): void => {
