@@ -107,15 +107,20 @@ const searched = async (
   budget: CallBudget,
 ): Promise<Found<KindPath>> => {
   for (const base of bases) {
-    const known = await read(base, API_RESOURCES, budget);
-    const lacks = known.kind === "read" && pluralOf(known.body, kind) === undefined;
-    const resources = lacks ? await read(base, API_RESOURCES, budget, { lacks }) : known;
+    const resources = await resourcesWith(read, base, kind, budget);
     const plural = resources.kind === "read" ? pluralOf(resources.body, kind) : undefined;
     if (plural !== undefined) return { kind: "found", value: { base, plural, resource: group === "" ? plural : `${plural}.${group}` } };
     // Fails to an unknown kind: a version that could not be read may have it, so that "no such kind" is not proven.
     if (resources.kind === "failed" && resources.failure.code !== 404) return resources;
   }
   return failed(404, "NotFound", `no matches for kind "${kind}" in group "${group}"`);
+};
+
+/** The resources of a version. Where they lack the kind, an answer that is older than an absence may be is asked for again. */
+const resourcesWith = async (read: Read, base: string, kind: string, budget: CallBudget): Promise<ReadAnswer> => {
+  const known = await read(base, API_RESOURCES, budget);
+  const lacks = known.kind === "read" && pluralOf(known.body, kind) === undefined;
+  return lacks ? read(base, API_RESOURCES, budget, { lacks }) : known;
 };
 
 const basesOf = async (read: Read, group: string, budget: CallBudget): Promise<Found<readonly string[]>> => {

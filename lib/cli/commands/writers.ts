@@ -140,7 +140,8 @@ interface Reading {
 }
 
 /** The API server may be in the middle of a line, so a last line that is not whole is left out, and a note says so. */
-const readLog = async (file: string, { turns, span, namespace }: Reading, printer: Printer): Promise<void> => {
+const readLog = async (file: string, reading: Reading, printer: Printer): Promise<void> => {
+  const { namespace } = reading;
   let number = 0;
   let broken: TidemarkError | undefined;
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -149,10 +150,7 @@ const readLog = async (file: string, { turns, span, namespace }: Reading, printe
     const event = line.trim() === "" ? undefined : parsed(line);
     if (event === NO_JSON) broken = noJson(file, number);
     const write = writeIn(event);
-    if (!write || (namespace !== undefined && !write.workload.startsWith(`${namespace}/`))) continue;
-    span.firstMs = Math.min(span.firstMs, write.atMs);
-    span.lastMs = Math.max(span.lastMs, write.atMs);
-    note(turns, write);
+    if (write && isInside(write, namespace)) note(reading, write);
   }
   if (broken && (await endsWithLine(file))) throw broken;
   if (broken) printer.note(`the last line of "${file}" is not whole yet, and was left out`);
@@ -193,7 +191,12 @@ interface ScaleWrite {
   readonly atMs: number;
 }
 
-const note = (turns: Map<string, Turn[]>, { workload, writer, atMs }: ScaleWrite): void => {
+const isInside = ({ workload }: ScaleWrite, namespace: string | undefined): boolean =>
+  namespace === undefined || workload.startsWith(`${namespace}/`);
+
+const note = ({ turns, span }: Reading, { workload, writer, atMs }: ScaleWrite): void => {
+  span.firstMs = Math.min(span.firstMs, atMs);
+  span.lastMs = Math.max(span.lastMs, atMs);
   const own = turns.get(workload) ?? [];
   turns.set(workload, own);
   const last = own.at(-1);

@@ -10,7 +10,7 @@ import { listMetricSources } from "../../store/records/metric-sources.ts";
 import { autoscalersOf, partitionOf } from "../../store/records/clusters.ts";
 import type { Namespace, PartitionName } from "../../model/ids.ts";
 import type { ServiceContext } from "../context.ts";
-import { type ManifestInput } from "./manifest-inputs.ts";
+import type { ManifestInput } from "./manifest-inputs.ts";
 import { storedSpec } from "../stored-spec.ts";
 
 /** A document that asks metric sources. */

@@ -9,7 +9,7 @@ import { type Finding, outlookOf } from "../../policy/bounds/outlook.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { workloadKey } from "../../sync/load/open-intents.ts";
-import { type ManifestInput } from "./manifest-inputs.ts";
+import type { ManifestInput } from "./manifest-inputs.ts";
 import { storedSpec } from "../stored-spec.ts";
 
 export const namesCalendar = ({ schedule = [] }: Pick<AutoscalerSpec, "schedule">): boolean =>
