@@ -152,8 +152,12 @@ const readLog = async (file: string, reading: Reading, printer: Printer): Promis
     const write = writeIn(event);
     if (write && isInside(write, namespace)) note(reading, write);
   }
-  if (broken && (await endsWithLine(file))) throw broken;
-  if (broken) printer.note(`the last line of "${file}" is not whole yet, and was left out`);
+  if (broken) await leaveOut(file, broken, printer);
+};
+
+const leaveOut = async (file: string, broken: TidemarkError, printer: Printer): Promise<void> => {
+  if (await endsWithLine(file)) throw broken;
+  printer.note(`the last line of "${file}" is not whole yet, and was left out`);
 };
 
 const NO_JSON = Symbol("no JSON");
