@@ -124,12 +124,12 @@ describe("a timeline as a picture", () => {
     const at = (minute: number, kind: TimelineMark["kind"]): TimelineMark => ({ atMs: NOON + minute * MINUTE, kind });
     const crowded = [at(40, "up"), at(40.5, "up"), at(41, "down"), at(41, "up"), at(60, "edit")];
     const svg = timelineSvg("web", { ...timeline, marks: crowded }, clock);
-    const drawn = [...svg.matchAll(/<text x="([\d.]+)" y="(\d+)" font-size="10">([^<]*)<\/text>/g)].map(([, x, y, words]) => [
+    const labels = [...svg.matchAll(/<text x="([\d.]+)" y="(\d+)" font-size="10">([^<]*)<\/text>/g)].map(([, x, y, words]) => [
       Number(x),
       Number(y),
       words,
     ]);
-    expect(drawn).toEqual([
+    expect(labels).toEqual([
       [349.3, 386, "▲3"],
       [349.3, 397, "▼"],
       [496, 386, "E"],
