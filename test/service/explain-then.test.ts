@@ -79,8 +79,8 @@ const shown = ({ decision, metrics, steps }: Explanation) => ({ decision, metric
 /** Recommendations that have left every window decide nothing: an earlier instant is shown without them. */
 const insideWindows = (windows: WindowsView, atMs: number): WindowsView => {
   const windowMs = Math.max(0, ...windows.stabilization.map(({ windowSeconds }) => windowSeconds * 1_000));
-  const inside = windows.recommendations.filter(({ last }) => Date.parse(last) >= atMs - windowMs);
-  return { ...windows, recommendations: inside.map((run) => ({ ...run, first: rfc3339(Math.max(Date.parse(run.first), atMs - windowMs)) })) };
+  const lasting = windows.recommendations.filter(({ last }) => Date.parse(last) >= atMs - windowMs);
+  return { ...windows, recommendations: lasting.map((run) => ({ ...run, first: rfc3339(Math.max(Date.parse(run.first), atMs - windowMs)) })) };
 };
 
 /** No line is printed of an earlier instant that was not printed then, but the one that says what is missing. */
