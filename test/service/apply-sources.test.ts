@@ -113,6 +113,32 @@ describe("apply of a metric of a source", () => {
     expect((await apply(manifest("more", [prometheus("a"), prometheus("c")])))[0]?.outcome).toBe("created");
   });
 
+  it("is checked in a dry run against the sources of the same files, and otherwise against what is registered", async () => {
+    const limited = (maxMetrics: number, name: string): string =>
+      JSON.stringify({
+        apiVersion: "tidemark.dev/v1",
+        kind: "MetricSource",
+        metadata: { name },
+        spec: { kind: "prometheus", url: "https://p.example.com", clusters: ["*"], namespaces: ["*"], maxMetrics },
+      });
+    const metrics = ["a", "b", "c"].map((query) => ({ prometheus: { source: "raised", query } }));
+    const files = (maxMetrics: number, name = "raised") => [
+      { file: "source.yaml", text: limited(maxMetrics, name) },
+      { file: "web.yaml", text: manifest("web", metrics) },
+    ];
+    await service.putSource({ name: "raised", kind: "prometheus", url: "https://p.example.com", clusters: ["*"], namespaces: ["*"], maxMetrics: 2 });
+    expect(await service.apply(files(3), { cluster, dryRun: true })).toMatchObject([{ outcome: "created", warnings: [] }]);
+    await expect(service.apply(files(3), { cluster, dryRun: false })).rejects.toMatchObject({
+      message: expect.stringContaining("it allows 2 (maxMetrics)"),
+    });
+    // Lowered in the same files, or by a file for another source: refused before anything is registered.
+    await service.putSource({ name: "raised", kind: "prometheus", url: "https://p.example.com", clusters: ["*"], namespaces: ["*"], maxMetrics: 5 });
+    await expect(service.apply(files(1), { cluster, dryRun: true })).rejects.toMatchObject({
+      message: expect.stringContaining("it allows 1 (maxMetrics)"),
+    });
+    expect(await service.apply(files(1, "other"), { cluster, dryRun: true })).toMatchObject([{ outcome: "created" }]);
+  });
+
   it("is accepted again where the limit was lowered below what is stored", async () => {
     await service.putSource({ ...SOURCES[0], name: "lowered", kind: "prometheus", clusters: ["*"], namespaces: ["*"], maxMetrics: 5 });
     const metrics = ["a", "b", "c"].map((query) => ({ prometheus: { source: "lowered", query } }));

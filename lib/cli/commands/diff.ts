@@ -11,7 +11,7 @@ import type { Applied } from "../../views/autoscaler.ts";
 import type { Printer, Session } from "../io.ts";
 import { yamlText } from "../output/document-text.ts";
 import type { FileOptions } from "../select/read-sources.ts";
-import { documentOf, sourcesIn, withoutSources } from "../select/source-documents.ts";
+import { documentOf, sourcesIn, withoutSources } from "../../service/sources/source-documents.ts";
 import { outcomesOf } from "./source.ts";
 
 export interface DiffOptions extends FileOptions {

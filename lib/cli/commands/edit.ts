@@ -10,7 +10,7 @@ import type { CommandIo, Printer, Session } from "../io.ts";
 import { forEachResource } from "../select/named-autoscalers.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { mustHaveKind, queryFor } from "../select/selected-names.ts";
-import { withoutSources } from "../select/source-documents.ts";
+import { withoutSources } from "../../service/sources/source-documents.ts";
 import { futureMs } from "../options/time-options.ts";
 import type { PruneOptions } from "./prune.ts";
 

@@ -8,7 +8,7 @@ import type { Printer, Session } from "../io.ts";
 import { checksText } from "../output/check-lines.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { Table } from "../output/text-table.ts";
-import { documentOf } from "../select/source-documents.ts";
+import { documentOf } from "../../service/sources/source-documents.ts";
 
 export const put = async ({ service }: Session, printer: Printer, source: NewSource): Promise<void> => {
   const { name, changed, service: of } = await service.putSource(source);

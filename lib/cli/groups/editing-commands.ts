@@ -14,7 +14,7 @@ import { usage } from "../usage-error.ts";
 const code = {
   choice: () => import("../select/chosen-autoscalers.ts"),
   edit: () => import("../commands/edit.ts"),
-  documents: () => import("../select/source-documents.ts"),
+  documents: () => import("../../service/sources/source-documents.ts"),
   source: () => import("../commands/source.ts"),
   prune: () => import("../commands/prune.ts"),
   sources: () => import("../select/read-sources.ts"),

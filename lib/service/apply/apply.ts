@@ -6,6 +6,7 @@ import { raiseForChanged } from "../edits/edit-condition.ts";
 import { mustStay, mustHaveStayed, type Written } from "../edits/removal.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
 import type { ApplyOptions, ManifestSource } from "../service.ts";
+import type { NewSource } from "../requests.ts";
 import { inNamespace, type ManifestInput, readInputs } from "./manifest-inputs.ts";
 import { planApply, type ApplyTarget, type Planned, replan } from "./plan.ts";
 import { ownPart } from "../../manifest/own-part.ts";
@@ -28,13 +29,20 @@ export const apply = async (context: ServiceContext, sources: readonly ManifestS
   mustStay(cluster);
   const target = { cluster, validation, ...(onlyIf !== undefined && { onlyIf }) };
   try {
-    const planned = await planApply(context, { ...target, wanted }, inputs);
+    const pending = options.dryRun ? await sourcesOf(sources) : [];
+    const planned = await planApply(context, { ...target, wanted, pending }, inputs);
     if (options.dryRun) return planned.map(({ applied }) => applied);
     return await storeAll(context, target, planned, options);
   } catch (error) {
     if (!options.dryRun) await raiseForChanged(context, error);
     throw error;
   }
+};
+
+/** The metric sources of the same files. A dry run counts them as registered, because `apply` registers them before the first autoscaler. */
+const sourcesOf = async (files: readonly ManifestSource[]): Promise<readonly NewSource[]> => {
+  const { sourcesIn } = await import("../sources/source-documents.ts");
+  return sourcesIn(files).sources;
 };
 
 const mustBeOne = ({ length }: readonly ManifestInput[]): void => {

@@ -15,6 +15,7 @@ import type { ServiceContext } from "../context.ts";
 import { mustMatch, livesInCluster, readFromObject } from "../edits/edit-condition.ts";
 import { mustRead } from "../find-autoscaler.ts";
 import type { EditCondition } from "../service.ts";
+import type { NewSource } from "../requests.ts";
 import { type Checked, check, type ManifestInput, namespaceClash } from "./manifest-inputs.ts";
 import { storedSpec } from "../stored-spec.ts";
 import { sourceOutlook } from "./source-outlook.ts";
@@ -48,7 +49,7 @@ type Refused = { readonly lines: readonly string[] };
 /** Checks every document against its rules and against the stored records, which are listed once per namespace. Throws `manifest.invalid` with a line for every problem, and `service.changed`. */
 export const planApply = async (
   context: ServiceContext,
-  { wanted, ...target }: ApplyTarget & { readonly wanted: string | undefined },
+  { wanted, pending, ...target }: ApplyTarget & { readonly wanted: string | undefined; readonly pending: readonly NewSource[] },
   all: readonly ManifestInput[],
 ): Promise<readonly Planned[]> => {
   const { alone, lines } = checkEachAlone(target, all, wanted);
@@ -65,7 +66,7 @@ export const planApply = async (
     const twice = "lines" in plan ? undefined : duplicateLine(places, plan);
     if (twice !== undefined) lines.push(twice);
   }
-  const outlook = lines.length > 0 ? undefined : await sourceOutlook(context, step.cluster, planned.map(askingOf));
+  const outlook = lines.length > 0 ? undefined : await sourceOutlook(context, { cluster: step.cluster, pending }, planned.map(askingOf));
   lines.push(...(outlook?.refused ?? []));
   if (lines.length > 0) throw new TidemarkError("manifest.invalid", lines.join("\n"), { lines });
   const seen = planned.map((plan) => withWarnings(plan, outlook?.warningsOf(askingOf(plan)) ?? []));

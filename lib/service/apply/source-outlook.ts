@@ -10,6 +10,8 @@ import { listMetricSources } from "../../store/records/metric-sources.ts";
 import { autoscalersOf, partitionOf } from "../../store/records/clusters.ts";
 import type { Namespace, PartitionName } from "../../model/ids.ts";
 import type { ServiceContext } from "../context.ts";
+import type { NewSource } from "../requests.ts";
+import { withDefaults } from "../sources/sources.ts";
 import type { ManifestInput } from "./manifest-inputs.ts";
 import { storedSpec } from "../stored-spec.ts";
 
@@ -33,13 +35,19 @@ const NOTHING: SourceOutlook = { refused: [], warningsOf: () => [] };
 
 /**
  * Looks at the registered sources of documents before they are stored: whether they may be asked, how many questions a sync would have, and what AWS takes for them. It reads nothing where no
- * document names one.
+ * document names one. Pending sources count as registered: they are in the same files.
  */
-export const sourceOutlook = async (context: ServiceContext, cluster: ClusterRecord, documents: readonly Asking[]): Promise<SourceOutlook> => {
+export const sourceOutlook = async (
+  context: ServiceContext,
+  { cluster, pending }: { readonly cluster: ClusterRecord; readonly pending: readonly NewSource[] },
+  documents: readonly Asking[],
+): Promise<SourceOutlook> => {
   const asking = documents.filter(({ spec }) => sourceUses(spec).length > 0);
   if (asking.length === 0) return NOTHING;
   const sources = new Map<string, MetricSourceRecord>();
   for await (const item of listMetricSources(context.tables)) if (item.kind === "read") sources.set(item.record.name, item.record);
+  for (const source of pending)
+    sources.set(source.name, { name: source.name, ...withDefaults(source), version: 0, updatedMs: 0, updatedBy: context.by });
   const usable = (document: Pick<Asking, "namespace">, { query }: SourceUse): MetricSourceRecord | undefined => {
     const source = sources.get(query.source);
     return source && mayAsk(source, { cluster: cluster.name, namespace: document.namespace }) ? source : undefined;

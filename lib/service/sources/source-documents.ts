@@ -5,10 +5,10 @@ import { isMetricSource, type OtherKinds } from "../../manifest/other-kinds.ts";
 import type { KindCount } from "../../manifest/passed-over.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
-import type { ManifestSource } from "../../service/service.ts";
-import type { NewSource } from "../../service/requests.ts";
-import { sourceFaults } from "../../service/sources/source-faults.ts";
-import { withDefaults } from "../../service/sources/sources.ts";
+import type { NewSource } from "../requests.ts";
+import type { ManifestSource } from "../service.ts";
+import { sourceFaults } from "./source-faults.ts";
+import { withDefaults } from "./sources.ts";
 import { sourceFields } from "../../store/records/metric-sources.ts";
 import type { SourceView } from "../../views/source.ts";
 
