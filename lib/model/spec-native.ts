@@ -1,7 +1,13 @@
 import type { CommonSpec, TargetRef } from "./spec-common.ts";
 import type { CountedChanges } from "./spec-hpa.ts";
 
-/** `tidemark.dev/v1 PodAutoscaler` with `rules: native`, defaulted (docs/pod-autoscaler.md). With `rules: hpa` or `watermark` it becomes the spec of that dialect. */
+/** Most pods of `rules: native`; the other forms have bounds of their own. */
+export const MOST_REPLICAS = 1_000_000;
+
+/**
+ * `tidemark.dev/v1 PodAutoscaler` with `rules: native`, defaulted (docs/pod-autoscaler.md). With `rules: hpa` or `watermark` it becomes the spec of that dialect. The files of
+ * lib/policy/native/steps add the settings of their steps, here and to `NativeRules`, so that a new step changes nothing here.
+ */
 export interface NativeSpec extends CommonSpec {
   readonly dialect: "native";
   readonly target: TargetRef;
@@ -9,11 +15,9 @@ export interface NativeSpec extends CommonSpec {
   readonly minReplicas: number;
   readonly maxReplicas: number;
   readonly metrics: readonly NativeMetric[];
-  readonly combine: "Max" | "Min" | "Mean";
   readonly scaleUp: NativeRules;
   readonly scaleDown: NativeRules;
   readonly flapBudget?: FlapBudget;
-  readonly idle?: Idle;
 }
 
 export interface NativeMetric {
@@ -53,16 +57,9 @@ export type OnMissing =
   | { readonly action: "fallback"; readonly replicas: number; readonly afterSeconds: number };
 
 export interface NativeRules {
-  readonly sustainSeconds: number;
-  readonly stabilizationWindowSeconds: number;
   readonly selectPolicy: "Max" | "Min" | "Disabled";
   readonly policies: readonly NativePolicy[];
   readonly countedChanges: CountedChanges;
-  /** A change of fewer pods is not made. */
-  readonly stepMinimum: number;
-  readonly replicaModulo: number;
-  /** Seconds after a scale in either direction. */
-  readonly forbiddenAfterEventSeconds: number;
 }
 
 /** A Factor multiplies or divides by so many thousandths. */
@@ -75,11 +72,6 @@ export interface NativePolicy {
 export interface FlapBudget {
   readonly reversals: number;
   readonly periodSeconds: number;
-}
-
-export interface Idle {
-  readonly replicas: number;
-  readonly afterSeconds: number;
 }
 
 /** The longest period, in seconds, in which the policies and the flap budget of a spec count scales. */

@@ -1,13 +1,14 @@
 import { ruleProblems, type Subject } from "../../fields/evaluate.ts";
 import type { Json } from "../../fields/json.ts";
 import type { Problem } from "../../fields/problem.ts";
-import { above, is, length, multipleOf, not, type Rule } from "../../fields/rule.ts";
+import type { Rule } from "../../fields/rule.ts";
 import { isObject } from "../../model/json.ts";
+import { POLICY_RULES } from "../../policy/native/steps/limit.ts";
 import { SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { FALLBACK_RULES, METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
 import { sourcesOf } from "./read-metric.ts";
 import { ENTRY_RULES, entryProblems } from "./schedule-rules.ts";
-import type { SpecRead } from "./spec-fields.ts";
+import { DIRECTION_RULES, type SpecRead } from "./spec-fields.ts";
 import { BOUNDS_OF_METRICS, FIELD_RULES, formulaProblems, SPEC_RULES, strayFields } from "./spec-rules.ts";
 
 export interface ManifestRead {
@@ -26,28 +27,6 @@ interface RulesAtPath {
   readonly rules: readonly Rule[];
   readonly subjectsIn: (manifest: ManifestRead) => readonly Located[];
 }
-
-const wholePods: Rule = {
-  when: is("type", "Pods"),
-  needs: multipleOf("value", 1),
-  detail: "must be a whole number of pods",
-  fix: "write 1 or more",
-};
-
-const factorAboveOne: Rule = {
-  when: is("type", "Factor"),
-  needs: above("value", 1),
-  detail: "must be greater than 1: times 1 changes nothing",
-  fix: 'write a factor such as "1.5"',
-};
-
-const atLeastOnePolicy: Rule = {
-  when: not(is("selectPolicy", "Disabled")),
-  needs: length("policies", 1),
-  type: "FieldValueRequired",
-  detail: "must hold at least one policy",
-  fix: "add a policy, or leave policies out for the defaults",
-};
 
 const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? (value[name] ?? undefined) : undefined);
 
@@ -77,10 +56,10 @@ const metricsWithSource = (manifest: ManifestRead): readonly Located[] =>
 const directionRules = (direction: "scaleUp" | "scaleDown"): readonly RulesAtPath[] => {
   const directionIn = (manifest: ManifestRead): readonly Located[] => specOf(manifest).map((spec) => objectIn(spec, direction));
   return [
-    { path: `spec.${direction}`, rules: [atLeastOnePolicy], subjectsIn: directionIn },
+    { path: `spec.${direction}`, rules: DIRECTION_RULES, subjectsIn: directionIn },
     {
       path: `spec.${direction}.policies[]`,
-      rules: [wholePods, factorAboveOne],
+      rules: POLICY_RULES,
       subjectsIn: (manifest) => directionIn(manifest).flatMap((rules) => itemsIn(rules, "policies")),
     },
   ];

@@ -5,12 +5,9 @@ import {
   any,
   atLeast,
   atMost,
-  below,
   type Condition,
-  difference,
   each,
   is,
-  larger,
   length,
   matches,
   type NamePart,
@@ -22,13 +19,14 @@ import {
   unique,
   unset,
 } from "../../fields/rule.ts";
+import { MOST_REPLICAS } from "../../model/spec-native.ts";
 import { isObject } from "../../model/json.ts";
 import { readExpression } from "../../sources/read-expression.ts";
 import { namedBy, SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { fieldsOf } from "./explain-field.ts";
 import { saying } from "./field-descriptions.ts";
 import { nameOf, sourcesOf } from "./read-metric.ts";
-import { type MetricRead, MOST_REPLICAS, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
+import { type MetricRead, SPEC_FIELDS, STEP_RULES, type SpecRead } from "./spec-fields.ts";
 
 const OF_NATIVE = ["metrics", "combine", "scaleUp", "scaleDown", "flapBudget", "idle"] as const;
 const BLOCKS = ["hpa", "watermark"] as const;
@@ -122,32 +120,6 @@ const somethingProposes: Rule = {
   fix: "add a formula, or leave input out of one metric",
 };
 
-const idleBelowMinimum: Rule = {
-  needs: below("idle.replicas", "minReplicas"),
-  detail: "must be less than minReplicas",
-  fix: "write 0, or raise minReplicas",
-};
-
-const activationForIdle: Rule = {
-  when: set("idle"),
-  needs: some("metrics", set("activation")),
-  type: "FieldValueRequired",
-  says: "idle needs a metric with an activation threshold: write activation on an object, external or namespace metric",
-  detail: "idle needs a metric with an activation threshold",
-  fix: "write activation on an object, external or namespace metric",
-};
-
-/** No change is larger than the bounds are apart. A minimum of 1 is none. */
-const stepWithinBounds = (direction: "scaleUp" | "scaleDown"): Rule => {
-  const room = difference("maxReplicas", "minReplicas");
-  return {
-    needs: atMost(`${direction}.stepMinimum`, larger(1, room)),
-    terms: { room, most: larger(1, room) },
-    detail: "must be less than or equal to {=room}: no change is that large",
-    fix: "write {most} or less",
-  };
-};
-
 const fallbackWithinBounds: Rule = {
   needs: each("metrics", all(atLeast("onMissing.replicas", outer("minReplicas")), atMost("onMissing.replicas", outer("maxReplicas")))),
   detail: "must lie within minReplicas and maxReplicas",
@@ -173,10 +145,7 @@ export const SPEC_RULES: readonly Rule[] = [
   saying("minReplicas may not be 0 together with watermarks", not(some("hpa.metrics", MARKED)), is("minReplicas", 0)),
   uniqueNames,
   somethingProposes,
-  idleBelowMinimum,
-  activationForIdle,
-  stepWithinBounds("scaleUp"),
-  stepWithinBounds("scaleDown"),
+  ...STEP_RULES,
 ];
 
 /** Rules between the bounds of a spec and its metrics. They come after the rules of a metric, which say more. */

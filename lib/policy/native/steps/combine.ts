@@ -1,9 +1,22 @@
+import { choice } from "../../../fields/field-types.ts";
 import type { NativeMetric, NativeSpec } from "../../../model/spec-native.ts";
 import { lastingOf } from "../../shared/conditions.ts";
 import { stepped, withCondition } from "../../shared/steps.ts";
 import type { MetricReading } from "../metrics/measure.ts";
 import { absence, missingType, scalingActive } from "./sentences.ts";
 import { moveOf, type NativeStep, type NativeSync } from "./sync.ts";
+
+declare module "../../../model/spec-native.ts" {
+  interface NativeSpec {
+    readonly combine: "Max" | "Min" | "Mean";
+  }
+}
+
+export const COMBINE_FIELDS = {
+  combine: choice("How the proposals of the metrics become one: the largest, the smallest, or their mean rounded up.", ["Max", "Min", "Mean"], {
+    default: "Max",
+  }),
+};
 
 /** One count that takes part, and whose it is. */
 interface Voice {

@@ -1,7 +1,25 @@
+import { integer } from "../../../fields/field-types.ts";
 import type { NativeSpec } from "../../../model/spec-native.ts";
 import { type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
 import { stepped } from "../../shared/steps.ts";
 import { moveOf, type NativeStep } from "./sync.ts";
+
+declare module "../../../model/spec-native.ts" {
+  interface NativeRules {
+    /** Seconds after a scale in either direction. */
+    readonly forbiddenAfterEventSeconds: number;
+  }
+}
+
+const DAY_SECONDS = 86_400;
+
+export const COOL_DOWN_FIELDS = {
+  forbiddenAfterEventSeconds: integer("No scale in this direction for this time after a scale of either direction.", {
+    default: 0,
+    least: 0,
+    most: DAY_SECONDS,
+  }),
+};
 
 /** The forbidden window after the last scale of either direction; its end itself is allowed. */
 export const coolDown: NativeStep = (sync) => {

@@ -1,7 +1,21 @@
+import { group, integer } from "../../../fields/field-types.ts";
 import type { FlapBudget } from "../../../model/spec-native.ts";
 import type { Memory } from "../../../model/windows.ts";
 import { stepped } from "../../shared/steps.ts";
 import type { NativeStep } from "./sync.ts";
+
+const REVERSALS_MAX = 100;
+const PERIOD_SECONDS_MAX = 3_600;
+
+export const FLAP_FIELDS = {
+  flapBudget: group(
+    "How often the count may change its direction. It may always grow, and shrinks only while a reversal is left for growing again.",
+    {
+      reversals: integer("Most scales against the direction of the scale before.", { required: true, least: 1, most: REVERSALS_MAX }),
+      periodSeconds: integer("In how long.", { required: true, least: 1, most: PERIOD_SECONDS_MAX }),
+    },
+  ),
+};
 
 /**
  * At most so many reversals per period. A scale up is never refused, so each scale down must leave one for the way up again: without it the workload stays at the larger

@@ -1,9 +1,48 @@
+import { group, integer } from "../../../fields/field-types.ts";
+import { below, type Rule, set, some } from "../../../fields/rule.ts";
+import { MOST_REPLICAS } from "../../../model/spec-native.ts";
 import type { NativeMetric } from "../../../model/spec-native.ts";
 import { lastingOf } from "../../shared/conditions.ts";
 import { stepped, withCondition } from "../../shared/steps.ts";
 import { wholeMilli } from "../metrics/measure.ts";
 import { IDLE, idle as idleCondition, scalingActive } from "./sentences.ts";
 import { contextOf, type NativeStep, type NativeSync } from "./sync.ts";
+
+declare module "../../../model/spec-native.ts" {
+  interface NativeSpec {
+    readonly idle?: { readonly replicas: number; readonly afterSeconds: number };
+  }
+}
+
+const DAY_SECONDS = 86_400;
+
+export const IDLE_FIELDS = {
+  idle: group("Scale to zero, or to another count below minReplicas, while no metric is above its activation threshold.", {
+    replicas: integer("The count of an idle workload.", { default: 0, least: 0, most: MOST_REPLICAS }),
+    afterSeconds: integer("How long no metric may be above its activation threshold before the count falls.", {
+      default: 300,
+      least: 0,
+      most: DAY_SECONDS,
+    }),
+  }),
+};
+
+/** Rules of the spec. */
+export const IDLE_RULES: readonly Rule[] = [
+  {
+    needs: below("idle.replicas", "minReplicas"),
+    detail: "must be less than minReplicas",
+    fix: "write 0, or raise minReplicas",
+  },
+  {
+    when: set("idle"),
+    needs: some("metrics", set("activation")),
+    type: "FieldValueRequired",
+    says: "idle needs a metric with an activation threshold: write activation on an object, external or namespace metric",
+    detail: "idle needs a metric with an activation threshold",
+    fix: "write activation on an object, external or namespace metric",
+  },
+];
 
 /**
  * Scale to zero, or to another idle count: while every value with an activation threshold is at or below it. One value above wakes the workload straight to minReplicas,

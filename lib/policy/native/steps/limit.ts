@@ -1,7 +1,68 @@
+import { amount, choice, group, integer, list } from "../../../fields/field-types.ts";
+import { above, is, length, multipleOf, not, type Rule } from "../../../fields/rule.ts";
 import type { NativePolicy, NativeRules, NativeSpec } from "../../../model/spec-native.ts";
 import { countedEvents, type DecisionTimes, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
 import { stepped } from "../../shared/steps.ts";
 import { type Move, moveOf, type NativeStep } from "./sync.ts";
+
+const LEAST_POLICY = 0.001;
+/** A limit for policies, so that windows stay bounded. */
+const MOST_POLICY = 1_000_000;
+const DAY_SECONDS = 86_400;
+
+const POLICY = group("One policy.", {
+  type: choice(
+    "Pods: a number of pods. Percent: of the count at the start of the period. Factor: the count at the start of the period times the factor, or divided by it.",
+    ["Pods", "Percent", "Factor"],
+    { required: true },
+  ),
+  value: amount("The amount; whole for Pods, above 1 for Factor.", { required: true, least: LEAST_POLICY, most: MOST_POLICY }),
+  periodSeconds: integer("In how long.", { required: true, least: 1, most: DAY_SECONDS }),
+});
+
+const DOUBLED = { type: "Percent", value: 100, periodSeconds: 15 };
+/** As in autoscaling/v2. */
+const DEFAULT_POLICIES = { up: [DOUBLED, { type: "Pods", value: 4, periodSeconds: 15 }], down: [DOUBLED] } as const;
+
+export const limitFields = (way: "up" | "down") => ({
+  selectPolicy: choice(
+    "Max takes the policy that allows most, Min the one that allows least; Disabled forbids the direction.",
+    ["Max", "Min", "Disabled"],
+    { default: "Max" },
+  ),
+  policies: list("How much the count may change per period.", POLICY, {}, { default: DEFAULT_POLICIES[way] }),
+  countedChanges: choice(
+    "Which changes the policies count. Both: changes of the other direction inside the period give room, as in autoscaling/v2. SameDirection: they do not count.",
+    ["Both", "SameDirection"],
+    { default: "Both" },
+  ),
+});
+
+/** Rules of a direction. */
+export const LIMIT_RULES: readonly Rule[] = [
+  {
+    when: not(is("selectPolicy", "Disabled")),
+    needs: length("policies", 1),
+    type: "FieldValueRequired",
+    detail: "must hold at least one policy",
+    fix: "add a policy, or leave policies out for the defaults",
+  },
+];
+
+export const POLICY_RULES: readonly Rule[] = [
+  {
+    when: is("type", "Pods"),
+    needs: multipleOf("value", 1),
+    detail: "must be a whole number of pods",
+    fix: "write 1 or more",
+  },
+  {
+    when: is("type", "Factor"),
+    needs: above("value", 1),
+    detail: "must be greater than 1: times 1 changes nothing",
+    fix: 'write a factor such as "1.5"',
+  },
+];
 
 /** How fast: what the policies of the direction allow within their periods, cut to the modulo towards the current count. */
 export const limit: NativeStep = (sync) => {

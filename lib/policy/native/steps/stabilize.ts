@@ -1,7 +1,26 @@
+import { integer } from "../../../fields/field-types.ts";
 import type { NativeSpec } from "../../../model/spec-native.ts";
 import { type StabilizationHold, type StabilizationWindows, stabilizeBothWays } from "../../shared/stabilization.ts";
 import { stepped } from "../../shared/steps.ts";
 import type { NativeStep, NativeSync } from "./sync.ts";
+
+declare module "../../../model/spec-native.ts" {
+  interface NativeRules {
+    readonly stabilizationWindowSeconds: number;
+  }
+}
+
+const DAY_SECONDS = 86_400;
+const MEANINGS = {
+  up: "The count stays at or below the lowest proposal of this time.",
+  down: "The count stays at or above the highest proposal of this time.",
+} as const;
+/** As in autoscaling/v2. */
+const DEFAULTS = { up: 0, down: 300 } as const;
+
+export const stabilizeFields = (way: "up" | "down") => ({
+  stabilizationWindowSeconds: integer(MEANINGS[way], { default: Number(DEFAULTS[way]), least: 0, most: DAY_SECONDS }),
+});
 
 export const windowsOf = ({ scaleUp, scaleDown }: Pick<NativeSpec, "scaleUp" | "scaleDown">): StabilizationWindows => ({
   upMs: scaleUp.stabilizationWindowSeconds * 1000,

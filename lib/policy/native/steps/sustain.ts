@@ -1,8 +1,21 @@
+import { integer } from "../../../fields/field-types.ts";
 import { newestRunAt } from "../../../model/windows.ts";
 import { lastingOf } from "../../shared/conditions.ts";
 import { stepped, withCondition } from "../../shared/steps.ts";
 import { BREACH, breach } from "./sentences.ts";
 import { moveOf, type NativeStep, type NativeSync } from "./sync.ts";
+
+declare module "../../../model/spec-native.ts" {
+  interface NativeRules {
+    readonly sustainSeconds: number;
+  }
+}
+
+const SUSTAIN_SECONDS_MAX = 3_600;
+
+export const SUSTAIN_FIELDS = {
+  sustainSeconds: integer("How long the metrics must ask for it without interruption.", { default: 0, least: 0, most: SUSTAIN_SECONDS_MAX }),
+};
 
 /** A breach must last: the count moves only when the metrics have asked for that direction for so long without a break. The end itself is allowed. */
 export const sustain: NativeStep = (sync) => {
