@@ -23,6 +23,17 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
     page: "crd",
     tests: ["test/sources/missing.test.ts", "test/manifest/native/page.test.ts", "test/manifest/native/schema.test.ts"],
   },
+  "a step of the native rules": {
+    patch: "step.patch",
+    filesMax: 5,
+    page: "crd",
+    tests: [
+      "test/policy/native/properties.test.ts",
+      "test/manifest/native/page.test.ts",
+      "test/manifest/native/schema.test.ts",
+      "test/manifest/native/rule-table.test.ts",
+    ],
+  },
   "a field of the scale event": {
     patch: "event-field.patch",
     filesMax: 4,

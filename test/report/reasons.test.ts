@@ -11,7 +11,7 @@ const SOURCES = [...filesBelow("lib/policy"), ...filesBelow("lib/sync"), ...file
 const OTHER_WORDS = new Set(
   `AbleToScale ScalingActive ScalingLimited ScalingBlocked AboveHighWatermark BelowLowWatermark BreachAbove BreachBelow ConvergeToWatermark SpecStored Ready ReadyReason
    Resource ContainerResource Pods Object External Prometheus Http Sqs CloudWatch Formula ReplicaSet PodAutoscaler WatermarkPodAutoscaler HorizontalPodAutoscaler Value Average AverageValue Utilization Total Percent Factor
-   Max Min Mean Disabled SameDirection Normal Warning True False Unknown Failed Pending Running Succeeded Time NoKindMatch Accepted Evaluated Scaled Backoff In NotIn DoesNotExist`.split(
+   Max Min Mean Disabled Both SameDirection FieldValueRequired Normal Warning True False Unknown Failed Pending Running Succeeded Time NoKindMatch Accepted Evaluated Scaled Backoff In NotIn DoesNotExist`.split(
     /\s+/,
   ),
 );

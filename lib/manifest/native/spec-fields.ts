@@ -28,7 +28,7 @@ export const STEP_RULES: readonly Rule[] = [...IDLE_RULES, roundRule("scaleUp"),
 /** Fields of the spec that every form obeys, and that Tidemark itself reads. */
 export const GOVERNING = ["rules", "owner", "dryRun", "pausedUntil", "schedule"] as const;
 
-/** The fields of the spec of a PodAutoscaler. rule-table.ts has the rules between them. */
+/** The fields of the spec of a PodAutoscaler; those of a step are in the file of the step. rule-table.ts has the rules between them. */
 export const SPEC_FIELDS = {
   rules: choice(
     "The rules that decide: Tidemark's own, those of autoscaling/v2, or those of the Watermark Pod Autoscaler.",
