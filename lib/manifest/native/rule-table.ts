@@ -3,12 +3,12 @@ import type { Json } from "../../fields/json.ts";
 import type { Problem } from "../../fields/problem.ts";
 import type { Rule } from "../../fields/rule.ts";
 import { isObject } from "../../model/json.ts";
-import { POLICY_RULES } from "../../policy/native/steps/limit.ts";
+import { NATIVE_RULES } from "../../policy/dialects.ts";
 import { SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { FALLBACK_RULES, METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
 import { sourcesOf } from "./read-metric.ts";
 import { ENTRY_RULES, entryProblems } from "./schedule-rules.ts";
-import { DIRECTION_RULES, type SpecRead } from "./spec-fields.ts";
+import type { SpecRead } from "./spec-fields.ts";
 import { BOUNDS_OF_METRICS, FIELD_RULES, formulaProblems, SPEC_RULES, strayFields } from "./spec-rules.ts";
 
 export interface ManifestRead {
@@ -56,10 +56,10 @@ const metricsWithSource = (manifest: ManifestRead): readonly Located[] =>
 const directionRules = (direction: "scaleUp" | "scaleDown"): readonly RulesAtPath[] => {
   const directionIn = (manifest: ManifestRead): readonly Located[] => specOf(manifest).map((spec) => objectIn(spec, direction));
   return [
-    { path: `spec.${direction}`, rules: DIRECTION_RULES, subjectsIn: directionIn },
+    { path: `spec.${direction}`, rules: NATIVE_RULES.ofDirection, subjectsIn: directionIn },
     {
       path: `spec.${direction}.policies[]`,
-      rules: POLICY_RULES,
+      rules: NATIVE_RULES.ofPolicy,
       subjectsIn: (manifest) => directionIn(manifest).flatMap((rules) => itemsIn(rules, "policies")),
     },
   ];

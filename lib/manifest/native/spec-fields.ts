@@ -1,29 +1,12 @@
 import { choice, flag, group, integer, list, type ReadOf, time, words } from "../../fields/field-types.ts";
-import type { Rule } from "../../fields/rule.ts";
-import { COMBINE_FIELDS } from "../../policy/native/steps/combine.ts";
-import { COOL_DOWN_FIELDS } from "../../policy/native/steps/cool-down.ts";
-import { FLAP_FIELDS } from "../../policy/native/steps/flap.ts";
-import { IDLE_FIELDS, IDLE_RULES } from "../../policy/native/steps/idle.ts";
-import { LIMIT_RULES, limitFields } from "../../policy/native/steps/limit.ts";
-import { ROUND_FIELDS, roundRule } from "../../policy/native/steps/round.ts";
-import { stabilizeFields } from "../../policy/native/steps/stabilize.ts";
-import { SUSTAIN_FIELDS } from "../../policy/native/steps/sustain.ts";
+import { NATIVE_FIELDS } from "../../policy/dialects.ts";
 import { HPA_BLOCK } from "./hpa-block.ts";
 import { METRIC_FIELDS } from "./metric-fields.ts";
 import { SCHEDULE } from "./schedule-fields.ts";
 import { WATERMARK_BLOCK } from "./watermark-block.ts";
 
-/** The settings of the steps of a direction, and their rules. */
-const rules = (way: "up" | "down") =>
-  group(
-    `When and how fast the count goes ${way}.`,
-    { ...SUSTAIN_FIELDS, ...stabilizeFields(way), ...limitFields(way), ...ROUND_FIELDS, ...COOL_DOWN_FIELDS },
-    { default: {} },
-  );
-
-/** Rules of a direction, and of the spec, that the steps have. */
-export const DIRECTION_RULES: readonly Rule[] = LIMIT_RULES;
-export const STEP_RULES: readonly Rule[] = [...IDLE_RULES, roundRule("scaleUp"), roundRule("scaleDown")];
+/** The settings of the steps of a direction. */
+const rules = (way: "up" | "down") => group(`When and how fast the count goes ${way}.`, NATIVE_FIELDS.ofDirection(way), { default: {} });
 
 /** Fields of the spec that every form obeys, and that Tidemark itself reads. */
 export const GOVERNING = ["rules", "owner", "dryRun", "pausedUntil", "schedule"] as const;
@@ -57,11 +40,10 @@ export const SPEC_FIELDS = {
       default: [],
     },
   ),
-  ...COMBINE_FIELDS,
+  ...NATIVE_FIELDS.before,
   scaleUp: rules("up"),
   scaleDown: rules("down"),
-  ...FLAP_FIELDS,
-  ...IDLE_FIELDS,
+  ...NATIVE_FIELDS.after,
   dryRun: flag("Decides and reports everything, and writes nothing.", { default: false }),
   pausedUntil: time("Nothing is written before this instant, RFC 3339."),
   schedule: SCHEDULE,

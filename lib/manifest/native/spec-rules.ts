@@ -21,12 +21,13 @@ import {
 } from "../../fields/rule.ts";
 import { MOST_REPLICAS } from "../../model/spec-native.ts";
 import { isObject } from "../../model/json.ts";
+import { NATIVE_RULES } from "../../policy/dialects.ts";
 import { readExpression } from "../../sources/read-expression.ts";
 import { namedBy, SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { fieldsOf } from "./explain-field.ts";
 import { saying } from "./field-descriptions.ts";
 import { nameOf, sourcesOf } from "./read-metric.ts";
-import { type MetricRead, SPEC_FIELDS, STEP_RULES, type SpecRead } from "./spec-fields.ts";
+import { type MetricRead, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
 
 const OF_NATIVE = ["metrics", "combine", "scaleUp", "scaleDown", "flapBudget", "idle"] as const;
 const BLOCKS = ["hpa", "watermark"] as const;
@@ -145,7 +146,7 @@ export const SPEC_RULES: readonly Rule[] = [
   saying("minReplicas may not be 0 together with watermarks", not(some("hpa.metrics", MARKED)), is("minReplicas", 0)),
   uniqueNames,
   somethingProposes,
-  ...STEP_RULES,
+  ...NATIVE_RULES.ofSpec,
 ];
 
 /** Rules between the bounds of a spec and its metrics. They come after the rules of a metric, which say more. */
