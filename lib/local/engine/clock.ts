@@ -40,9 +40,20 @@ export const virtualClock = ({ startMs, speed, save, wall = Date.now }: VirtualC
   let idealMs: number | undefined;
   const meter = paceMeter(speed);
   const now = () => Math.min(anchor.untilMs, Math.round(anchor.nowMs + Math.max(0, wall() - anchor.wallMs) * speed));
-  const setAnchor = (nowMs: number, untilMs: number) => {
+  const moveAnchor = (nowMs: number, untilMs: number) => {
     anchor = { kind: "virtual", nowMs, wallMs: wall(), speed, untilMs };
+  };
+  const setAnchor = (nowMs: number, untilMs: number) => {
+    moveAnchor(nowMs, untilMs);
     save(anchor);
+  };
+  /** Returns the wall time of the next instant. A run that is behind does not wait, and saves its time only once it is there: each save is a file that replaces another. */
+  const letGo = (fromMs: number, nextMs: number): number => {
+    moveAnchor(fromMs, nextMs);
+    const dueMs = Math.max(idealMs ?? wall(), wall() - CATCH_UP_MS) + (nextMs - fromMs) / speed;
+    idealMs = dueMs;
+    if (dueMs > wall()) save(anchor);
+    return dueMs;
   };
   setAnchor(startMs, startMs);
   return {
@@ -50,9 +61,7 @@ export const virtualClock = ({ startMs, speed, save, wall = Date.now }: VirtualC
     until: async (nextMs, signal) => {
       const fromMs = anchor.untilMs;
       if (nextMs <= fromMs) return;
-      setAnchor(fromMs, nextMs);
-      const dueMs = Math.max(idealMs ?? wall(), wall() - CATCH_UP_MS) + (nextMs - fromMs) / speed;
-      idealMs = dueMs;
+      const dueMs = letGo(fromMs, nextMs);
       for (let leftMs = dueMs - wall(); leftMs > 0 && !signal.aborted; leftMs = dueMs - wall()) {
         await pause(Math.min(leftMs, SLICE_MS), signal);
         if (leftMs > SLICE_MS) setAnchor(now(), nextMs);

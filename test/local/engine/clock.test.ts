@@ -56,6 +56,20 @@ describe("virtualClock()", () => {
     expect(saved.at(-1)).toMatchObject({ nowMs: clock.now(), untilMs: clock.now() });
   });
 
+  it("saves each instant once where there is nothing to wait for, and before it waits", async () => {
+    let wallMs = 0;
+    const saved: SavedClock[] = [];
+    // Each look at the wall clock finds it a tenth of a second later: all work takes longer than the speed allows.
+    const clock = virtualClock({ startMs: START_MS, speed: 100_000, save: (state) => saved.push(state), wall: () => (wallMs += 100) });
+    const instants = [1, 2, 3].map((minute) => START_MS + minute * 60_000);
+    for (const instant of instants) await clock.until(instant, never);
+    expect(saved.map(({ nowMs }) => nowMs)).toEqual([START_MS, ...instants]);
+
+    const waiting = started(1_000);
+    await waiting.clock.until(START_MS + 60_000, never);
+    expect(waiting.saved[1]).toMatchObject({ nowMs: START_MS, untilMs: START_MS + 60_000 });
+  });
+
   it("says that it falls behind when the work takes longer than the speed leaves for it", async () => {
     const { clock } = started(1000);
     for (let step = 1; step <= 4; step++) {
