@@ -9,6 +9,7 @@ import type { WindowsView } from "../../lib/views/windows.ts";
 import { inside } from "../cli/inside.ts";
 import { NOON } from "../noon.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld } from "./series-world.ts";
+import { tablesInMemory } from "./world/context.ts";
 
 const TARGET = (name: string): string => `scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: ${name} }`;
 const METRIC = `[{ type: External, external: { metric: { name: lag }, target: { type: AverageValue, averageValue: "200" } } }]`;
@@ -111,7 +112,7 @@ describe("explain() of an earlier time", () => {
   }, async () => {
     const loads = fc.array(fc.tuple(fc.integer({ min: 0, max: 6_000 }), fc.integer({ min: 1, max: 6 })), { minLength: 6, maxLength: 10 });
     const property = fc.asyncProperty(loads, async (steps) => {
-      world = await seriesWorld({ hpa: 5, wpa: 5, own: 5 }, MANIFESTS.join("---\n"));
+      world = await seriesWorld({ hpa: 5, wpa: 5, own: 5 }, MANIFESTS.join("---\n"), tablesInMemory);
       for (const { name, atMs, shownThen } of await played(steps)) {
         compare(shownThen, await world.service.explain({ name }, atMs));
         compare(shownThen, await world.service.explain({ name }, atMs + PERIOD_MS - 1));

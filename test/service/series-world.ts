@@ -20,12 +20,12 @@ import { NOON } from "../noon.ts";
 import { NO_METRICS, readyPod } from "../observation.ts";
 import { type ParsedFamily, parseOpenMetrics } from "../report/open-metrics-parser.ts";
 import { type MemoryCluster, memoryCluster } from "../sync/memory-cluster.ts";
-import { serviceWorld } from "./world/context.ts";
+import { serviceWorld, type tablesInMemory } from "./world/context.ts";
 
 export const PERIOD_MS = 15_000;
 const CLUSTER: ClusterName = clusterName("eu-1");
 
-/** Tables on disk, a service over them, and a cluster whose one external metric is set by the test. */
+/** Tables, a service over them, and a cluster whose one external metric is set by the test. */
 export interface SeriesWorld {
   readonly service: Service;
   readonly context: ServiceContext;
@@ -51,8 +51,12 @@ export interface SeriesWorld {
   readonly close: () => Promise<void>;
 }
 
-export const seriesWorld = async (workloads: Readonly<Record<string, number>>, manifests: string): Promise<SeriesWorld> => {
-  const { context, tables, set, close } = await serviceWorld();
+export const seriesWorld = async (
+  workloads: Readonly<Record<string, number>>,
+  manifests: string,
+  open?: typeof tablesInMemory,
+): Promise<SeriesWorld> => {
+  const { context, tables, set, close } = await serviceWorld("ada", open);
   const cluster = memoryCluster(workloads);
   const client: MemoryCluster["client"] = {
     ...cluster.client,

@@ -9,6 +9,7 @@ import { tablesClient } from "../../../lib/local/tables/tables-client.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
 import { insertByStatement } from "../../../lib/store/history/item.ts";
 import { type Tables, tableDefinitions } from "../../../lib/store/table/tables.ts";
+import { memoryEngine } from "../../contracts/memory-engine.ts";
 import { NOON } from "../../noon.ts";
 
 export interface ServiceWorld {
@@ -19,8 +20,10 @@ export interface ServiceWorld {
   readonly close: () => Promise<void>;
 }
 
-export const tablesOn = (endpoint: string): Tables => ({
-  client: tablesClient(endpoint),
+export const tablesOn = (endpoint: string): Tables => tablesOf(tablesClient(endpoint));
+
+const tablesOf = (client: Tables["client"]): Tables => ({
+  client,
   ...TABLE_NAMES,
   clock: () => performance.now(),
   wait: async (ms) => wait(ms),
@@ -28,14 +31,30 @@ export const tablesOn = (endpoint: string): Tables => ({
   token: randomUUID,
 });
 
-/** A context over a DynamoDB engine of its own, on disk in a folder that is gone afterwards. Uids count up: uid-1, uid-2. */
-export const serviceWorld = async (by = "ada"): Promise<ServiceWorld> => {
+type OpenTables = Pick<ServiceWorld, "tables" | "close">;
+
+const tablesOnDisk = async (): Promise<OpenTables> => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-service-"));
   const engine = await startTables(join(dir, "tables"));
   const client = tablesClient(engine.endpoint);
   await ensureTables(client, tableDefinitions(TABLE_NAMES));
   client.destroy();
-  const tables = tablesOn(engine.endpoint);
+  const close = async (): Promise<void> => {
+    await engine.close();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  return { tables: tablesOn(engine.endpoint), close };
+};
+
+/** The engine that passes the contract suite of the others, for tests that play hundreds of syncs. */
+export const tablesInMemory = async (): Promise<OpenTables> => ({
+  tables: tablesOf(memoryEngine().client),
+  close: () => Promise.resolve(),
+});
+
+/** A context over a DynamoDB engine of its own, as a rule on disk in a folder that is gone afterwards. Uids count up: uid-1, uid-2. */
+export const serviceWorld = async (by = "ada", open: () => Promise<OpenTables> = tablesOnDisk): Promise<ServiceWorld> => {
+  const { tables, close } = await open();
   let nowMs = NOON;
   let uids = 0;
   return {
@@ -44,9 +63,6 @@ export const serviceWorld = async (by = "ada"): Promise<ServiceWorld> => {
     set: (ms) => {
       nowMs = ms;
     },
-    close: async () => {
-      await engine.close();
-      rmSync(dir, { recursive: true, force: true });
-    },
+    close,
   };
 };
