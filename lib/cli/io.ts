@@ -1,10 +1,9 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { withLocalTimes } from "../report/instant-text.ts";
-import { block, errorLines, type Printed, text, type Word } from "../report/printed.ts";
+import { block, errorLines, type Printed, text, type Word, line, styled } from "../report/printed.ts";
 import type { Service } from "../service/service.ts";
 import type { CommandTarget, TargetSettings } from "./select/command-target.ts";
-import { type Paint, painter } from "./output/paint.ts";
 
 /** Everything that the command uses of its process, so that tests can run it inside their own. */
 export interface Io extends CommandIo {
@@ -105,11 +104,11 @@ export const printerOn = (io: Pick<Io, "stdout" | "stderr" | "colours" | "termin
       if (shows === "table") report(words);
       else if (shows !== "document") await print(words);
     },
-    report: (line) => report(text`${withLocalTimes(line)}\n`),
-    note: (line) => report(text`note: ${withLocalTimes(line)}\n`),
+    report: (words) => report(text`${withLocalTimes(words)}\n`),
+    note: (words) => report(text`note: ${withLocalTimes(words)}\n`),
     error: (message) => report(errorLines(withLocalTimes(message))),
     help: (words) => void io.stdout.write(block(words).written()),
-    progress: (line = "") => (io.terminal ? report(text`${START_OF_LINE}${line}`) : undefined),
+    progress: (shown = "") => (io.terminal ? report(text`${START_OF_LINE}${shown}`) : undefined),
     print,
   };
 };
@@ -121,3 +120,15 @@ const drained = async (stdout: Writable): Promise<void> => {
   await Promise.race([once(stdout, "drain", { signal }), once(stdout, "close", { signal })]).catch(() => undefined);
   over.abort();
 };
+
+export type Style = "good" | "warn" | "bad" | "quiet" | "strong";
+
+const FORMATS = { good: "green", warn: "yellow", bad: "red", quiet: "dim", strong: "bold" } as const;
+
+/** Colours a text. Without a terminal, or with NO_COLOR, the text stays as it is. */
+export type Paint = (style: Style, text: Word) => Printed;
+
+export const painter =
+  (colours: boolean): Paint =>
+  (style, word) =>
+    colours ? styled(FORMATS[style], word) : line(word);

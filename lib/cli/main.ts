@@ -5,10 +5,9 @@ import { inUtc } from "../report/instant-text.ts";
 import { usageMessage } from "../report/printed.ts";
 import { type CommandTarget, chooseTarget, refuseUnnamed, TARGET_OPTIONS, type TargetOptions, targetNote } from "./select/command-target.ts";
 import { type Io, type Printer, printerOn } from "./io.ts";
-import { commandHint, kindHint } from "./options/kubectl-words.ts";
+import { commandHint, kindHint, commandIn, inOrder, withSubcommands } from "./options/word-order.ts";
 import { program } from "./program.ts";
-import type { Run } from "./options/run-command.ts";
-import { commandIn, inOrder, withSubcommands } from "./options/word-order.ts";
+import type { Run } from "./options/command-options.ts";
 
 /** As kubectl: a wrong call is a failure too. */
 export const EXIT = { done: 0, failed: 1, differs: 1, notCompared: 2 } as const;

@@ -5,16 +5,14 @@ import { nearestName } from "../model/nearest-name.ts";
 import { lines, block, text } from "../report/printed.ts";
 import { accessCommands, authCommands } from "./groups/access-commands.ts";
 import { addExamples, example } from "./command-examples.ts";
-import { withStack, withTarget, withFiles } from "./options/command-options.ts";
+import { withStack, withTarget, withFiles, type Run } from "./options/command-options.ts";
 import { chooseTarget, type TargetOptions } from "./select/command-target.ts";
 import { connectionCommands } from "./groups/connection-commands.ts";
-import { editingCommands } from "./groups/editing-commands.ts";
+import { editingCommands, manifestEdits } from "./groups/editing-commands.ts";
 import { type Io, printerOn, type CommandIo, showsOf, type Printer } from "./io.ts";
-import { manifestEdits } from "./groups/manifest-edits.ts";
 import { migrationCommands } from "./groups/migration-commands.ts";
 import { overrideCommands } from "./groups/override-commands.ts";
 import { readingCommands } from "./groups/reading-commands.ts";
-import type { Run } from "./options/run-command.ts";
 import { sourceCommands } from "./groups/source-commands.ts";
 import { deployCommands, stackCommands } from "./groups/stack-commands.ts";
 import { clusterCommands, fleetCommands, partitionCommands } from "./groups/upkeep-commands.ts";
@@ -188,7 +186,7 @@ const completionCommands = (root: Command, io: Pick<Io, "open" | "by" | "stackNa
     .allowUnknownOption()
     .passThroughOptions()
     .action(async (before: readonly string[]) => {
-      const [{ completionOf }, { readNames }] = await Promise.all([import("./completion/candidates.ts"), import("./completion/read-names.ts")]);
+      const { completionOf, readNames } = await import("./completion/candidates.ts");
       const { candidates, files } = await completionOf(root, before, (typed) => readNames(io, typed));
       const words = candidates.map(({ word, about }) => (about === undefined || about === "" ? word : text`${word}\t${about}`));
       await printer.print(lines([...words, files ? ":0" : ":4"]));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { printTemplate } from "../../lib/cli/jsonpath/print-template.ts";
+import { printTemplate } from "../../lib/cli/jsonpath/format.ts";
 import { parseTemplate } from "../../lib/cli/jsonpath/template.ts";
 
 const DOCUMENT = {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { workloadModel } from "../../lib/local/cluster/definition.ts";
-import { spread } from "../../lib/local/cluster/load.ts";
+import { spread } from "../../lib/local/cluster/simulated-workload.ts";
 import { deploymentsOf } from "../../lib/local/run/manifest-files.ts";
 import { workloadsOf } from "../../lib/local/run/world.ts";
 import { demandAt } from "../../lib/local/traces/trace.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
 import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
-import { painter } from "../../lib/cli/output/paint.ts";
+import { painter } from "../../lib/cli/io.ts";
 import { decisionText } from "../../lib/local/view/words.ts";
 import { line } from "../../lib/report/printed.ts";
 import type { Service } from "../../lib/service/service.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
-import { painter } from "../../lib/cli/output/paint.ts";
+import { painter } from "../../lib/cli/io.ts";
 import { statusSheet } from "../../lib/cli/output/status-sheet.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
 import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
-import { painter } from "../../lib/cli/output/paint.ts";
+import { painter } from "../../lib/cli/io.ts";
 import { metricText } from "../../lib/local/view/words.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";

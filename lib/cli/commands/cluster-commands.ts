@@ -3,16 +3,15 @@ import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
 import { toArray } from "../../service/to-array.ts";
 import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
-import type { Printer, Session } from "../io.ts";
+import type { Printer, Session, Paint, Style } from "../io.ts";
 import { ageText } from "../output/age-text.ts";
 import { checksText, reported } from "../output/check-lines.ts";
 import { pausedText } from "../output/describe-sheet.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { listOf } from "../output/kubernetes-object.ts";
-import type { Paint, Style } from "../output/paint.ts";
-import { sheet } from "../output/sheet.ts";
-import { Table } from "../output/text-table.ts";
+import { sheet, Table } from "../output/text-table.ts";
 import { futureMs } from "../options/time-options.ts";
+import { TidemarkError } from "../../model/errors.ts";
 
 export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "STATE", "SYNCED"] as const;
 
@@ -121,4 +120,18 @@ export const resume = async ({ service }: Session, printer: Printer, name: strin
 export const remove = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {
   await service.removeCluster(name);
   await printer.print(text`Cluster "${name}" removed\n`);
+};
+
+export interface CheckOptions {
+  readonly kind?: readonly string[];
+  readonly output: "table" | DocumentFormat;
+}
+
+/** Prints what a look at a cluster found. Throws where a necessary point failed, so that a script sees it. */
+export const check = async ({ service }: Session, printer: Printer, name: string, { kind, output }: CheckOptions): Promise<void> => {
+  const report = await service.checkCluster({ name, ...(kind && { kinds: kind }) });
+  await printer.print(output === "table" ? checksText(report.checks, printer) : documentText(report, output));
+  if (report.usable) return;
+  const failed = report.checks.filter(({ result }) => result === "failed").map((point) => point.check);
+  throw new TidemarkError("cli.check", `Cannot use cluster "${name}": ${failed.join(", ")} failed, of ${report.checks.length} points`, { name });
 };

@@ -5,8 +5,7 @@ import type { IntentView, PageView, PartitionView, ResetView } from "../../views
 import type { Printer, Session } from "../io.ts";
 import { ageText } from "../output/age-text.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
-import { sheet } from "../output/sheet.ts";
-import { Table } from "../output/text-table.ts";
+import { sheet, Table } from "../output/text-table.ts";
 
 /** Autoscalers that are listed for a page; the others are counted. */
 const NAMED_MAX = 20;

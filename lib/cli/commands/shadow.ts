@@ -5,11 +5,10 @@ import { wholeShadow, verdictOf } from "../../service/shadow/join-shadow.ts";
 import type { ShadowStretch, ShadowView } from "../../views/over-time.ts";
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
-import { csvLine } from "../output/csv.ts";
+import { csvLine, Table } from "../output/text-table.ts";
 import { documentText } from "../output/document-text.ts";
 import { listOf } from "../output/kubernetes-object.ts";
 import { SHADOW_HEADERS, shadowRow, shadowSheet, verdictsLine } from "../output/shadow-sheet.ts";
-import { Table } from "../output/text-table.ts";
 import { queryFor, type Resource } from "../select/selected-names.ts";
 import { rangeMs } from "../options/time-options.ts";
 

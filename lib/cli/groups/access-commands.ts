@@ -1,11 +1,10 @@
 import { type Command, Option } from "commander";
 import { ROLES, type Role } from "../../model/access.ts";
 import type { Filter, NewGrant } from "../../service/service.ts";
-import { withTarget } from "../options/command-options.ts";
+import { withTarget, type Run } from "../options/command-options.ts";
 import { showsOf } from "../io.ts";
 import type { DocumentFormat } from "../output/document-text.ts";
 import { output } from "../options/output-option.ts";
-import type { Run } from "../options/run-command.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 import { usage } from "../usage-error.ts";
 

@@ -1,13 +1,12 @@
 import { type Command, Option } from "commander";
 import { readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/rules.ts";
 import { type AddOptions, clusterChange, newCluster } from "../options/cluster-options.ts";
-import { repeatable, withPlace, withTarget } from "../options/command-options.ts";
+import { repeatable, withPlace, withTarget, type Run } from "../options/command-options.ts";
 import type { TargetOptions } from "../select/command-target.ts";
-import type { CheckOptions } from "../commands/check.ts";
+import type { CheckOptions } from "../commands/cluster-commands.ts";
 import type { RbacCommandOptions } from "../commands/rbac.ts";
 import { type Printer, showsOf } from "../io.ts";
 import { output } from "../options/output-option.ts";
-import type { Run } from "../options/run-command.ts";
 import { usage } from "../usage-error.ts";
 
 const ADD_EXAMPLES = `
@@ -64,7 +63,9 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
     .addOption(output(["table", "json", "yaml"]))
     .addHelpText("after", CHECK_EXAMPLES)
     .action((name: string, options: CheckOptions & TargetOptions) =>
-      run(options, showsOf(options.output), async (session, out) => (await import("../commands/check.ts")).check(session, out, name, options)),
+      run(options, showsOf(options.output), async (session, out) =>
+        (await import("../commands/cluster-commands.ts")).check(session, out, name, options),
+      ),
     );
   withPlace(parent.command("rbac"))
     .description("print the smallest roles that Tidemark needs in a cluster, and the access entry of an EKS cluster")

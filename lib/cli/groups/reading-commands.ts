@@ -11,7 +11,7 @@ import type { SeriesOptions } from "../commands/series.ts";
 import type { HistoryOptions, TimelineOptions } from "../commands/timeline.ts";
 import { type CommandIo, type Printer, showsOf } from "../io.ts";
 import { output } from "../options/output-option.ts";
-import type { Run } from "../options/run-command.ts";
+import type { Run } from "../options/command-options.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope, withScopes, withSelector } from "../options/scope-options.ts";
 import { oneResource, type Resource, schemaField, selectionOf } from "../select/selected-names.ts";
 

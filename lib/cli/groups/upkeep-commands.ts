@@ -1,12 +1,11 @@
 import type { Command } from "commander";
-import { withTarget } from "../options/command-options.ts";
+import { withTarget, type Run } from "../options/command-options.ts";
 import type { SheetOptions } from "../commands/describe.ts";
 import type { FreezeOptions } from "../commands/fleet.ts";
 import type { ResetOptions } from "../commands/partition-commands.ts";
 import { showsOf } from "../io.ts";
 import type { DocumentFormat } from "../output/document-text.ts";
 import { output } from "../options/output-option.ts";
-import type { Run } from "../options/run-command.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */

@@ -1,5 +1,7 @@
 import { type Command, Option } from "commander";
 import { usage } from "../usage-error.ts";
+import type { TargetOptions } from "../select/command-target.ts";
+import type { Printer, Session, Shows } from "../io.ts";
 
 const FILES = "manifests in YAML or JSON: a file, a folder, or - for standard input; repeatable";
 
@@ -51,3 +53,6 @@ export const withStack = (command: Command): Command =>
     .option("--stack <stack>", "a deployed stack: its name, or a function URL (default: TIDEMARK_STACK or TIDEMARK_URL)")
     .option("--stage <stage>", "stage of the stack: --stack tidemark --stage prod is --stack tidemark-prod")
     .option("--profile <profile>", "AWS profile with the credentials for the stack (default: from the AWS settings)");
+
+/** Runs a command with its open data folder or stack, and always closes it. What it shows says where its head is printed. */
+export type Run = (target: TargetOptions, shows: Shows, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { textOfFile } from "../../local/run/text-file.ts";
 import { columnsOfLines, isTemplate, templateOf } from "../jsonpath/format.ts";
-import { formatHint } from "./kubectl-words.ts";
+import { formatHint } from "./word-order.ts";
 import { usage } from "../usage-error.ts";
 
 /** Bytes of a file with a template. A template of a person has some hundred. */

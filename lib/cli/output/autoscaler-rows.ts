@@ -3,7 +3,7 @@ import type { Printed, Word } from "../../report/printed.ts";
 import { stateWords, type TableRow } from "../../service/views/row-view.ts";
 import type { AutoscalerState, AutoscalerView } from "../../views/autoscaler.ts";
 import { ageText } from "./age-text.ts";
-import type { Paint, Style } from "./paint.ts";
+import type { Paint, Style } from "../io.ts";
 
 /** The columns of `get`. Those that only the wide table has make the other one fit 120 columns. */
 const COLUMNS = [

@@ -1,8 +1,7 @@
 import type { CheckedPoint, CheckResult, ConnectionReport } from "../../cluster/check/report.ts";
 import { isTidemarkError } from "../../model/errors.ts";
 import { lines, type Printed } from "../../report/printed.ts";
-import type { Printer } from "../io.ts";
-import type { Paint, Style } from "./paint.ts";
+import type { Printer, Paint, Style } from "../io.ts";
 import { aligned } from "./text-table.ts";
 
 const MARKS: Readonly<Record<CheckResult, readonly [mark: string, style: Style]>> = {

@@ -9,9 +9,8 @@ import { boundsLines, setText } from "./bounds-lines.ts";
 import { yamlText } from "./document-text.ts";
 import { OWN_EVENT_HEADERS, ownEventRow } from "./event-rows.ts";
 import { withoutHoldText } from "./explain-sheet.ts";
-import type { Paint } from "./paint.ts";
-import { type SheetRow, sheet } from "./sheet.ts";
-import { aligned, Table } from "./text-table.ts";
+import type { Paint } from "../io.ts";
+import { type SheetRow, sheet, aligned, Table } from "./text-table.ts";
 import { windowLines } from "./window-lines.ts";
 
 const NONE = "<none>";

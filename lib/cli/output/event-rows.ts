@@ -2,9 +2,9 @@ import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import type { Printed, Word } from "../../report/printed.ts";
 import type { EventView } from "../../views/event.ts";
 import { ageText } from "./age-text.ts";
-import { csvLine } from "./csv.ts";
+import { csvLine } from "./text-table.ts";
 import type { EventCount } from "../../views/event.ts";
-import type { Paint, Style } from "./paint.ts";
+import type { Paint, Style } from "../io.ts";
 
 export const EVENT_HEADERS = ["TIME", "AGE", "CLUSTER", "NAMESPACE", "NAME", "FROM", "TO", "REASON", "OUTCOME", "MESSAGE"] as const;
 /** The columns that `-o wide` has beside them, before the message. */

@@ -5,9 +5,8 @@ import type { DecisionView, Explanation } from "../../views/autoscaler.ts";
 import type { EventView, MetricView, StepView } from "../../views/event.ts";
 import { ageText, untilText } from "./age-text.ts";
 import { boundsLines } from "./bounds-lines.ts";
-import type { Paint } from "./paint.ts";
-import { type SheetRow, sheet } from "./sheet.ts";
-import { aligned, Table } from "./text-table.ts";
+import type { Paint } from "../io.ts";
+import { type SheetRow, sheet, aligned, Table } from "./text-table.ts";
 import { windowLines } from "./window-lines.ts";
 
 /** Explains a count: the metrics, each step of the pipeline, the windows, and what would change the outcome. */

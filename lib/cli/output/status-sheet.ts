@@ -2,8 +2,8 @@ import type { Printed, Word } from "../../report/printed.ts";
 import type { DeadLetters, StatusView } from "../../views/status.ts";
 import { overrideText } from "./bounds-lines.ts";
 import { frozenText, pausedText } from "./describe-sheet.ts";
-import type { Paint } from "./paint.ts";
-import { type SheetRow, sheet } from "./sheet.ts";
+import type { Paint } from "../io.ts";
+import { type SheetRow, sheet } from "./text-table.ts";
 
 /** Problems of one screen. The document has all. */
 const PROBLEMS_SHOWN = 15;

@@ -1,4 +1,4 @@
-import { joined, line, type Printed, type Word } from "../../report/printed.ts";
+import { joined, line, type Printed, type Word, lines, text } from "../../report/printed.ts";
 
 const GAP = "   ";
 
@@ -43,3 +43,36 @@ export class Table {
     return rows.map((row) => lineOf(row, widths));
   }
 }
+
+/** One row of a description: a label and a text, or a heading and lines. */
+export type SheetRow = readonly [label: string, text: Word] | { readonly heading: string; readonly lines: readonly Word[] };
+
+const INDENT = "  ";
+const SHEET_GAP = 2;
+
+/** Formats a description as `kubectl describe` does: labels in one column, sections indented below their heading. It ends with a line end. */
+export const sheet = (rows: readonly SheetRow[]): Printed => {
+  const width = Math.max(0, ...rows.map((row) => ("heading" in row ? 0 : line(row[0]).length + 1))) + SHEET_GAP;
+  return lines(
+    rows.flatMap((row) =>
+      "heading" in row
+        ? [text`${row.heading}:`, ...row.lines.map((each) => text`${INDENT}${each}`.trimEnd())]
+        : [text`${`${row[0]}:`.padEnd(width)}${row[1]}`],
+    ),
+  );
+};
+
+/**
+ * One record of RFC 4180 without its line end. Lines end with a plain newline, so that line tools can read them. A cell is quoted only where necessary. Unprintable characters are escaped as in a table.
+ */
+export const csvLine = (cells: readonly (string | number | undefined)[]): Printed => joined(cells.map(csvCell), ",");
+
+/** A spreadsheet takes a cell for a formula when its text begins with one of these. A quote before it makes it a text. */
+const FORMULA = /^[=+\-@]/;
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+const csvCell = (cell: string | number | undefined): string => {
+  const shown = cell === undefined ? "" : line(cell).written();
+  const safe = FORMULA.test(shown) && !NUMBER.test(shown) ? `'${shown}` : shown;
+  return /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};

@@ -1,6 +1,6 @@
 import { isObject } from "../../model/json.ts";
 import { matches } from "../../model/selector.ts";
-import { type Located, resolvePath, type Target } from "./api-path.ts";
+import { type Located, resolvePath, type Target, type ApiRequest, asksForDryRun, parseJson } from "./api-request.ts";
 import { discover, type Installed } from "./discovery.ts";
 import { podLabels, scale } from "./kube-objects.ts";
 import { parseLabelSelector, selectObjects } from "./list-selectors.ts";
@@ -22,7 +22,6 @@ import { replicasToPatch, replicasToPut, writeKept } from "./objects/write-kept.
 import { openApi } from "./openapi.ts";
 import { inKeyOrder, Pages } from "./pages.ts";
 import { table, wantsTable } from "./printed-table.ts";
-import { type ApiRequest, asksForDryRun, parseJson } from "./request-parts.ts";
 import { serviceAnswer } from "../sources/services.ts";
 import { foreignResources, groupVersion, isOf, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";

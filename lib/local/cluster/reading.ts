@@ -1,7 +1,6 @@
-import { cpuPercent } from "./load.ts";
+import { cpuPercent, openSegment, type Totals, totalsAt } from "./simulated-workload.ts";
 import { isScraped } from "./scrape.ts";
 import { isReady } from "./simulated-pod.ts";
-import { openSegment, type Totals, totalsAt } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
 
 /** One workload for the live view. */

@@ -7,7 +7,7 @@ import { gzip } from "node:zlib";
 import type { ServerCredentials } from "../run/certificates.ts";
 import { ServiceReply } from "../sources/services.ts";
 import type { KubeApi } from "./api.ts";
-import { EventStream } from "./event-stream.ts";
+import { EventStream } from "./objects/watch.ts";
 import type { Fault, Faults } from "./faults.ts";
 import { internalError, Refusal, tooLarge, unauthorized } from "./status.ts";
 

@@ -13,7 +13,7 @@ import { type ServerCredentials, serverCredentials } from "../run/certificates.t
 import { refuseForeignHosts } from "../run/loopback.ts";
 import { type KubeApi, kubeApi } from "./api.ts";
 import { type WorkloadDefinition, workloadModel } from "./definition.ts";
-import { type RecordedQueue, recordedQueue } from "../sources/recorded-queue.ts";
+import { type RecordedQueue, recordedQueue } from "../sources/queue-server.ts";
 import { type Faults, faultSwitches } from "./faults.ts";
 import { CustomObjects, KEPT_KINDS, type KeptKind, type KeptObjects } from "./objects/custom-objects.ts";
 import { ClusterEvents } from "./objects/events.ts";

@@ -6,7 +6,7 @@ import { holdsOnlyLocks } from "./folder-lock.ts";
 import { BEGINNING_MARK, type FolderIdentity, readIdentity } from "./identity.ts";
 import type { FolderLayout } from "./layout.ts";
 import { ownFolders } from "./own-files.ts";
-import { damaged } from "./refused-folder.ts";
+import { damaged } from "./damage.ts";
 import { readSavedClock } from "./saved-clock.ts";
 import { isLinkError, isSystemError } from "./whole-file.ts";
 

@@ -21,8 +21,7 @@ import { type FolderIdentity, readIdentity, writeIdentity } from "../folder/iden
 import type { FolderLayout } from "../folder/layout.ts";
 import { readSavedClock, type SavedClock, saveClock } from "../folder/saved-clock.ts";
 import { breakSeal, sealFolder } from "../folder/seal.ts";
-import { startQueueServer } from "../sources/queue-server.ts";
-import type { RecordedQueue } from "../sources/recorded-queue.ts";
+import { startQueueServer, type RecordedQueue } from "../sources/queue-server.ts";
 import { registerSources } from "../sources/registered.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";

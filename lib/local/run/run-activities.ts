@@ -1,7 +1,6 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { Activity } from "../engine/drive.ts";
-import { type Delivery, eventSource } from "../engine/event-source.ts";
-import type { Handler } from "../engine/invocation.ts";
+import { type Delivery, eventSource, type Handler } from "../engine/event-source.ts";
 import { scheduler } from "../engine/schedule-activity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
 import type { View } from "../view/plain-view.ts";

@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { isObject } from "../../../model/json.ts";
-import type { Target } from "../api-path.ts";
+import { type Target, type ApiRequest, asksForDryRun, parseJson } from "../api-request.ts";
 import { MAX_REPLICAS } from "../definition.ts";
 import { scale } from "../kube-objects.ts";
-import { type ApiRequest, asksForDryRun, parseJson } from "../request-parts.ts";
 import type { World } from "../served-resources.ts";
 import type { SimulatedWorkload } from "../simulation.ts";
 import { badRequest, conflict, invalidScale, notFound } from "../status.ts";
