@@ -16,7 +16,7 @@ import { measureOf, nameOf } from "./read-metric.ts";
 import { fieldProblems, firstOfEach, nativeProblems } from "./rule-table.ts";
 import { storedSchedule } from "./schedule-fields.ts";
 import { scheduleWarnings } from "./schedule-rules.ts";
-import { unprintableProblems } from "./segment-problems.ts";
+import { unprintableProblems } from "./text-patterns.ts";
 import { nativeSpecOf } from "./spec.ts";
 import { GOVERNING, SPEC, SPEC_FIELDS, type SpecRead, type MetricRead } from "./spec-fields.ts";
 import { COUNTS } from "./watermark-block.ts";

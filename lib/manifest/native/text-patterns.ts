@@ -1,3 +1,7 @@
+import { invalid, type Problem } from "../../fields/problem.ts";
+import { isObject } from "../../model/json.ts";
+import { printable } from "../../model/foreign-text.ts";
+
 /** Patterns of texts for the API server of a cluster, in the syntax of RE2, which has no look-ahead. */
 export const LABEL = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
 const QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
@@ -24,3 +28,20 @@ export const POSITIVE_QUANTITY = `^[+]?${ABOVE_ZERO}${SUFFIX}$`;
  * itself, because the engines that read the pattern write its escape in different ways.
  */
 export const PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$";
+
+const SHOWN = new RegExp(PRINTABLE);
+/** Characters of a text that a problem quotes. */
+const QUOTED_MAX = 60;
+
+/** Problems of texts with characters that a terminal executes or hides, wherever they stand below a value. */
+export const unprintableProblems = (value: unknown, path: string): readonly Problem[] => {
+  if (typeof value === "string") return SHOWN.test(value) ? [] : [unprintable(value, path)];
+  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => unprintableProblems(item, `${path}[${index}]`));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    SHOWN.test(key) ? unprintableProblems(member, `${path}.${key}`) : [unprintable(key, path)],
+  );
+};
+
+const unprintable = (text: string, path: string): Problem =>
+  invalid(path, `may not contain control or invisible characters: "${printable(text.slice(0, QUOTED_MAX))}"`, "write the text without them");
