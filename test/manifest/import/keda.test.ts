@@ -221,6 +221,13 @@ describe("a ScaledObject with registered sources", () => {
     expect(notes.filter((note) => note.includes("spec.fallback")).join()).toContain(words);
   });
 
+  it("leaves the fallback out of a document that is paused at a count, and says so", () => {
+    const paused = scaledObject([PROMETHEUS], { fallback: { failureThreshold: 3, replicas: 6 } }, { "autoscaling.keda.sh/paused-replicas": "3" });
+    const { spec, notes } = imported(paused);
+    expect(spec).toMatchObject({ minReplicas: 3, maxReplicas: 3, metrics: [{ onMissing: { action: "hold" } }] });
+    expect(notes.join()).toContain("spec.fallback: the bounds are equal while it is paused: write the fallback where the pause ends");
+  });
+
   it.each<readonly [string, Json, Json]>([
     ["paused", { paused: "true" }, { dryRun: true, idle: { replicas: 0, afterSeconds: 300 } }],
     ["paused-replicas", { "paused-replicas": "4" }, { minReplicas: 4, maxReplicas: 4, idle: undefined }],

@@ -33,11 +33,11 @@ export const nativeScaledObject = (raw: Json, sources: TriggerSources): Imported
   const cron = triggers.map((trigger, index) =>
     trigger.type === "cron" && formula === undefined ? kedaCron(trigger.raw, { index, most }) : undefined,
   );
-  const missing = missingOf(spec, most);
+  const pauses = pausesOf(raw, spec);
+  const missing = missingOf(spec, most, pauses);
   const read = triggers
     .filter((_, at) => cron[at] === undefined)
     .map((trigger) => metricOf(trigger, { spec, formula, onMissing: missing.onMissing }));
-  const pauses = pausesOf(raw, spec);
   const details = [
     ...(triggers.length === 0 ? [lost("spec.triggers", "it has no trigger")] : []),
     ...(awake && triggers.length > 0
@@ -159,11 +159,20 @@ const toleranceOf = (spec: Json): Json => {
 const mayIdle = ({ minReplicaCount = 0, idleReplicaCount }: Json): boolean => minReplicaCount === 0 || idleReplicaCount !== undefined;
 
 /** An HPA grows on its other metrics while one is missing, and does not shrink. */
-const missingOf = (spec: Json, most: number): { readonly onMissing: Json; readonly details: readonly Detail[] } => {
+const missingOf = (
+  spec: Json,
+  most: number,
+  { fields: { maxReplicas: pausedAt } }: Pauses,
+): { readonly onMissing: Json; readonly details: readonly Detail[] } => {
   const { fallback, minReplicaCount, pollingInterval } = spec;
   if (fallback === undefined) return { onMissing: { action: "scaleUpOnly" }, details: [] };
   const { failureThreshold, replicas, behavior = "static" } = object(fallback);
   const of = "spec.fallback";
+  if (pausedAt !== undefined)
+    return {
+      onMissing: { action: "hold" },
+      details: [changed(of, "the bounds are equal while it is paused: write the fallback where the pause ends")],
+    };
   if (behavior === "currentReplicas") return { onMissing: { action: "hold" }, details: [] };
   if (behavior === "scalingModifiers")
     return {
