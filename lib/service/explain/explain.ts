@@ -1,3 +1,4 @@
+import limited from "p-limit";
 import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
@@ -14,10 +15,13 @@ import { decisionView, metricsOf } from "../views/autoscaler-view.ts";
 import { boundsThen } from "../views/bounds-of.ts";
 import { eventView, stepViews } from "../views/event-view.ts";
 import { windowsOf } from "./describe.ts";
-import { evaluationThen } from "./evaluation-then.ts";
 import { whatIf } from "./what-if.ts";
 import { windowsThen } from "./windows-then.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
+import { readHead } from "../../store/head/head.ts";
+import { journalPageOf } from "../../store/pages/plan.ts";
+import { partitionOf } from "../../store/records/clusters.ts";
+import { earlierStreams, newestIn, silenceMsOf } from "../partitions/read-samples.ts";
 
 /**
  * Explains the count of an autoscaler at an instant from the newest evaluation in the journal at or before it; where the journal has none any more, from the newest scale event. Throws
@@ -133,3 +137,24 @@ const notEvaluated = (path: string, cluster: string, atMs: number | undefined): 
     `Cannot explain "${path}" in cluster "${cluster}"${atMs === undefined ? "" : ` at ${rfc3339(atMs)}`}: no sync has evaluated it ${atMs === undefined ? "yet" : "by then, or its journal has expired"}`,
     { path, cluster, atMs },
   );
+
+/** Queries at once. A silence may need some for each partition that its namespace was in. */
+const PARALLEL = 16;
+
+/**
+ * The newest evaluation at or before an instant, where the present journal of the autoscaler is silent for longer than syncs are: its namespace may have been in another partition then, or the
+ * partition divided otherwise. Falls back to what the present journal has.
+ */
+const evaluationThen = async (context: QueryContext, snapshot: AutoscalerSnapshot, atMs: number): Promise<Evaluated | undefined> => {
+  const { evaluated, cluster, record, nowMs } = snapshot;
+  const stretch = { sinceMs: evaluated ? evaluated.atMs + 1 : record.createdMs, untilMs: Math.min(atMs, nowMs) };
+  const partition = partitionOf(cluster, record.namespace);
+  if (partition === undefined || (evaluated && stretch.untilMs - evaluated.atMs <= silenceMsOf(cluster))) return evaluated;
+  const ref = { cluster: cluster.name, partition };
+  const head = await readHead(context.tables, ref);
+  const present = { ref, page: journalPageOf(record.uid, head?.pages.length ?? 0) };
+  const streams = await earlierStreams(context, snapshot, present, stretch);
+  const limit = limited(PARALLEL);
+  const earlier = await Promise.all(streams.map((stream) => limit(() => newestIn(context, record.uid, stream, stretch))));
+  return [evaluated, ...earlier].reduce((newest, other) => (other && (!newest || other.atMs > newest.atMs) ? other : newest), undefined);
+};
