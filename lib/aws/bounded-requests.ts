@@ -25,6 +25,8 @@ export const boundedRequests = (limits: RequestLimits, onDate: OnDate = () => {}
 /** Connections and time, where they are not the machine's. */
 export interface Surroundings {
   readonly httpAgent?: Agent;
+  /** Connections at once, at most; by default the 50 of the SDK. */
+  readonly sockets?: number;
   /** A signal that aborts after a time. */
   readonly signalAfter?: (ms: number) => AbortSignal;
 }
@@ -37,8 +39,12 @@ class BoundedHandler extends NodeHttpHandler {
   readonly #onDate: OnDate;
   readonly #signalAfter: (ms: number) => AbortSignal;
 
-  constructor({ connectMs, wholeMs }: RequestLimits, onDate: OnDate, { httpAgent, signalAfter = AbortSignal.timeout }: Surroundings) {
-    super({ connectionTimeout: connectMs, ...(httpAgent && { httpAgent }) });
+  constructor({ connectMs, wholeMs }: RequestLimits, onDate: OnDate, { httpAgent, sockets, signalAfter = AbortSignal.timeout }: Surroundings) {
+    super({
+      connectionTimeout: connectMs,
+      ...(sockets !== undefined && { httpAgent: { keepAlive: true, maxSockets: sockets }, httpsAgent: { keepAlive: true, maxSockets: sockets } }),
+      ...(httpAgent && { httpAgent }),
+    });
     this.#wholeMs = wholeMs;
     this.#signalAfter = signalAfter;
     this.#onDate = onDate;

@@ -2,7 +2,7 @@ import { autoscalerName, namespace, type PartitionName } from "../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../model/records.ts";
 import type { ListPart } from "../store/records/autoscalers.ts";
 import { getFleet, partitionOf } from "../store/records/clusters.ts";
-import { eachInGroups } from "../store/table/wait-for-all.ts";
+import { CLUSTERS_AT_ONCE, eachInGroups } from "../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../views/autoscaler.ts";
 import { storedSpec } from "./stored-spec.ts";
 import type { QueryContext } from "./context.ts";
@@ -80,15 +80,32 @@ export async function* autoscalers(
     });
     return { views, first: await views.next() };
   };
-  for await (const { views, first } of eachInGroups(clusters, pageSize === undefined ? OPENED_TOGETHER : 1, open)) {
-    if (first.done) continue;
-    yield first.value;
-    yield* views;
+  let given = 0;
+  for (let at = 0; at < clusters.length; ) {
+    const together = pageSize === undefined ? openedTogether(at, given) : 1;
+    for await (const { views, first } of eachInGroups(clusters.slice(at, at + together), together, open)) {
+      if (first.done) continue;
+      given++;
+      yield first.value;
+      for await (const view of views) {
+        given++;
+        yield view;
+      }
+    }
+    at += together;
   }
 }
 
 /** Clusters whose first page is read together. A page of the API holds some ten clusters of a hundred autoscalers, and what is read beyond its end is read again. */
-const OPENED_TOGETHER = 12;
+const OPENED_FIRST = 12;
+/** Autoscalers that a page of the API holds, of ordinary manifests. */
+const PAGE_AUTOSCALERS = 1_200;
+
+/** How many clusters are opened after `read` of them, which had `given` autoscalers: of small clusters so many as a page still holds, so that a page takes two groups. */
+const openedTogether = (read: number, given: number): number => {
+  const left = Math.max(0, PAGE_AUTOSCALERS - given);
+  return read === 0 ? OPENED_FIRST : Math.min(CLUSTERS_AT_ONCE, Math.max(OPENED_FIRST, Math.ceil((left * read) / Math.max(1, given))));
+};
 
 async function* autoscalersIn(
   context: QueryContext,

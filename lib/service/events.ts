@@ -108,14 +108,16 @@ export async function* eventCounts(
     !isUpTo(one, after);
   const clusters = (await clustersNamed(context, wanted.cluster)).filter(({ name: cluster }) => !after || isLeft(cluster, after));
   let isEmpty = after === undefined;
-  for (let at = 0; at < clusters.length; at += CLUSTERS_TOGETHER) {
-    const together = clusters.slice(at, at + CLUSTERS_TOGETHER);
-    const counted = await mapWithLimit(together, CLUSTERS_TOGETHER, (cluster) => monthlyCounts(context.tables, cluster.name, range));
-    const lines = together.flatMap((cluster, of) => linesOf(cluster.name, counted[of] ?? new Map()).filter(isWanted));
+  const names = clusters.map(({ name: cluster }) => cluster);
+  for (let at = 0; at < names.length; ) {
+    const counted = await monthlyCounts(context.tables, names.slice(at, at + CLUSTERS_TOGETHER), range);
+    const together = names.slice(at, at + counted.length);
+    const lines = together.flatMap((cluster, of) => linesOf(cluster, counted[of] ?? new Map()).filter(isWanted));
     isEmpty &&= lines.length === 0;
     yield* lines;
+    at += together.length;
     const last = together.at(-1);
-    if (last && at + CLUSTERS_TOGETHER < clusters.length && onPart?.({ cluster: last.name })) return;
+    if (last && at < names.length && onPart?.({ cluster: last })) return;
   }
   // A name that nothing ever had is refused, as everywhere.
   if (isEmpty && name !== undefined) await findAutoscaler(context, { ...filter, name });
@@ -126,7 +128,7 @@ const rangeOf = (nowMs: number, sinceMs = 0, untilMs = nowMs) => ({
   untilMs: Math.min(untilMs, nowMs),
 });
 
-type Counted = Awaited<ReturnType<typeof monthlyCounts>>;
+type Counted = Awaited<ReturnType<typeof monthlyCounts>>[number];
 
 const linesOf = (cluster: string, months: Counted): readonly EventCount[] =>
   [...months]

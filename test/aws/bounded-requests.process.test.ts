@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { createServer, type ServerResponse } from "node:http";
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { boundedRequests } from "../../lib/aws/bounded-requests.ts";
+import { closeServer, listenOnLoopback } from "../../lib/local/run/loopback.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
 import { repeat } from "../../lib/store/table/repeat.ts";
+import { REQUESTS_AT_ONCE } from "../../lib/store/table/wait-for-all.ts";
 import { answering, type BrokenServer, brokenServer, silent, wholeAnswer, within } from "./broken-server.ts";
 
 const BODY = '{"Item":{"pk":{"S":"fleet"}}}';
@@ -39,6 +42,24 @@ describe("the client of the tables", () => {
     const { leastMs = 0, mostMs = 0 } = serverClock?.() ?? {};
     expect(leastMs).toBeGreaterThan(3_598_000);
     expect(mostMs).toBeLessThan(3_610_000);
+  });
+
+  it("has as many requests under way as the reads of a large fleet send together", async () => {
+    const held: ServerResponse[] = [];
+    const crowd = createServer((_request, response) => {
+      held.push(response);
+      if (held.length < REQUESTS_AT_ONCE) return;
+      for (const one of held) one.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end(BODY);
+    });
+    vi.stubEnv("AWS_ENDPOINT_URL", await listenOnLoopback(crowd));
+    const { client } = tables();
+    try {
+      // With fewer connections none is answered: each call ends at its limit.
+      const answers = await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, () => client.send(getFleet)));
+      expect(answers.every(({ Item }) => Item?.["pk"]?.S === "fleet")).toBe(true);
+    } finally {
+      await closeServer(crowd);
+    }
   });
 
   it("ends its repeats when the time of the sync is over, against a server that never answers", async () => {

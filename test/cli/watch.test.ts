@@ -1,11 +1,17 @@
+import { randomUUID } from "node:crypto";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../lib/cli/main.ts";
 import { openTarget } from "../../lib/cli/session.ts";
+import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
+import { startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
+import { demandRules } from "../sync/demand-rules.ts";
+import { newWorld, type World } from "../sync/world.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
 
@@ -32,10 +38,6 @@ const watched = async (args: readonly string[], edits: readonly Edit[]): Promise
   };
   const edited: Service = {
     ...service,
-    async *autoscalers(...query) {
-      await look();
-      yield* service.autoscalers(...query);
-    },
     async *rows(...query) {
       await look();
       yield* service.rows(...query);
@@ -188,3 +190,57 @@ describe("tidemark events -w", () => {
     expect(await inside(["events", "--all", "-w", ...more, "--data", folder.data])).toEqual({ code: 1, out: "", err: `error: ${words}\n` });
   });
 });
+
+describe("tidemark get -w -o json of a fleet", () => {
+  it("reads documents again only of clusters whose rows have changed", async () => {
+    const engine = await startMemory();
+    const workloads = { web: 3, jobs: 2 };
+    const worlds = await Promise.all(
+      Array.from({ length: 3 }, () => newWorld(engine.client, engine.tables, workloads, { manifestOf: (name) => JSON.stringify(MANIFESTS[name]) })),
+    );
+    const syncAll = async (): Promise<void> => {
+      for (const world of worlds) {
+        const rules = demandRules(world.cluster);
+        await world.sync(world.worker({ rules: { ...rules, specOf: (manifest) => rules.specOf(JSON.parse(manifest).metadata.name) } }));
+      }
+    };
+    await syncAll();
+    const [first] = worlds as [World, ...World[]];
+    const { tables } = first;
+    const service = openService({ tables, insert: insertByStatement(tables), clock: () => first.nowMs, by: "ada", newUid: randomUUID });
+    const session = await openTarget({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
+    const stop = new AbortController();
+    const asked: (string | undefined)[][] = [];
+    const counted: Service = {
+      ...service,
+      async *rows(...query) {
+        asked.push([]);
+        if (asked.length === 3) await service.pause({ name: "web", cluster: first.record.name });
+        if (asked.length === 4) stop.abort();
+        yield* service.rows(...query);
+      },
+      async *autoscalers(filter, after) {
+        asked.at(-1)?.push(filter.cluster ?? "all");
+        yield* service.autoscalers(filter, after);
+      },
+    };
+    const stdout = new PassThrough();
+    const printed = text(stdout);
+    await main(["get", "-w", "-o", "json"], {
+      ...{ stdin: Readable.from([""]), stdout, stderr: new PassThrough(), colours: false, by: "ada", watchEveryMs: 1 },
+      open: async () => ({ ...session, service: counted }),
+      interruptible: (work) => work(stop.signal),
+    });
+    stdout.end();
+    // The list, and the one that was paused.
+    expect((await printed).match(/^\}/gm)).toHaveLength(2);
+    expect(asked.slice(0, 3)).toEqual([[expect.anything(), expect.anything(), expect.anything()], [], [first.record.name]]);
+    await engine.close();
+  });
+});
+
+const manifest = (name: string): object => ({
+  ...{ apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name, namespace: "shop" } },
+  spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name }, minReplicas: 1, maxReplicas: 100 },
+});
+const MANIFESTS: Readonly<Record<string, object>> = { web: manifest("web"), jobs: manifest("jobs") };

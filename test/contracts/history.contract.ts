@@ -1,7 +1,7 @@
 import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ChangeRecord } from "../../lib/model/changes.ts";
-import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
+import { autoscalerName, autoscalerUid, clusterName } from "../../lib/model/ids.ts";
 import { changeBaseOf, changesOf, changesOfCluster, insertChange, isBaseOfChange } from "../../lib/store/history/changes.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, insertEvents } from "../../lib/store/history/events.ts";
 import { eventsOfCluster, eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
@@ -14,7 +14,7 @@ import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { event, PARTITION, REF } from "../store/records.ts";
 import { collected, testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
-import { once, type TableFault, withFaults } from "./faults.ts";
+import { around, once, type TableFault, withFaults } from "./faults.ts";
 import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 let clusters = 0;
@@ -156,6 +156,35 @@ export const historyContract = (engine: () => Engine): void => {
       expect(await collected(changesOf(tables, { ...REF, cluster }))).toEqual(all);
       expect(await collected(changesOfCluster(tables, cluster, NOON + 3))).toEqual(all.slice(2));
       expect(await isBaseOfChange(tables, { ...REF, cluster }, autoscalerUid("uid-web"), 3)).toBe(true);
+    });
+
+    it("reads the bases of many changes at once", async () => {
+      const context = { tables, insert: insertByStatement(tables) };
+      const names = Array.from({ length: 12 }, (_, index) => autoscalerName(`web-${index}`));
+      const manifest = (max: number) => JSON.stringify({ max, note: Array.from({ length: 500 }, (_, index) => index * index) });
+      for (const [at, name] of names.entries()) {
+        const of = { ...REF, cluster, name, by: "ann", verb: "apply" } as const;
+        const uid = autoscalerUid(`uid-${name}`);
+        await insertChange(context, { ...of, id: `${uid}:1`, atMs: NOON + at, after: manifest(1) });
+        const base = await changeBaseOf(tables, of, { uid, wholeChange: { generation: 1, atMs: NOON } });
+        await insertChange(
+          context,
+          { ...of, id: `${uid}:2`, atMs: NOON + 100 + at, baseGeneration: 1, before: manifest(1), after: manifest(2) },
+          base,
+        );
+      }
+      let [underWay, most] = [0, 0];
+      const client = around(tables.client, async (command, send) => {
+        underWay += command === "GetItemCommand" ? 1 : 0;
+        most = Math.max(most, underWay);
+        await new Promise((resolve) => setImmediate(resolve));
+        const answer = await send();
+        underWay -= command === "GetItemCommand" ? 1 : 0;
+        return answer;
+      });
+      const read = await collected(changesOfCluster({ ...tables, client: client as Tables["client"] }, cluster, NOON + 100));
+      expect(read.map(({ name }) => name)).toEqual(names);
+      expect(most).toBe(names.length);
     });
 
     it("finds the newest journal page, and a stretch of them", async () => {

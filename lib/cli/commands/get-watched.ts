@@ -1,4 +1,6 @@
+import { toArray } from "../../service/to-array.ts";
 import { type TableRow, tableRowOf, tableRows } from "../../service/views/row-view.ts";
+import { waitForAll } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { ClusterRows, PartitionRows } from "../../views/row.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
@@ -42,14 +44,14 @@ export const getWatched = (
   options: GetOptions,
 ): Promise<void> => {
   const { output } = options;
-  if (isDocument(output))
-    return watched(io, options, {
-      look: async (isFirst) => lookOf(viewsOf(session, selection, { ...options, isFirst }), viewText),
-      print: autoscalerPrinter(session, printer, options),
-    });
+  if (isDocument(output)) {
+    const documents = autoscalerPrinter(session, printer, options);
+    if (selection.resources.length === 0) return watched(io, options, { ...watchedDocuments(session, selection, options), print: documents });
+    return watched(io, options, { look: async (isFirst) => lookOf(viewsOf(session, selection, isFirst), viewText), print: documents });
+  }
   const print = rowPrinter(session, printer, { ...options, output });
   if (selection.resources.length === 0) return watched(io, options, { ...watchedList(session, selection, options), print });
-  return watched(io, options, { look: async (isFirst) => lookOf(rowsOfNamed(viewsOf(session, selection, { ...options, isFirst })), rowText), print });
+  return watched(io, options, { look: async (isFirst) => lookOf(rowsOfNamed(viewsOf(session, selection, isFirst)), rowText), print });
 };
 
 const watched = async <Form>(
@@ -76,15 +78,9 @@ const lookOf = async <Form extends { readonly uid: string }>(items: AsyncIterabl
   return next;
 };
 
-const viewsOf = (
-  { service }: Session,
-  { resources, kinds }: Selection,
-  { isFirst, ...options }: GetOptions & { readonly isFirst: boolean },
-): AsyncIterable<AutoscalerView> => {
-  // A name that was never there is an error, as without --watch. Later it was deleted, and may come again.
-  const named = isFirst ? namedAutoscalers : namedIfThere;
-  return resources.length > 0 ? named(service, resources) : listedAutoscalers(service, kinds, options);
-};
+/** A name that was never there is an error, as without --watch. Later it was deleted, and may come again. */
+const viewsOf = ({ service }: Session, { resources }: Selection, isFirst: boolean): AsyncIterable<AutoscalerView> =>
+  (isFirst ? namedAutoscalers : namedIfThere)(service, resources);
 
 async function* rowsOfNamed(views: AsyncIterable<AutoscalerView>): AsyncGenerator<TableRow> {
   for await (const view of views) yield tableRowOf(view);
@@ -99,6 +95,8 @@ interface Held extends Pick<PartitionRows, "version" | "mark"> {
 const PARTITION_MS = 150;
 const EVERY_MIN_MS = 5_000;
 const EVERY_MAX_MS = 15_000;
+
+const everyMsOf = (partitions: number): number => Math.min(EVERY_MAX_MS, Math.max(EVERY_MIN_MS, partitions * PARTITION_MS));
 
 /** Each look says which rows it has, so that a look where nothing has changed costs the heads of the partitions. */
 const watchedList = (
@@ -121,9 +119,54 @@ const watchedList = (
       held = next;
       return look;
     },
-    everyMs: () => Math.min(EVERY_MAX_MS, Math.max(EVERY_MIN_MS, held.size * PARTITION_MS)),
+    everyMs: () => everyMsOf(held.size),
   };
 };
+
+/** The documents of a cluster, and the marks of its partitions when they were read. */
+interface HeldCluster {
+  readonly marks: readonly string[];
+  readonly views: readonly AutoscalerView[];
+}
+
+/** Of so many changed clusters each is read by itself; of more, all are read as one list. */
+const READ_ALONE_MAX = 8;
+
+/** Documents are read again only of clusters whose rows have changed: a look where nothing has costs the heads of the partitions, as with rows. */
+const watchedDocuments = (
+  { service }: Session,
+  { kinds }: Selection,
+  { fields: _none, ...options }: GetOptions,
+): Required<Omit<Watching<AutoscalerView>, "print">> => {
+  let held: ReadonlyMap<string, HeldCluster> = new Map();
+  const { clusters: _patterns, ...alone } = options;
+  const read = async (changed: readonly string[]): Promise<readonly AutoscalerView[]> => {
+    if (changed.length > READ_ALONE_MAX) return toArray(listedAutoscalers(service, kinds, options));
+    return (await waitForAll(changed.map((cluster) => toArray(listedAutoscalers(service, kinds, { ...alone, cluster }))))).flat();
+  };
+  return {
+    look: async () => {
+      const known = [...held.values()].flatMap(({ marks }) => marks).slice(0, MARKS_MAX);
+      const seen = await toArray(
+        listedClusters(service, kinds, { ...options, fields: ["state"], ...(known.length > 0 && { known: known.join("") }) }),
+      );
+      const kept = new Map(seen.flatMap((one) => unchangedIn(one, held.get(one.cluster))));
+      const changed = seen.filter(({ cluster }) => !kept.has(cluster));
+      const views = Map.groupBy(await read(changed.map(({ cluster }) => cluster)), ({ cluster }) => cluster);
+      held = new Map(seen.map((one) => [one.cluster, kept.get(one.cluster) ?? { marks: marksOf(one), views: views.get(one.cluster) ?? [] }]));
+      return new Map([...held.values()].flatMap((one) => one.views.map((view) => [view.uid, { view, text: viewText(view) }] as const)));
+    },
+    everyMs: () => everyMsOf([...held.values()].reduce((sum, { marks }) => sum + marks.length, 0)),
+  };
+};
+
+const marksOf = ({ partitions }: ClusterRows): readonly string[] => partitions.flatMap(({ mark }) => mark ?? []);
+
+/** What is held of a cluster, where the answer says that all of its partitions are as they were. */
+const unchangedIn = ({ cluster, partitions, rows }: ClusterRows, before: HeldCluster | undefined): readonly (readonly [string, HeldCluster])[] =>
+  before && rows.length === 0 && before.marks.length === partitions.length && partitions.every(({ unchanged }) => unchanged)
+    ? [[cluster, before]]
+    : [];
 
 /** Marks that a request carries. The rows of further partitions come again. */
 const MARKS_MAX = 800;

@@ -6,6 +6,7 @@ import type { AutoscalerRecord } from "../../model/records.ts";
 import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clusterChangesPk, type Key, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
+import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
 import { type HistoryItem, type InsertHistory, historyItemOf, readHistory } from "./item.ts";
 import { TidemarkError } from "../../model/errors.ts";
@@ -13,27 +14,51 @@ import { hasDictionaries, packed, unpacked } from "../table/compressed.ts";
 
 /** A change is stored as its difference from one that is at most this old. That one is kept for as much longer. */
 export const BASE_DAYS_MAX = 30;
-/** Bases that a reader keeps. The changes of one autoscaler follow each other, and many have one base. */
+/** Changes that a reader reads together: the bases that they refer to are as many requests at most, at once. */
+const CHANGES_TOGETHER = REQUESTS_AT_ONCE;
+/** Bases that a reader keeps beside those of the changes that it reads. The changes of one autoscaler follow each other, and many have one base. */
 const BASES_KEPT = 64;
 
-/** Reads changes, each base once. */
-const changeReader = (tables: Tables, cluster: ClusterName): ((item: HistoryItem) => Promise<ChangeRecord>) => {
-  const bases = new Map<string, Uint8Array | undefined>();
-  const baseText = async (key: Key): Promise<Uint8Array | undefined> => {
-    const name = `${key.pk} ${key.sk}`;
-    if (!bases.has(name)) {
-      const [oldest] = bases.keys();
-      if (oldest !== undefined && bases.size >= BASES_KEPT) bases.delete(oldest);
-      const item = await readHistory(tables, key);
-      bases.set(name, item && changeText(item));
-    }
-    return bases.get(name);
-  };
-  return async (item) => {
-    const key = baseKeyOf(item, cluster);
-    return JSON.parse(Buffer.from(changeText(item, key && (await baseText(key)))).toString()) as ChangeRecord;
+/** The text of a base, made when the first change asks for it. */
+type Base = () => Uint8Array | undefined;
+
+const baseOf = (item: HistoryItem | undefined): Base => {
+  let text: Uint8Array | undefined;
+  return () => {
+    text ??= item && changeText(item);
+    return text;
   };
 };
+
+/** Reads changes in their order, each base once, and the bases of many changes at once. What cannot be read is thrown when its turn comes. */
+const changeReader = (tables: Tables, cluster: ClusterName): ((items: readonly HistoryItem[]) => AsyncGenerator<ChangeRecord>) => {
+  let bases = new Map<string, Base>();
+  const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
+  return async function* (items) {
+    const refers = new Map(items.flatMap((item) => baseKeyOf(item, cluster) ?? []).map((key) => [nameOf(key), key]));
+    const missing = [...refers].filter(([name]) => !bases.has(name));
+    const read = await mapWithLimit(missing, REQUESTS_AT_ONCE, async ([name, key]) => [name, baseOf(await readHistory(tables, key))] as const);
+    const kept = [...bases].slice(-BASES_KEPT);
+    bases = new Map([...kept, ...[...bases].filter(([name]) => refers.has(name)), ...read]);
+    for (const item of items) {
+      const key = baseKeyOf(item, cluster);
+      yield JSON.parse(Buffer.from(changeText(item, key && bases.get(nameOf(key))?.())).toString()) as ChangeRecord;
+    }
+  };
+};
+
+/** The changes of a query, in its order. */
+async function* changesIn(tables: Tables, cluster: ClusterName, action: string, params: QueryCommandInput): AsyncGenerator<ChangeRecord> {
+  const read = changeReader(tables, cluster);
+  let together: HistoryItem[] = [];
+  for await (const item of readAll(tables, action, params)) {
+    together.push(historyItemOf(item));
+    if (together.length < CHANGES_TOGETHER) continue;
+    yield* read(together);
+    together = [];
+  }
+  yield* read(together);
+}
 
 /** The change that the next edit of a record can refer to. On doubt, none: the next change is then stored whole, which needs no other. */
 export const changeBaseOf = async (
@@ -70,7 +95,8 @@ export const insertChange = async (
   const { body, isWhole } = changeBody(change, base);
   const rest = { body, ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT + BASE_DAYS_MAX) };
   const [outcome] = await insert([{ ...changeKey(change, change.id), ...rest }]);
-  const stored = outcome?.kind === "duplicate" ? await changeReader(tables, change.cluster)(outcome.stored) : change;
+  const { value: earlier } = outcome?.kind === "duplicate" ? await changeReader(tables, change.cluster)([outcome.stored]).next() : {};
+  const stored: ChangeRecord = earlier ?? change;
   // An equal stored edit is this one, inserted by an earlier attempt of the same call.
   if (isDeepStrictEqual(stored, change)) await insert([{ ...clusterChangeKey(change.cluster, change), ...rest }]);
   return { stored, isWhole };
@@ -84,9 +110,7 @@ export const changesParams = (historyTable: string, ref: AutoscalerRef): QueryCo
 
 /** Edits of one autoscaler by name, in order of uid and then of generation as text. The existing generations decide which edits took effect. */
 export async function* changesOf(tables: Tables, ref: AutoscalerRef): AsyncGenerator<ChangeRecord> {
-  const params = changesParams(tables.historyTable, ref);
-  const read = changeReader(tables, ref.cluster);
-  for await (const item of readAll(tables, `read the changes of "${ref.namespace}/${ref.name}"`, params)) yield await read(historyItemOf(item));
+  yield* changesIn(tables, ref.cluster, `read the changes of "${ref.namespace}/${ref.name}"`, changesParams(tables.historyTable, ref));
 }
 
 export const changesOfUidParams = (historyTable: string, ref: AutoscalerRef, uid: AutoscalerUid): QueryCommandInput => ({
@@ -102,9 +126,8 @@ export const changesOfUidParams = (historyTable: string, ref: AutoscalerRef, uid
  */
 export const isBaseOfChange = async (tables: Tables, ref: AutoscalerRef, uid: AutoscalerUid, generation: number): Promise<boolean> => {
   const params = changesOfUidParams(tables.historyTable, ref, uid);
-  const read = changeReader(tables, ref.cluster);
-  for await (const item of readAll(tables, `read the changes of "${ref.namespace}/${ref.name}"`, params)) {
-    if ((await read(historyItemOf(item))).baseGeneration === generation) return true;
+  for await (const change of changesIn(tables, ref.cluster, `read the changes of "${ref.namespace}/${ref.name}"`, params)) {
+    if (change.baseGeneration === generation) return true;
   }
   return false;
 };
@@ -117,9 +140,7 @@ export const clusterChangesParams = (historyTable: string, cluster: ClusterName,
 
 /** Edits of every autoscaler of a cluster, also of deleted ones, in order of time and page by page. */
 export async function* changesOfCluster(tables: Tables, cluster: ClusterName, sinceMs: number): AsyncGenerator<ChangeRecord> {
-  const params = clusterChangesParams(tables.historyTable, cluster, sinceMs);
-  const read = changeReader(tables, cluster);
-  for await (const item of readAll(tables, `read the changes of cluster "${cluster}"`, params)) yield await read(historyItemOf(item));
+  yield* changesIn(tables, cluster, `read the changes of cluster "${cluster}"`, clusterChangesParams(tables.historyTable, cluster, sinceMs));
 }
 
 /** The first byte of a change that is read by itself. */

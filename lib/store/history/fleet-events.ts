@@ -160,37 +160,63 @@ export async function* eventsOfAutoscalers(tables: Tables, refs: readonly Autosc
   for await (const step of mergedEvents(tables, reads, new Rounds())) if (!("requests" in step)) yield step;
 }
 
-/** Days of one cluster whose events are counted at the same time. */
-const DAYS_AT_ONCE = 8;
+/** Days that are read of some clusters together: three rounds of requests. */
+const DAYS_TOGETHER = 3 * REQUESTS_AT_ONCE;
+
+type MonthlyCounts = ReadonlyMap<string, CountsByPath>;
 
 /**
- * The scale events of a cluster in a range, both ends inclusive, by month and autoscaler. Closed months are one request and the closed days outside of them another one; of other days, and of the parts
- * of a day at the ends, the events are read.
+ * The scale events of clusters in a range, both ends inclusive, by month and autoscaler: of the first of these clusters, one at least, so many as have few days that nobody counted. Closed months of a cluster are one request and
+ * the closed days outside of them another one; of other days, and of the parts of a day at the ends, the events are read.
  */
-export const monthlyCounts = async (tables: Tables, cluster: ClusterName, range: Range): Promise<ReadonlyMap<string, CountsByPath>> => {
-  const { months, days } = await eventCalendar(tables, cluster, range, { isWhole: true });
-  const counted = await mapWithLimit(days, DAYS_AT_ONCE, (day) => countsOfDay(tables, cluster, { day, range }));
+export const monthlyCounts = async (tables: Tables, clusters: readonly ClusterName[], range: Range): Promise<readonly MonthlyCounts[]> => {
+  const calendars = await mapWithLimit(clusters, REQUESTS_AT_ONCE, (cluster) => eventCalendar(tables, cluster, range, { isWhole: true }));
+  const counted = clusters.slice(0, fitting(calendars, range));
+  const reads = counted.flatMap((cluster, at) => (calendars[at]?.days ?? []).map((day) => ({ cluster, day })));
+  const ofDays = await mapWithLimit(reads, REQUESTS_AT_ONCE, ({ cluster, day }) => countsOfDay(tables, cluster, { day, range }));
+  const byCluster = Map.groupBy(
+    reads.map(({ cluster, day: { day } }, at) => ({ cluster, day, counts: ofDays[at] ?? new Map() })),
+    ({ cluster }) => cluster,
+  );
+  return counted.map((cluster, at) => summed(calendars[at], byCluster.get(cluster) ?? []));
+};
+
+/** How many of the calendars have together so few days to read; one at least. */
+const fitting = (calendars: readonly EventCalendar[], range: Range): number => {
+  let days = 0;
+  for (const [at, calendar] of calendars.entries()) {
+    days += calendar.days.filter((day) => !isCounted(day, range)).length;
+    if (days > DAYS_TOGETHER) return Math.max(1, at);
+  }
+  return calendars.length;
+};
+
+const summed = (calendar: EventCalendar | undefined, days: readonly { readonly day: string; readonly counts: CountsByPath }[]): MonthlyCounts => {
   const sums = new Map<string, CountsSum>();
   const add = (month: string, counts: CountsByPath): void => {
     const sum = sums.get(month) ?? new CountsSum();
     sums.set(month, sum);
     sum.add(counts);
   };
-  for (const [month, { counts }] of months) add(month, counts);
-  for (const [at, { day }] of days.entries()) add(monthOf(day), counted[at] ?? new Map());
+  for (const [month, { counts }] of calendar?.months ?? []) add(month, counts);
+  for (const { day, counts } of days) add(monthOf(day), counts);
   return new Map([...sums].map(([month, { byPath }]) => [month, byPath]));
+};
+
+/** True for a day whose counts are stored and lie in the range as a whole. */
+const isCounted = ({ day, counts }: KnownDay, range: Range): boolean => {
+  const fromMs = Date.parse(day);
+  return counts !== undefined && fromMs >= range.sinceMs && fromMs + DAY_MS - 1 <= range.untilMs;
 };
 
 const countsOfDay = async (
   tables: Tables,
   cluster: ClusterName,
-  { day: { day, counts }, range }: { readonly day: KnownDay; readonly range: Range },
+  { day, range }: { readonly day: KnownDay; readonly range: Range },
 ): Promise<CountsByPath> => {
-  const fromMs = Date.parse(day);
-  const isWhole = fromMs >= range.sinceMs && fromMs + DAY_MS - 1 <= range.untilMs;
-  if (counts && isWhole) return counts;
+  if (day.counts && isCounted(day, range)) return day.counts;
   const sum = new CountsSum();
-  const params = dayEventsParams(tables.historyTable, cluster, dayOf(fromMs), range);
+  const params = dayEventsParams(tables.historyTable, cluster, day.day, range);
   for await (const item of readAll(tables, `count the events of cluster "${cluster}"`, params)) sum.addEvent(eventOf(historyItemOf(item)));
   return sum.byPath;
 };

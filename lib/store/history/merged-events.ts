@@ -26,8 +26,9 @@ export class Rounds {
     of: (result: Result) => number = () => 1,
   ): Promise<readonly Result[]> {
     const results = await mapWithLimit(items, REQUESTS_AT_ONCE, work);
-    const requests = results.reduce((sum, result) => sum + of(result), 0);
-    this.#used += Math.ceil(requests / REQUESTS_AT_ONCE);
+    const inRow = results.map(of);
+    const requests = inRow.reduce((sum, some) => sum + some, 0);
+    this.#used += Math.max(0, ...inRow, Math.ceil(requests / REQUESTS_AT_ONCE));
     return results;
   }
 }

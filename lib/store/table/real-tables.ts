@@ -6,6 +6,7 @@ import { withoutLogger } from "../../aws/without-logger.ts";
 import { serverClockOf } from "./server-clock.ts";
 import { withIds } from "./table-ids.ts";
 import type { Tables } from "./tables.ts";
+import { REQUESTS_AT_ONCE } from "./wait-for-all.ts";
 
 /** DynamoDB answers within milliseconds. A call that takes this long counts as lost, and its repeat still fits into the life of a sync. */
 const CALL_LIMITS = { connectMs: 1_000, wholeMs: 2_000 } as const;
@@ -18,7 +19,9 @@ export const tablesWithoutIds = (names: Pick<Tables, "stateTable" | "historyTabl
   const { onAnswer, difference } = serverClockOf(Date.now, () => performance.now());
   return {
     // The SDK makes one attempt for each call. repeat.ts repeats, because repeats must end with the sync.
-    client: withoutLogger(new DynamoDBClient({ maxAttempts: 1, requestHandler: boundedRequests(CALL_LIMITS, onAnswer) })),
+    client: withoutLogger(
+      new DynamoDBClient({ maxAttempts: 1, requestHandler: boundedRequests(CALL_LIMITS, onAnswer, { sockets: REQUESTS_AT_ONCE }) }),
+    ),
     ...names,
     clock: Date.now,
     serverClock: difference,

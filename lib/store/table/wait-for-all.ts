@@ -1,9 +1,12 @@
 import limited from "p-limit";
 
-/** As many requests as the SDK has sockets for. More of them would wait for each other. */
-export const REQUESTS_AT_ONCE = 50;
-/** Clusters that are read at the same time where an answer keeps what it reads: a hundred of them take four rounds. */
-export const CLUSTERS_AT_ONCE = 32;
+/**
+ * As many requests as the client of the tables has sockets for (real-tables.ts): more of them would wait for each other. A question of all of 500 clusters takes two rounds. Sockets are opened as they
+ * are needed, and a function may have a thousand open files.
+ */
+export const REQUESTS_AT_ONCE = 256;
+/** Clusters that are read at the same time where an answer keeps what it reads: 500 of them take four rounds. */
+export const CLUSTERS_AT_ONCE = 128;
 
 /**
  * Does the work for every item, at most `parallel` at once, and waits like `waitForAll`. Most syncs have fewer items than the bound, and then need no queue.
