@@ -201,7 +201,7 @@ describe("the Prometheus of a simulated cluster", () => {
 
 describe("the account of the recorded queues", () => {
   it("answers GetQueueAttributes of its queues, and nothing else", async () => {
-    const server = await startQueueServer((name) => (name === "orders" ? { waiting: 12, inFlight: 3 } : undefined));
+    const server = await startQueueServer(async (name) => (name === "orders" ? { waiting: 12, inFlight: 3 } : undefined));
     const call = async (body: unknown, target = "AmazonSQS.GetQueueAttributes") => {
       const response = await fetch(server.url, { method: "POST", headers: { "x-amz-target": target }, body: JSON.stringify(body) });
       return [response.status, await response.json()] as const;

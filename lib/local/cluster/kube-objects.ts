@@ -1,3 +1,4 @@
+import { isObject } from "../../model/json.ts";
 import type { Resources, WorkloadModel } from "./definition.ts";
 import type { KubeObject } from "./list-selectors.ts";
 import { isReady, isRunning, replicaSetName, type SimulatedPod } from "./simulated-pod.ts";
@@ -26,15 +27,32 @@ const TEXTS = new Map<number, string>();
  * Makes the object of a workload, a pod or a state once for each phase that shows in it. A list of thousands is asked for in every sync, and few of them change in between.
  * `Made` is never changed after it was made.
  */
-const kept = <Of extends object, Made>(): ((of: Of, phase: number, make: () => Made) => Made) => {
+const kept = <Of extends object, Made extends object>(): ((of: Of, phase: number, make: () => Made) => Made) => {
   const known = new WeakMap<Of, { readonly phase: number; readonly made: Made }>();
   return (of, phase, make) => {
     const before = known.get(of);
     if (before?.phase === phase) return before.made;
     const made = make();
     known.set(of, { phase, made });
+    JSON_TEXTS.set(made, {});
     return made;
   };
+};
+
+/** The JSON text of each object that is kept, from the first list that has it on. */
+const JSON_TEXTS = new WeakMap<object, { text?: string }>();
+
+/** The JSON of an answer. Objects of a list that were in an earlier one are not written anew: most pods of a cluster stay as they are for hours. */
+export const jsonOf = (answer: unknown): string => {
+  if (!isObject(answer) || !Array.isArray(answer["items"])) return JSON.stringify(answer);
+  const { items, ...head } = answer;
+  const texts = (items as readonly object[]).map((item) => {
+    const kept = JSON_TEXTS.get(item);
+    if (!kept) return JSON.stringify(item);
+    kept.text ??= JSON.stringify(item);
+    return kept.text;
+  });
+  return `${JSON.stringify(head).slice(0, -1)},"items":[${texts.join(",")}]}`;
 };
 
 /** Of the API that has the kind of a workload. */

@@ -9,6 +9,7 @@ import { ServiceReply } from "../sources/services.ts";
 import type { KubeApi } from "./api.ts";
 import { EventStream } from "./objects/watch.ts";
 import type { Fault, Faults } from "./faults.ts";
+import { jsonOf } from "./kube-objects.ts";
 import { internalError, Refusal, tooLarge, unauthorized } from "./status.ts";
 
 /** Longest body that is read, as on a real server. */
@@ -130,7 +131,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 const send = async (request: IncomingMessage, response: ServerResponse, { code, body, headers }: Answer): Promise<void> => {
   if (body instanceof EventStream) return body.sendTo(response);
   const plain = typeof body === "string";
-  const bytes = Buffer.from(plain ? body : `${JSON.stringify(body)}\n`);
+  const bytes = Buffer.from(plain ? body : `${jsonOf(body)}\n`);
   const zipped = bytes.length >= GZIP_FROM_BYTES && /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
   const content = zipped ? await compress(bytes, { level: 1 }) : bytes;
   response.writeHead(code, {

@@ -6,6 +6,8 @@ export interface Activity {
   readonly nextMs: () => number | undefined;
   /** Does the work that is due. It takes that work before it first waits, so that a second call finds only the rest. Never rejects. */
   readonly happen: () => Promise<void>;
+  /** Settles when what `happen` left under way has ended. No other activity begins before. Absent where it leaves nothing. */
+  readonly settled?: () => Promise<void>;
 }
 
 export interface Drive {
@@ -25,7 +27,9 @@ const IDLE_MS = 1_000;
 /** Does all work in the order of time until the end or until the signal aborts. Work that has begun is always finished. */
 export const drive = async ({ activities, clock, endMs, signal, oneAtATime }: Drive): Promise<void> => {
   const underWay = new Set<Promise<void>>();
+  const settled = (except?: Activity): Promise<unknown> => Promise.all(activities.map((other) => (other === except ? undefined : other.settled?.())));
   const begin = async (activity: Activity): Promise<void> => {
+    await settled(activity);
     const work = activity.happen();
     if (oneAtATime) return work;
     underWay.add(work);
@@ -38,7 +42,7 @@ export const drive = async ({ activities, clock, endMs, signal, oneAtATime }: Dr
     const due = activities.find((activity) => (activity.nextMs() ?? Number.POSITIVE_INFINITY) <= clock.now());
     if (due) await begin(due);
   }
-  await Promise.all(underWay);
+  await Promise.all([...underWay, settled()]);
 };
 
 const earliest = (activities: readonly Activity[]): number | undefined => {

@@ -15,6 +15,19 @@ export interface EventSourceOptions {
   readonly concurrency: number;
   readonly onBegin: () => void;
   readonly onDelivered: (delivery: Delivery) => void;
+  readonly lanes?: Lanes;
+}
+
+/**
+ * Messages of different lanes overlap, also where they are delivered at different instants; messages of one lane follow each other. Without lanes time stands still until all messages of an instant
+ * were handled.
+ */
+export interface Lanes {
+  readonly laneOf: (body: string) => string;
+  /** Messages under way at once, at most. */
+  readonly most: number;
+  /** Called when a message is delivered; what it returns is called when the message was handled. */
+  readonly hold: (lane: string, atMs: number) => () => void;
 }
 
 /** One invocation, as the platform sees it. */
@@ -30,20 +43,36 @@ export interface Delivery {
  * timeout ends and is then delivered again, until the queue moves it to the dead-letter queue.
  */
 export const eventSource = (options: EventSourceOptions): Activity => {
-  const { queue, concurrency } = options;
+  const { queue, concurrency, lanes, clock } = options;
   let busy = 0;
+  const handle = async (message: Message): Promise<void> => {
+    await deliver(options, message);
+    busy--;
+  };
+  const underWay = new Map<string, Promise<void>>();
+  const beginInLane = async (message: Message, { laneOf, most, hold }: Lanes): Promise<void> => {
+    const lane = laneOf(message.body);
+    for (;;) {
+      const before = underWay.get(lane);
+      if (!before && underWay.size < most) break;
+      await (before ?? Promise.race(underWay.values()));
+    }
+    const release = hold(lane, clock());
+    const work = handle(message).finally(() => {
+      release();
+      underWay.delete(lane);
+    });
+    underWay.set(lane, work);
+  };
   return {
     nextMs: () => (busy < concurrency ? queue.nextVisibleMs() : undefined),
     happen: async () => {
       const messages = queue.receive(concurrency - busy);
       busy += messages.length;
-      await Promise.all(
-        messages.map(async (message) => {
-          await deliver(options, message);
-          busy--;
-        }),
-      );
+      if (!lanes) await Promise.all(messages.map(handle));
+      else for (const message of messages) await beginInLane(message, lanes);
     },
+    settled: async () => void (await Promise.all(underWay.values())),
   };
 };
 

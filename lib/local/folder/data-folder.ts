@@ -105,14 +105,15 @@ const noData = (folder: string): TidemarkError => new TidemarkError("local.no-da
 const notReady = (layout: FolderLayout, pid: number | undefined): TidemarkError =>
   new TidemarkError("local.not-ready", `Cannot open "${layout.dir}": the run with pid ${pid} has no tables yet`, { dir: layout.dir, pid });
 
-/** Starts the embedded tables of a folder. In a folder that was used before none is made anew: it would be empty. Throws `local.damaged` when one is gone. */
+/** Starts the embedded tables of a folder, in a thread of their own beside the syncs of many clusters. In a folder that was used before none is made anew: it would be empty. Throws `local.damaged` when one is gone. */
 export const openTables = async (
   layout: FolderLayout,
-  { usedBefore, durable }: { readonly usedBefore: boolean; readonly durable: boolean },
+  { usedBefore, durable, inThread = false }: { readonly usedBefore: boolean; readonly durable: boolean; readonly inThread?: boolean },
 ): Promise<Tables> => {
   // Loaded on demand: beside a living run a command needs no engine.
   const { ensureTables, startTables } = await import("../tables/embedded-tables.ts");
-  const tables = await startTables(layout.tables, { durable });
+  const inOwnThread = inThread && (await import("../tables/tables-thread.ts"));
+  const tables = await (inOwnThread ? inOwnThread.startTablesThread(layout.tables) : startTables(layout.tables, { durable }));
   const client = tables.client();
   try {
     if (usedBefore) await refuseLost(layout, client);

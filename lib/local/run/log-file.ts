@@ -5,8 +5,10 @@ import { Metrics } from "@aws-lambda-powertools/metrics";
 import { newLogger, powertoolsReporter, type Reporter } from "../../report/reporter.ts";
 import { isMissing, openOwn } from "../folder/whole-file.ts";
 
-interface LogFile {
+export interface LogFile {
   readonly reporter: Reporter;
+  /** Takes the lines of a function in another thread. */
+  readonly write: (lines: string) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -19,14 +21,20 @@ const MAX_BYTES = 32 * 1024 * 1024;
  */
 export const openLogFile = (path: string): LogFile => {
   const stream = rotatingFile(path, MAX_BYTES);
+  return {
+    reporter: reporterTo(stream),
+    write: (lines) => void stream.write(lines),
+    close: () => new Promise((resolve, reject) => stream.end((error: unknown) => (error ? reject(error) : resolve()))),
+  };
+};
+
+/** A reporter whose lines go into a stream. */
+export const reporterTo = (stream: Writable): Reporter => {
   const console = new Console({ stdout: stream, stderr: stream });
   const logger = newLogger({ serviceName: "tidemark", logLevel: "DEBUG" });
   const metrics = new Metrics({ namespace: "Tidemark", serviceName: "tidemark" });
   for (const tool of [logger, metrics]) Reflect.set(tool, "console", console);
-  return {
-    reporter: powertoolsReporter({ logger, metrics, extent: "all" }),
-    close: () => new Promise((resolve, reject) => stream.end((error: unknown) => (error ? reject(error) : resolve()))),
-  };
+  return powertoolsReporter({ logger, metrics, extent: "all" });
 };
 
 /** Appends to a file of at most so many bytes. A chunk that would pass them begins a new file; what is still to be written of the previous one goes to its new name. A chunk is never divided. */

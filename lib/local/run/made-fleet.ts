@@ -40,10 +40,13 @@ const PODS_AT_HIGH = 4;
 /** So many minutes are two workloads in a row apart in their trace. It has no common factor with the minutes of a day. */
 const APART_MS = 137 * 60_000;
 
-/** What each cluster plays: the recorded workloads in turn, each from another minute on. */
-export const madeDefinitions = async (fleet: MadeFleet): Promise<readonly (readonly WorkloadDefinition[])[]> => {
+/** What each cluster plays: the recorded workloads in turn, each from another minute on. `podStartMs`: how long each pod takes to start. */
+export const madeDefinitions = async (fleet: MadeFleet, podStartMs?: number): Promise<readonly (readonly WorkloadDefinition[])[]> => {
   const traces = await Promise.all(SHIPPED_TRACES.map(readShippedTrace));
-  return Array.from({ length: fleet.clusters }, (_, cluster) => workloadsIn(fleet, cluster).map((workload) => definitionOf(workload, traces)));
+  const pods = podStartMs === undefined ? {} : { startupMs: { min: podStartMs, max: podStartMs } };
+  return Array.from({ length: fleet.clusters }, (_, cluster) =>
+    workloadsIn(fleet, cluster).map((workload) => ({ ...definitionOf(workload, traces), ...pods })),
+  );
 };
 
 const definitionOf = ({ namespace, name, at }: MadeWorkload, traces: readonly Trace[]): WorkloadDefinition => {

@@ -14,6 +14,7 @@ import { insertByStatement } from "../../store/history/item.ts";
 import { connectionFor, connectionRecord, getCluster, getConnection, lastVersion, putCluster, putConnection } from "../../store/records/clusters.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 import { type RunClock, realClock, virtualClock } from "../engine/clock.ts";
+import type { ClusterLanes, ClusterTimes } from "../engine/cluster-times.ts";
 import type { Activity } from "../engine/drive.ts";
 import { beginSchedule } from "../engine/schedule-activity.ts";
 import { openTables } from "../folder/data-folder.ts";
@@ -27,6 +28,7 @@ import type { Tables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
 import type { Closing } from "./closing.ts";
 import { greetingLines } from "./greeting.ts";
+import { fleetTimes, openFleet } from "./fleet-thread.ts";
 import { openLogFile } from "./log-file.ts";
 import { applyMade } from "./made-fleet.ts";
 import type { Beside, RunOptions, Specs } from "./options.ts";
@@ -48,6 +50,8 @@ export interface Run {
   readonly tables: Tables;
   readonly queues: Queues;
   readonly worlds: readonly World[];
+  /** Of many clusters: their syncs overlap. */
+  readonly lanes: ClusterLanes | undefined;
   readonly stack: Stack;
   readonly counter: Counter;
   readonly reader: StackReader;
@@ -72,13 +76,16 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   let readSeries: SeriesReader = () => Promise.reject(new Error("the run is starting"));
   const series = await startSeriesServer((labels) => readSeries(labels), options.metricsPort);
   closer.add(series.close);
-  const { clock, beginSaving } = runClock(layout, setup.identity, options.speed);
+  const times = fleetTimes(setup.identity);
+  const { clock, beginSaving } = runClock(layout, setup.identity, { speed: options.speed, times });
   const seal = sealAtEnd(layout, closer);
-  const worlds = await worldsOf(layout, setup.identity, options, { clock: clock.now, closer });
+  const functionLines = { write: (_lines: string): void => {} };
+  const fleet = await openFleet(layout, setup.identity, { times, closer, log: (lines) => functionLines.write(lines) });
+  const worlds = fleet?.worlds ?? (await worldsOf(layout, setup.identity, options, { clock: clock.now, closer }));
   const [world] = worlds;
   seal.break();
   beginSaving();
-  const tables = await openTables(layout, { usedBefore: setup.resumed, durable: setup.identity.kind !== "simulated" });
+  const tables = await openTables(layout, { usedBefore: setup.resumed, durable: setup.identity.kind !== "simulated", inThread: times !== undefined });
   closer.add(async () => {
     await tables.close();
     seal.allow();
@@ -90,11 +97,12 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   closer.add(queues.close);
   const log = openLogFile(layout.log);
   closer.add(log.close);
+  functionLines.write = log.write;
   const counter = runCounter();
   counter.watch(syncClient);
   const recorded = setup.identity.kind === "simulated" ? await startQueueServer((name) => queueIn(worlds, name)) : undefined;
   if (recorded) closer.add(recorded.close);
-  const stack = startStack({
+  const started = startStack({
     clock: clock.now,
     comparesClock: setup.identity.kind !== "simulated",
     syncClient,
@@ -105,7 +113,8 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     ...(recorded && { queuesUrl: recorded.url }),
     newestKindMs: () => Math.max(...worlds.map(({ newestMadeMs }) => newestMadeMs?.() ?? 0)),
   });
-  closer.add(stack.close);
+  closer.add(started.close);
+  const stack: Stack = fleet ? { ...started, sync: await fleet.startSyncs({ tables, queuesUrl: recorded?.url, counter }) } : started;
 
   const store = localTables(contextClient, clock.now);
   const context: ServiceContext = { tables: store, insert: insertByStatement(store), clock: clock.now, by: userName(), newUid: randomUUID };
@@ -134,6 +143,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     tables,
     queues,
     worlds,
+    lanes: fleet?.lanes,
     stack,
     counter,
     reader: stackReader(service, clock.now(), { writes: tables.writes, syncing: () => counter.underWay() > 0, total: counter.autoscalers }),
@@ -165,9 +175,9 @@ const controllerOf = async (
 };
 
 /** The queue of a name in the first cluster that has it. */
-const queueIn = (worlds: readonly World[], name: string): RecordedQueue | undefined => {
+const queueIn = async (worlds: readonly World[], name: string): Promise<RecordedQueue | undefined> => {
   for (const { queueOf } of worlds) {
-    const found = queueOf?.(name);
+    const found = await queueOf?.(name);
     if (found) return found;
   }
   return undefined;
@@ -220,11 +230,16 @@ const sealAtEnd = (layout: FolderLayout, closer: Closing): { readonly break: () 
 };
 
 /** The clock of a run, which continues at the time of the folder. It is saved from `beginSaving` on, because a start that is refused before that must not change the folder. */
-const runClock = (layout: FolderLayout, identity: FolderIdentity, speed: number): { readonly clock: RunClock; readonly beginSaving: () => void } => {
+const runClock = (
+  layout: FolderLayout,
+  identity: FolderIdentity,
+  { speed, times }: { readonly speed: number; readonly times: ClusterTimes | undefined },
+): { readonly clock: RunClock; readonly beginSaving: () => void } => {
   let last: SavedClock | undefined;
   let saving = false;
   const save = (state: SavedClock) => {
     last = state;
+    times?.set(state);
     if (saving) saveClock(layout, state);
   };
   const clock =

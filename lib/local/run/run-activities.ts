@@ -7,11 +7,14 @@ import type { View } from "../view/plain-view.ts";
 import { LOOPBACK_REGION } from "./loopback.ts";
 import { FUNCTION_NAMES } from "./names.ts";
 import type { Run } from "./open-run.ts";
+import { clusterIn } from "./stack.ts";
 import { Worker } from "node:worker_threads";
 
 /** As in the template (serverless.yml). */
 const TIMEOUT_MS = 30_000;
 const CONCURRENCY = 50;
+/** Syncs of different clusters at work at once, two in each of the threads that clusters may have: while one waits for the tables, another one decides. */
+const OVERLAPPING = 8;
 
 /**
  * What happens in a run: the scheduler's minutes and the queue's deliveries. `lifeMs`: no sync may take longer in real time, or a watchdog ends the process; virtual time
@@ -19,7 +22,7 @@ const CONCURRENCY = 50;
  */
 export const runActivities = (
   layout: FolderLayout,
-  { clock, queues, stack, counter, setup, standIn }: Run,
+  { clock, queues, stack, counter, setup, standIn, lanes }: Run,
   view: View,
   lifeMs: number | undefined,
 ): { readonly activities: readonly Activity[]; readonly close: () => Promise<void> } => {
@@ -42,6 +45,7 @@ export const runActivities = (
     timeoutMs: TIMEOUT_MS,
     handler: dog ? guarded(stack.sync, dog) : stack.sync,
     concurrency: CONCURRENCY,
+    ...(lanes && { lanes: { laneOf: clusterIn, most: OVERLAPPING, hold: lanes.hold } }),
     onBegin: counter.begin,
     onDelivered: ({ wallMs, failure }: Delivery) => {
       counter.sync(wallMs, failure !== undefined);

@@ -108,7 +108,7 @@ const play = async (begun: Run, { layout, options, terminal, stop }: Played): Pr
   }
   await view.end();
   const autoscalers = await begun.reader.autoscalers();
-  const statistics = scaledStatistics(begun, autoscalers);
+  const statistics = await scaledStatistics(begun, autoscalers);
   const { startMs: beganMs } = setup.identity;
   const ran: SummaryInput = {
     playedMs: clock.now() - startMs,
@@ -149,9 +149,9 @@ const bytesIn = (dir: string): number =>
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Statistics of the workloads that have an autoscaler. */
-const scaledStatistics = ({ worlds }: Run, autoscalers: readonly AutoscalerView[]) => {
+const scaledStatistics = async ({ worlds }: Run, autoscalers: readonly AutoscalerView[]) => {
   const targets = new Set(autoscalers.map(({ namespace, target }) => `${namespace}/${target?.name}`));
-  const all = worlds.map(({ statistics }) => statistics());
+  const all = await Promise.all(worlds.map(({ statistics }) => statistics()));
   return all.every((of) => of === undefined)
     ? undefined
     : all.flatMap((of) => of ?? []).filter(({ namespace, name }) => targets.has(`${namespace}/${name}`));

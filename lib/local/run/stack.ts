@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { scheduleHandler } from "../../../functions/schedule.ts";
-import { syncHandler } from "../../../functions/sync.ts";
+import { type SyncDependencies, syncHandler, type SyncHandler } from "../../../functions/sync.ts";
 import { kubeconfigFileAccess, ON_THIS_MACHINE } from "../../cluster/access/kubeconfig-file.ts";
 import type { Trusted } from "../../cluster/access/access.ts";
 import { clusterClients } from "../../cluster/connect.ts";
@@ -20,19 +20,19 @@ import { sourcesWhenAsked } from "../../sync/observe/ask-sources.ts";
 import { openStored } from "../../sync/observe/connected.ts";
 import { PURE_PART } from "../../sync/decide/pure-part.ts";
 import type { SyncPorts } from "../../sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../plan/message.ts";
+import { messageOf, DEFAULT_TIMING } from "../../plan/message.ts";
 import { warmCache } from "../../sync/load/warm-cache.ts";
 import { accountAt } from "../sources/queue-server.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "./loopback.ts";
 import { TABLE_NAMES } from "./names.ts";
 import type { Queues } from "./run-queues.ts";
 
-export interface StackOptions {
+export interface SyncOptions {
   readonly clock: () => number;
+  /** The time of each cluster, where their syncs overlap. Absent: `clock` is the time of all. */
+  readonly clockOf?: (cluster: string) => number;
   /** Only the client of the sync, so that its writes can be counted. */
   readonly syncClient: DynamoDBClient;
-  readonly scheduleClient: DynamoDBClient;
-  readonly queues: Queues;
   /** True on a real cluster: its API server then says whether the clock of this machine is right. */
   readonly comparesClock: boolean;
   /** The clusters of the start. No other kubeconfig is used, whatever the tables say: a kubeconfig names programs that are run. */
@@ -44,27 +44,42 @@ export interface StackOptions {
   readonly newestKindMs?: () => number;
 }
 
-/** The two functions as they run on AWS, with clients of the local tables and queue. */
-export interface Stack {
-  readonly schedule: ReturnType<typeof scheduleHandler>;
-  readonly sync: ReturnType<typeof syncHandler>;
+export interface StackOptions extends SyncOptions {
+  readonly scheduleClient: DynamoDBClient;
+  readonly queues: Queues;
+}
+
+/** The function `sync` as it runs on AWS, with clients of the local tables. */
+export interface Syncs {
+  readonly sync: SyncHandler;
   /** The clients that the sync uses, kept warm. */
   readonly connect: SyncPorts["connect"];
   readonly close: () => Promise<void>;
 }
 
-export const startStack = ({
-  clock,
-  comparesClock,
-  syncClient,
-  scheduleClient,
-  queues,
-  connections,
-  reporter,
-  queuesUrl,
-  newestKindMs,
-}: StackOptions): Stack => {
+/** The two functions as they run on AWS, with clients of the local tables and queue. */
+export interface Stack extends Syncs {
+  readonly schedule: ReturnType<typeof scheduleHandler>;
+}
+
+export const startStack = (options: StackOptions): Stack => {
+  const { clock, scheduleClient, queues, reporter } = options;
+  const { close, compared, ...syncs } = startSyncs(options);
   const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
+  const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
+  return {
+    ...syncs,
+    schedule: scheduleHandler({ tables: { ...localTables(scheduleClient, clock), ...compared }, queue, reporter }),
+    close: async () => {
+      await close();
+      sqs.destroy();
+    },
+  };
+};
+
+/** `compared`: what the store needs to compare the clock of this machine. */
+export const startSyncs = (options: SyncOptions): Syncs & { readonly compared: Partial<StoreTables> } => {
+  const { clock, clockOf, comparesClock, syncClient, connections, reporter, queuesUrl, newestKindMs } = options;
   // Tokens and connections age in real time, as a run on a real cluster has it.
   const wallClock = comparesClock ? clock : Date.now;
   const serverClock = serverClockOf(wallClock, () => performance.now());
@@ -74,10 +89,9 @@ export const startStack = ({
     : {};
   const tables = { ...localTables(syncClient, clock), ...compared };
   const notice = (message: string): void => reporter.line(noticeLine(message));
-  const options = { clock: wallClock, trusted: trustedOf(connections), notice, onDated: serverClock.onAnswer, ...(newestKindMs && { newestKindMs }) };
-  const clients = clusterClients(options, openStored(tables));
+  const seen = { onDated: serverClock.onAnswer, ...(newestKindMs && { newestKindMs }) };
+  const clients = clusterClients({ clock: wallClock, trusted: trustedOf(connections), notice, ...seen }, openStored(tables));
   const connect: SyncPorts["connect"] = async (cluster) => (newest = await clients.clientFor(cluster));
-  const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
   const ports = {
     tables,
     insert: insertByStatement(tables),
@@ -93,13 +107,34 @@ export const startStack = ({
     }),
   };
   return {
-    schedule: scheduleHandler({ tables: { ...localTables(scheduleClient, clock), ...compared }, queue, reporter }),
-    sync: syncHandler({ ports, reporter }),
+    sync: clockOf ? ofEachCluster({ ports, reporter }, clockOf) : syncHandler({ ports, reporter }),
     connect,
-    close: async () => {
-      await clients.closeAll();
-      sqs.destroy();
-    },
+    compared,
+    close: clients.closeAll,
+  };
+};
+
+/** The cluster of a message. One that cannot be read has none, and its sync says why. */
+export const clusterIn = (body: string): string => {
+  try {
+    return messageOf(body).cluster;
+  } catch {
+    return "";
+  }
+};
+
+/** The function `sync` by the time of the cluster that a message is for. Its environment is one for all of them. */
+const ofEachCluster = ({ ports, reporter }: SyncDependencies, clockOf: (cluster: string) => number): SyncHandler => {
+  const handlers = new Map<string, SyncHandler>();
+  const made = (cluster: string): SyncHandler => {
+    const tables = { ...ports.tables, clock: () => clockOf(cluster) };
+    const handler = syncHandler({ ports: { ...ports, tables, insert: insertByStatement(tables) }, reporter });
+    handlers.set(cluster, handler);
+    return handler;
+  };
+  return (event, context) => {
+    const cluster = clusterIn(event.Records[0]?.body ?? "");
+    return (handlers.get(cluster) ?? made(cluster))(event, context);
   };
 };
 

@@ -13,7 +13,16 @@ export interface Tally {
   readonly wallMs: readonly number[];
 }
 
+/** What a thread has counted so far. */
+export interface ThreadCounts extends Pick<Tally, "stateWrites" | "historyWrites"> {
+  readonly autoscalers: number;
+}
+
 export interface Counter {
+  /** What this counter would say of a thread. */
+  readonly counts: () => ThreadCounts;
+  /** Takes what the counter of another thread says. */
+  readonly take: (thread: number, counts: ThreadCounts) => void;
   /** Counts the writes that this client sends. */
   readonly watch: (client: DynamoDBClient) => void;
   /** A reporter that also counts the autoscalers of each report. */
@@ -36,7 +45,16 @@ export const runCounter = (): Counter => {
   let underWay = 0;
   const wallMs: number[] = [];
   const autoscalers = new Map<string, number>();
+  const threads = new Map<number, ThreadCounts>();
+  const inThreads = (of: keyof ThreadCounts): number => [...threads.values()].reduce((sum, counts) => sum + counts[of], 0);
+  const counts = (): ThreadCounts => ({
+    stateWrites: writes.state + inThreads("stateWrites"),
+    historyWrites: writes.history + inThreads("historyWrites"),
+    autoscalers: [...autoscalers.values()].reduce((sum, count) => sum + count, 0) + inThreads("autoscalers"),
+  });
   return {
+    counts,
+    take: (thread, counted) => void threads.set(thread, counted),
     hear: (reporter) => ({
       ...reporter,
       sync: (report) => {
@@ -44,7 +62,7 @@ export const runCounter = (): Counter => {
         reporter.sync(report);
       },
     }),
-    autoscalers: () => [...autoscalers.values()].reduce((sum, count) => sum + count, 0),
+    autoscalers: () => counts().autoscalers,
     watch: (client) =>
       client.middlewareStack.add(
         (next, { commandName }) => {
@@ -68,8 +86,8 @@ export const runCounter = (): Counter => {
     tally: () => ({
       syncs: wallMs.length,
       failed: failures,
-      stateWrites: writes.state,
-      historyWrites: writes.history,
+      stateWrites: counts().stateWrites,
+      historyWrites: counts().historyWrites,
       wallMs: wallMs.toSorted((a, b) => a - b),
     }),
   };

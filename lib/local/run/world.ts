@@ -1,16 +1,15 @@
-import { basename, join, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { Connection } from "../../model/records.ts";
 import type { KubeApi } from "../cluster/api.ts";
 import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import { type Define, type Making, startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
-import { type FolderLayout, fleetNames } from "../folder/layout.ts";
+import type { FolderLayout } from "../folder/layout.ts";
 import type { QueueOf } from "../sources/queue-server.ts";
 import { readShippedTrace, readTrace } from "../traces/read-trace.ts";
 import { ordinaryHigh, type ShippedTrace, type Trace } from "../traces/trace.ts";
 import type { Closing } from "./closing.ts";
-import { madeDefinitions } from "./made-fleet.ts";
 import { labelOf } from "./names.ts";
 import type { RunOptions } from "./options.ts";
 import type { PutObject } from "./put-objects.ts";
@@ -20,7 +19,7 @@ export interface World {
   readonly name: string;
   readonly connection: Connection;
   /** Of the simulated workloads; nothing on a real cluster. */
-  readonly statistics: () => readonly Statistics[] | undefined;
+  readonly statistics: () => Promise<readonly Statistics[] | undefined>;
   /** The queues of a simulated cluster. */
   readonly queueOf?: QueueOf;
   /** Sends a request to the API server of a simulated cluster, as the programs of the cluster do. */
@@ -31,84 +30,52 @@ export interface World {
   readonly make?: (deployment: Deployment) => Promise<Making>;
   /** When that last happened, in real time; 0 where it did not. */
   readonly newestMadeMs?: () => number;
-  readonly close: () => Promise<void>;
 }
 
 const SIMULATED_NAME = "local";
 /** Amplitude of the noise on CPU readings, because readings of real pods vary. */
-const NOISE = 0.02;
+export const NOISE = 0.02;
 
-/** The clusters of a folder, at least one. What was opened is closed by `closer`, also where another one cannot be opened. Folders of earlier versions follow the arguments. */
+interface Opening {
+  readonly clock: () => number;
+  readonly closer: Closing;
+}
+
+/** The clusters of a folder that are in the thread of the run, at least one. What was opened is closed by `closer`, also where another one cannot be opened. Folders of earlier versions follow the arguments. */
 export const worldsOf = async (
   layout: FolderLayout,
   identity: FolderIdentity,
   { kubeconfig = "", context }: RunOptions,
-  { clock, closer }: { readonly clock: () => number; readonly closer: Closing },
+  opening: Opening,
 ): Promise<readonly [World, ...World[]]> => {
-  if (identity.kind === "kubeconfig")
-    return [
-      identity.cluster === undefined || identity.kubeconfig === undefined
-        ? realWorld(labelOf(context ?? basename(kubeconfig)), resolve(kubeconfig), context)
-        : realWorld(identity.cluster, identity.kubeconfig, identity.context),
-    ];
-  const open = async (cluster: SimulatedOne): Promise<World> => {
-    const world = await simulatedWorld(cluster, identity, clock);
-    closer.add(world.close);
-    return world;
-  };
-  const [first, ...others] = await simulatedClusters(layout, identity);
-  const worlds: [World, ...World[]] = [await open(first)];
-  for (const cluster of others) worlds.push(await open(cluster));
-  return worlds;
+  if (identity.kind === "simulated") return [await simulatedWorld(layout, identity, opening)];
+  return [
+    identity.cluster === undefined || identity.kubeconfig === undefined
+      ? realWorld(labelOf(context ?? basename(kubeconfig)), resolve(kubeconfig), context)
+      : realWorld(identity.cluster, identity.kubeconfig, identity.context),
+  ];
 };
 
-interface SimulatedOne {
-  readonly name: string;
-  readonly dataDir: string;
-  readonly workloads: readonly WorkloadDefinition[];
-  readonly define?: Define;
-}
-
-const simulatedClusters = async (layout: FolderLayout, identity: SimulatedIdentity): Promise<readonly [SimulatedOne, ...SimulatedOne[]]> => {
-  const { fleet } = identity;
-  if (!fleet) {
-    const define = await definer(identity);
-    return [{ name: SIMULATED_NAME, dataDir: layout.cluster, define, workloads: await Promise.all(identity.deployments.map(define)) }];
-  }
-  const names = fleetNames(fleet.clusters);
-  const definitions = await madeDefinitions(fleet);
-  const pods = { ...(identity.podStartMs !== undefined && { podStartMs: identity.podStartMs }) };
-  const [first, ...others] = definitions.map((workloads, at) => {
-    const name = names[at] ?? SIMULATED_NAME;
-    return { name, dataDir: join(layout.cluster, name), workloads: workloads.map((workload) => measured(pods, workload)) };
-  });
-  if (!first) throw new RangeError("a fleet has one cluster at least");
-  return [first, ...others];
-};
-
-const simulatedWorld = async (
-  { name, dataDir, workloads, define }: SimulatedOne,
-  { seed, beside }: SimulatedIdentity,
-  clock: () => number,
-): Promise<World> => {
+const simulatedWorld = async ({ cluster: dataDir }: FolderLayout, identity: SimulatedIdentity, { clock, closer }: Opening): Promise<World> => {
+  const define = await definer(identity);
   const cluster = await startSimulatedCluster({
     dataDir,
     clock,
-    seed,
-    workloads,
+    seed: identity.seed,
+    workloads: await Promise.all(identity.deployments.map(define)),
     noise: NOISE,
-    hasKeda: beside === "keda",
-    ...(define && { define }),
+    hasKeda: identity.beside === "keda",
+    define,
   });
+  closer.add(cluster.close);
   return {
-    name,
+    name: SIMULATED_NAME,
     connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },
-    statistics: cluster.statistics,
-    queueOf: cluster.queue,
+    statistics: async () => cluster.statistics(),
+    queueOf: async (name) => cluster.queue(name),
     call: cluster.call,
     putObject: cluster.putObject,
-    ...(define && made(cluster.make)),
-    close: cluster.close,
+    ...made(cluster.make),
   };
 };
 
@@ -129,8 +96,7 @@ const made = (make: NonNullable<World["make"]>): Pick<World, "make" | "newestMad
 const realWorld = (name: string, kubeconfig: string, context: string | undefined): World => ({
   name,
   connection: { kind: "kubeconfig", path: kubeconfig, ...(context !== undefined && { context }) },
-  statistics: () => undefined,
-  close: async () => {},
+  statistics: async () => undefined,
 });
 
 const MEBIBYTE = 2 ** 20;

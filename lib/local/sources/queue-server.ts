@@ -30,7 +30,7 @@ export const recordedQueue = (workloads: readonly SimulatedWorkload[], name: str
 };
 
 /** Gives the queue of a name as it is now; undefined where there is none. */
-export type QueueOf = (name: string) => RecordedQueue | undefined;
+export type QueueOf = (name: string) => Promise<RecordedQueue | undefined>;
 
 const TARGET = "AmazonSQS.GetQueueAttributes";
 const CONTENT_TYPE = "application/x-amz-json-1.0";
@@ -56,7 +56,7 @@ const answer = async (queueOf: QueueOf, request: IncomingMessage, response: Serv
     if (request.headers["x-amz-target"] !== TARGET) return refuse("UnsupportedOperation", `this account answers ${TARGET} only`);
     const { QueueUrl, AttributeNames } = asked.parse(JSON.parse(await text(request)));
     const [account, name = ""] = new URL(QueueUrl).pathname.split("/").slice(1);
-    const queue = account === LOCAL_ACCOUNT ? queueOf(name) : undefined;
+    const queue = account === LOCAL_ACCOUNT ? await queueOf(name) : undefined;
     if (queue === undefined) return refuse("QueueDoesNotExist", "The specified queue does not exist.");
     const all: Readonly<Record<string, number>> = {
       ApproximateNumberOfMessages: queue.waiting,

@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import type { MessagePort } from "node:worker_threads";
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -16,7 +17,7 @@ import { groupCommit } from "../folder/json-lines.ts";
 import { isMissing, syncFolder } from "../folder/whole-file.ts";
 import { closeServer, listenForOwnUser } from "../run/loopback.ts";
 import { withInsertStatements } from "./insert-statements.ts";
-import { inProcessClient } from "./tables-client.ts";
+import { callListener, type CallTables, inProcessClient } from "./tables-client.ts";
 
 const TABLE_POLL_MS = 5;
 /** A table is made within milliseconds. A table whose engine died while it was made never becomes ready. */
@@ -25,8 +26,10 @@ const TABLE_PATIENCE_MS = 10_000;
 export interface Tables {
   /** Where other processes of this user reach the tables, on loopback, with the secret of this run. */
   readonly endpoint: string;
-  /** A new client for this process. */
+  /** A new client for this thread. */
   readonly client: () => DynamoDBClient;
+  /** A way to the tables for another thread; absent where they are in the thread of the run. */
+  readonly port?: () => Promise<MessagePort>;
   /** Write requests answered so far, also of other processes. */
   readonly writes: () => number;
   /** Gives the disk free that overwritten and deleted items took, while requests go on. */
@@ -44,33 +47,47 @@ export interface TablesOptions {
 /** Every key begins with the name of what it belongs to, in ASCII. */
 const [FIRST_KEY, LAST_KEY] = ["\u0000", "\uffff"];
 
+/** The engine of the tables, in the thread that serves it. */
+export interface Engine extends Pick<Tables, "endpoint" | "compact" | "close"> {
+  /** Answers a request without a socket. */
+  readonly call: CallTables;
+}
+
 /** Starts the embedded DynamoDB on a LevelDB folder, or in memory, on a free port of 127.0.0.1. The caller must hold the data folder: LevelDB admits one process. */
-export const startTables = async (path?: string, { durable = false, sync }: TablesOptions = {}): Promise<Tables> => {
+export const startTables = async (path?: string, options: TablesOptions = {}): Promise<Tables> => {
+  let writes = 0;
+  const { call, ...engine } = await startEngine(path, options, () => {
+    writes++;
+  });
+  return { ...engine, client: () => inProcessClient(call), writes: () => writes };
+};
+
+/** `onWrite`: called after each write was answered, of any client. */
+export const startEngine = async (path: string | undefined, { durable = false, sync }: TablesOptions, onWrite: () => void): Promise<Engine> => {
   const { server, store } = openEngine(path);
   const [engine] = server.listeners("request") as RequestListener[];
   if (!engine) throw new TypeError("the embedded engine has no request listener");
   const statements = withInsertStatements(engine);
   const listener = path !== undefined && durable ? withDurableWrites(statements, sync ?? logsOf(path)) : statements;
   server.removeAllListeners("request").on("request", listener);
-  let writes = 0;
-  const count = (target: string): void => {
-    if (!READS.test(target)) writes++;
-  };
-  countAnswers(server, count);
+  countWrites(server, onWrite);
   const endpoint = await listenForOwnUser(server);
   return {
     endpoint,
-    client: () => inProcessClient(listener, count),
-    writes: () => writes,
+    call: async (headers, body) => {
+      const answer = await callListener(listener, headers, body);
+      if (!READS.test(headers["x-amz-target"] ?? "")) onWrite();
+      return answer;
+    },
     compact: async () => store.compactRange?.(FIRST_KEY, LAST_KEY),
     close: () => closeServer(server),
   };
 };
 
 /** Counts after the answer was sent: a reader that sees the count also sees what was written. */
-const countAnswers = (server: Server, count: (target: string) => void): void => {
+const countWrites = (server: Server, onWrite: () => void): void => {
   server.on("request", ({ headers }: IncomingMessage, response: ServerResponse) => {
-    response.once("finish", () => count(String(headers["x-amz-target"])));
+    if (!READS.test(String(headers["x-amz-target"]))) response.once("finish", onWrite);
   });
 };
 

@@ -29,14 +29,13 @@ const clientWith = (config: DynamoDBClientConfig): DynamoDBClient =>
 export const tablesClient = (endpoint: string): DynamoDBClient =>
   clientWith({ endpoint, requestHandler: boundedRequests({ connectMs: CONNECT_MS, wholeMs: ANSWER_MS }) });
 
-/** A client for the embedded tables of this process: the same requests and answers, without a socket. `onAnswer` is called with the target of each request after its answer. */
-export const inProcessClient = (listener: RequestListener, onAnswer: (target: string) => void): DynamoDBClient =>
+/** A client for the embedded tables of this process, in this thread or another: the same requests and answers, without a socket. */
+export const inProcessClient = (call: CallTables): DynamoDBClient =>
   clientWith({
     endpoint: "http://in-process",
     requestHandler: {
       handle: async ({ headers, body }: HttpRequest) => {
-        const answer = await bounded(callListener(listener, headers, body));
-        onAnswer(String(headers["x-amz-target"]));
+        const answer = await bounded(call(headers, body));
         return { response: { statusCode: answer.status, headers: answer.headers, body: answer.body } };
       },
       destroy: () => {},
@@ -65,8 +64,11 @@ const bounded = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
   }
 };
 
+/** Answers a request of this process. */
+export type CallTables = (headers: Readonly<Record<string, string>>, body: Uint8Array) => Promise<ListenerAnswer>;
+
 /** What a request listener answered. */
-interface ListenerAnswer {
+export interface ListenerAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: Buffer;

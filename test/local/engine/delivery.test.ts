@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { virtualClock } from "../../../lib/local/engine/clock.ts";
-import { drive } from "../../../lib/local/engine/drive.ts";
+import { clusterLanes, timesFor, timesIn } from "../../../lib/local/engine/cluster-times.ts";
+import { type Activity, drive } from "../../../lib/local/engine/drive.ts";
 import { type Delivery, eventSource } from "../../../lib/local/engine/event-source.ts";
 import { scheduler, type Tick } from "../../../lib/local/engine/schedule-activity.ts";
 import { openQueueJournal, type QueueJournal } from "../../../lib/local/queue/journal.ts";
@@ -119,6 +120,101 @@ describe("eventSource()", () => {
     await drive({ activities: [mapping(handler)], clock, endMs: START_MS + 1000, signal: stop.signal, oneAtATime: false });
     expect([most, busy]).toEqual([2, 0]);
     expect(queue.counts().inFlight).toBe(0);
+  });
+});
+
+describe("eventSource() with lanes", () => {
+  const CLUSTERS = ["a", "b", "c"] as const;
+  const shared = () => {
+    const times = timesFor(CLUSTERS.length);
+    clock = virtualClock({ startMs: START_MS, speed: 1e9, save: times.set });
+    queue = openQueue(journal, clock.now, { name: "work", visibilityTimeoutMs: 30_000, retentionMs: 3_600_000 });
+    return { times, ...clusterLanes(CLUSTERS, times) };
+  };
+  const laned = (most: number, hold: (lane: string, atMs: number) => () => void, handler: (body: string) => Promise<void>) =>
+    eventSource({
+      ...{
+        queue,
+        clock: clock.now,
+        region: REGION,
+        functionName: "sync",
+        timeoutMs: 30_000,
+        concurrency: 50,
+        onBegin: () => {},
+        onDelivered: () => {},
+      },
+      handler: async ({ Records: [record] }) => {
+        await handler(record?.body ?? "");
+        return undefined;
+      },
+      lanes: { laneOf: (body) => body[0] ?? "", most, hold },
+    });
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  it("overlap the messages of different clusters, also of different instants; each cluster stays at its own instant until its message is handled", async () => {
+    const { timeOf, hold } = shared();
+    const log: string[] = [];
+    for (const [at, body] of ["a1", "b1", "a2", "c1"].entries()) queue.send({ body, delayMs: at * 1_000 });
+    const at = (cluster: string) => (timeOf(cluster) - START_MS) / 1_000;
+    await run(
+      [
+        laned(3, hold, async (body) => {
+          const [cluster = ""] = body;
+          log.push(`${body} begins at ${at(cluster)}`);
+          await pause(body === "a1" ? 60 : 20);
+          log.push(`${body} ends at ${at(cluster)}`);
+        }),
+      ],
+      10_000,
+    );
+    // b1 begins while a1 is at work, a2 waits for a1.
+    expect(log).toEqual([
+      "a1 begins at 0",
+      "b1 begins at 1",
+      "b1 ends at 1",
+      "a1 ends at 0",
+      "a2 begins at 2",
+      "c1 begins at 3",
+      "a2 ends at 2",
+      "c1 ends at 3",
+    ]);
+    expect(CLUSTERS.map(at)).toEqual([10, 10, 10]);
+  });
+
+  it("has no more messages under way than allowed, and all of them have ended when another activity begins and when the run ends", async () => {
+    const { hold } = shared();
+    let [busy, most, ended] = [0, 0, 0];
+    for (const [at, body] of ["a", "b", "c"].entries()) queue.send({ body, delayMs: at * 1_000 });
+    queue.send({ body: "b", delayMs: 9_000 });
+    const atTick: number[] = [];
+    let ticksAt: number | undefined = START_MS + 2_500;
+    const other: Activity = {
+      nextMs: () => ticksAt,
+      happen: async () => {
+        ticksAt = undefined;
+        atTick.push(busy, ended);
+      },
+    };
+    const source = laned(2, hold, async () => {
+      most = Math.max(most, ++busy);
+      await pause(30);
+      busy--;
+      ended++;
+    });
+    await run([other, source], 10_000);
+    expect({ most, atTick, busy, ended }).toEqual({ most: 2, atTick: [0, 3], busy: 0, ended: 4 });
+  });
+
+  it("reads the times of another thread from the memory that it shares", () => {
+    const { times, hold } = shared();
+    const there = timesIn(times.memory, () => 2_000);
+    times.set({ kind: "virtual", nowMs: 1_000_000, wallMs: 1_000, speed: 60, untilMs: 1_090_000 });
+    expect([there.of(0), there.of(undefined)]).toEqual([1_060_000, 1_060_000]);
+    const release = hold("b", 1_030_000);
+    expect([there.of(0), there.of(1)]).toEqual([1_060_000, 1_030_000]);
+    release();
+    expect(there.of(1)).toBe(1_060_000);
+    expect(timesIn(times.memory, () => 9_000).of(0)).toBe(1_090_000);
   });
 });
 
