@@ -10,7 +10,6 @@ import type { AutoscalerQuery, EventCursor, EventQuery, EventCountCursor, EventC
 import { refuseEmptyRange } from "./times.ts";
 import { eventView } from "./views/event-view.ts";
 import type { EventRecord } from "../model/scale-records.ts";
-import { mapWithLimit } from "../store/table/wait-for-all.ts";
 
 /** The time range of an event list, and the cursor after which it goes on. */
 interface Wanted {

@@ -26,7 +26,7 @@ const startInThread = (path = ""): Promise<Tables> => startTablesThread(path);
 describe.each([
   ["in the thread of the run", startTables],
   ["in a thread of their own", startInThread],
-])("The embedded tables %s", (_, start) => {
+])("The embedded tables %s", (_where, start) => {
   let dir: string;
   let tables: Tables;
   let clients: DynamoDBClient[];
@@ -130,14 +130,13 @@ describe.each([
   });
 
   it("take many requests at once, give each its own answer, and keep what was answered", async () => {
-    const [client] = clients;
-    const put = (at: number) =>
-      client?.send(new PutItemCommand({ TableName: stateTable, Item: { ...Key, sk: { S: String(at) }, at: { N: String(at) } } }));
-    await Promise.all(Array.from({ length: 60 }, (_item, at) => put(at)));
-    const read = await Promise.all(
-      Array.from({ length: 60 }, (_item, at) => client?.send(new GetItemCommand({ TableName: stateTable, Key: { ...Key, sk: { S: String(at) } } }))),
-    );
-    expect(read.map((answer) => answer?.Item?.["at"]?.N)).toEqual(Array.from({ length: 60 }, (_item, at) => String(at)));
+    const client = tables.client();
+    const numbered = (at: number) => ({ ...Key, sk: { S: String(at) } });
+    const all = Array.from({ length: 60 }, (_item, at) => at);
+    await Promise.all(all.map((at) => client.send(new PutItemCommand({ TableName: stateTable, Item: { ...numbered(at), at: { N: String(at) } } }))));
+    const read = await Promise.all(all.map((at) => client.send(new GetItemCommand({ TableName: stateTable, Key: numbered(at) }))));
+    expect(read.map((answer) => answer.Item?.["at"]?.N)).toEqual(all.map(String));
+    client.destroy();
     await tables.close();
     tables = await startTables(join(dir, "tables"));
     const again = tables.client();

@@ -27,7 +27,9 @@ const IDLE_MS = 1_000;
 /** Does all work in the order of time until the end or until the signal aborts. Work that has begun is always finished. */
 export const drive = async ({ activities, clock, endMs, signal, oneAtATime }: Drive): Promise<void> => {
   const underWay = new Set<Promise<void>>();
-  const settled = (except?: Activity): Promise<unknown> => Promise.all(activities.map((other) => (other === except ? undefined : other.settled?.())));
+  const settled = async (except?: Activity): Promise<void> => {
+    for (const other of activities) if (other !== except) await other.settled?.();
+  };
   const begin = async (activity: Activity): Promise<void> => {
     await settled(activity);
     const work = activity.happen();
