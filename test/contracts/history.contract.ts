@@ -160,16 +160,16 @@ export const historyContract = (engine: () => Engine): void => {
 
     it("reads the bases of many changes at once", async () => {
       const context = { tables, insert: insertByStatement(tables) };
-      const names = Array.from({ length: 12 }, (_, index) => autoscalerName(`web-${index}`));
-      const manifest = (max: number) => JSON.stringify({ max, note: Array.from({ length: 500 }, (_, index) => index * index) });
-      for (const [at, name] of names.entries()) {
+      const names = Array.from({ length: 12 }, (_, number) => autoscalerName(`web-${number}`));
+      const manifest = (max: number) => JSON.stringify({ max, note: Array.from({ length: 500 }, (_, number) => number * number) });
+      for (const [index, name] of names.entries()) {
         const of = { ...REF, cluster, name, by: "ann", verb: "apply" } as const;
         const uid = autoscalerUid(`uid-${name}`);
-        await insertChange(context, { ...of, id: `${uid}:1`, atMs: NOON + at, after: manifest(1) });
+        await insertChange(context, { ...of, id: `${uid}:1`, atMs: NOON + index, after: manifest(1) });
         const base = await changeBaseOf(tables, of, { uid, wholeChange: { generation: 1, atMs: NOON } });
         await insertChange(
           context,
-          { ...of, id: `${uid}:2`, atMs: NOON + 100 + at, baseGeneration: 1, before: manifest(1), after: manifest(2) },
+          { ...of, id: `${uid}:2`, atMs: NOON + 100 + index, baseGeneration: 1, before: manifest(1), after: manifest(2) },
           base,
         );
       }

@@ -47,10 +47,10 @@ export const jsonOf = (answer: unknown): string => {
   if (!isObject(answer) || !Array.isArray(answer["items"])) return JSON.stringify(answer);
   const { items, ...head } = answer;
   const texts = (items as readonly object[]).map((item) => {
-    const kept = JSON_TEXTS.get(item);
-    if (!kept) return JSON.stringify(item);
-    kept.text ??= JSON.stringify(item);
-    return kept.text;
+    const known = JSON_TEXTS.get(item);
+    if (!known) return JSON.stringify(item);
+    known.text ??= JSON.stringify(item);
+    return known.text;
   });
   return `${JSON.stringify(head).slice(0, -1)},"items":[${texts.join(",")}]}`;
 };
