@@ -20,11 +20,11 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * console of its own that it keeps private, so it is replaced from outside.
  */
 export const openLogFile = (path: string): LogFile => {
-  const stream = rotatingFile(path, MAX_BYTES);
+  const file = rotatingFile(path, MAX_BYTES);
   return {
-    reporter: reporterTo(stream),
-    write: (lines) => void stream.write(lines),
-    close: () => new Promise((resolve, reject) => stream.end((error: unknown) => (error ? reject(error) : resolve()))),
+    reporter: reporterTo(file),
+    write: (lines) => void file.write(lines),
+    close: () => new Promise((resolve, reject) => file.end((error: unknown) => (error ? reject(error) : resolve()))),
   };
 };
 
