@@ -49,7 +49,7 @@ const observedFirst: PlantedBug = {
 /** A transport that sends a PUT again while the first copy may still be on its way, as after a reset. What then answers may not be what took effect. */
 const repeats: PlantedBug = {
   leftOut: '"never repeats a PUT"',
-  seed: 19,
+  seed: 49,
   caughtBy: [EVENT],
   ports: (ports) =>
     withClient(ports, (inner: ClusterClient) => ({
@@ -64,7 +64,7 @@ const repeats: PlantedBug = {
 
 const neverEnded: PlantedBug = {
   leftOut: "an end to a stalled process",
-  seed: 46,
+  seed: 5,
   caughtBy: [EVENT],
   platformEndsStalled: false,
 };
@@ -88,7 +88,7 @@ const renamed = (item: HistoryItem, { epoch }: Invocation): HistoryItem => {
 /** A refusal is taken for one of every copy of the request: as if nothing had been sent. */
 const believedRefusals: PlantedBug = {
   leftOut: "a look at the workload after a refusal",
-  seed: 2,
+  seed: 3,
   caughtBy: [EVENT],
   ports: (ports) =>
     withClient(ports, (inner: ClusterClient) => ({

@@ -60,7 +60,7 @@ const noClockDifference: PlantedBug = {
 /** Page writes under no condition at all. */
 const noPageEpoch: PlantedBug = {
   leftOut: "page epoch",
-  seed: 2,
+  seed: 14,
   caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withTables(ports, {
@@ -99,7 +99,7 @@ const trustedMemory: PlantedBug = {
 /** Intents are stored also where another worker holds the head by now. */
 const noEpochCheck: PlantedBug = {
   leftOut: "the epoch check on storing an intent",
-  seed: 2,
+  seed: 14,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports) =>
     withTables(ports, {
@@ -114,7 +114,7 @@ const noEpochCheck: PlantedBug = {
 /** The update that stores the intents of a wave clears those that the wave before has settled, before any page counts them. */
 const clearedBetweenWaves: PlantedBug = {
   leftOut: "settled scales that stay in the head until a page counts them",
-  seed: 0,
+  seed: 1,
   caughtBy: [INTENT],
   ports: (ports) =>
     withTables(ports, {
