@@ -105,8 +105,9 @@ const HELPED = new Set(["commander.help", "commander.helpDisplayed", "commander.
 const usageFailure = (error: CommanderError, printer: Printer): number => {
   if (HELPED.has(error.code)) return EXIT.done;
   const message = usageMessage(error.message);
-  printer.error(message);
   const hint = error.code === "commander.unknownCommand" ? commandHint(/"([^"]*)"/.exec(message)?.[1] ?? "") : undefined;
+  // A command that is spelt alike means something else: "cost" for "list".
+  printer.error(hint === undefined ? message : message.replace(/, did you mean .*$/, ""));
   if (hint !== undefined) printer.note(hint);
   return EXIT.failed;
 };

@@ -11,10 +11,10 @@ export interface AuditedWrite {
   readonly query?: string;
   readonly verb?: string;
   readonly subresource?: string | null;
-  readonly body?: object;
+  readonly body?: object | null;
 }
 
-/** An event as kube-apiserver 1.37 writes it at the level Request. */
+/** An event as kube-apiserver 1.37 writes it at the level Request; without a body (`null`) as at the level Metadata. */
 export const auditLine = (write: AuditedWrite): string => {
   const { atMs, by, name = "web", code = 200, query = "", verb = "update", subresource = "scale", body } = write;
   const at = new Date(atMs).toISOString().replace("Z", "000Z");
@@ -29,7 +29,7 @@ export const auditLine = (write: AuditedWrite): string => {
     user: { username: by.startsWith("tidemark-") ? "tidemark" : by, groups: ["system:authenticated"] },
     objectRef: { resource: "deployments", namespace: "shop", name, apiGroup: "apps", apiVersion: "v1", ...(subresource !== null && { subresource }) },
     responseStatus: { metadata: {}, code },
-    requestObject: body ?? { kind: "Scale", spec: { replicas: 4 } },
+    ...(body !== null && { requestObject: body ?? { kind: "Scale", spec: { replicas: 4 } } }),
     requestReceivedTimestamp: at,
     stageTimestamp: at,
   });

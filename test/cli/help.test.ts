@@ -54,7 +54,8 @@ describe("words of kubectl", () => {
   it.each([
     [["scale", "web", "--replicas", "3"], 'Unknown command "scale"', "tidemark override set NAME --pin COUNT"],
     [["get", "-o", "go-template={{.metadata.name}}"], "Cannot use --output", "-o jsonpath='{range .items[*]}"],
-    [["list"], 'Unknown command "list"', "tidemark get lists autoscalers"],
+    [["list"], 'Unknown command "list"\nnote:', "tidemark get lists autoscalers"],
+    [["hpa", "web"], 'Unknown command "hpa"\nnote:', "tidemark get hpa"],
     [["why", "web"], 'Unknown command "why"', "tidemark explain NAME --at TIME"],
     [["explain", "hpa.spec.behavior"], "Cannot explain the field", "kubectl explain hpa.spec.behavior"],
   ])("that are none here name what to call: %j", async (args, error, hint) => {

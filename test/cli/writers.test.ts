@@ -75,6 +75,11 @@ describe("tidemark writers", () => {
     expect((await run([...MOVED, { ...patch, body: { metadata: { labels: { a: "b" } } } }])).code).toBe(0);
   });
 
+  it("reads a log at the level Metadata, which has no bodies", async () => {
+    const { code, out } = await run(MOVED.map((line) => ({ ...line, body: null })));
+    expect([code, out.includes("1 workload, 4 writes")]).toEqual([0, true]);
+  });
+
   it("counts neither dry runs nor refusals", async () => {
     const { code, out } = await run([...MOVED, { minutesAgo: 5, by: HPA, code: 409 }, { minutesAgo: 4, by: HPA, query: "dryRun=All" }], "-o", "json");
     expect([code, JSON.parse(out).workloads[0].writes, JSON.parse(out).secondWriters]).toEqual([0, 4, 0]);

@@ -218,7 +218,7 @@ const auditEvent = z.object({
   responseStatus: z.object({ code: z.int().min(200).max(299) }),
   requestURI: z.string(),
   user: z.object({ username: z.string() }),
-  requestObject: z.unknown(),
+  requestObject: z.unknown().optional(),
   stageTimestamp: z.iso.datetime(),
 });
 

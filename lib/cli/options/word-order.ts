@@ -1,3 +1,4 @@
+import { kindNamed } from "../select/selected-names.ts";
 import type { Command, Option } from "commander";
 import { isTidemarkError } from "../../model/errors.ts";
 
@@ -129,7 +130,8 @@ const SOURCES = /^(metric)?sources?(\.tidemark\.dev)?$/i;
 const SCALED_OBJECTS = /^(so|scaledobjects?)(\.keda\.sh)?$/i;
 
 /** What to call here in place of a command of kubectl. */
-export const commandHint = (name: string): string | undefined => COMMANDS[name];
+export const commandHint = (name: string): string | undefined =>
+  kindNamed(name) === undefined ? COMMANDS[name] : `a type follows a command: tidemark get ${name}`;
 
 /** What a person may have meant who asked for a kind in place of a name. */
 export const kindHint = (error: unknown, args: readonly string[]): string | undefined => {

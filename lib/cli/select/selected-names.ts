@@ -23,7 +23,7 @@ const KINDS = [
   { kind: "WatermarkPodAutoscaler", words: /^(wpas?|watermarkpodautoscalers?)(\.(v\w+\.)?datadoghq\.com)?$/i },
 ] as const;
 
-const kindNamed = (word: string): string | undefined => KINDS.find(({ words }) => words.test(word))?.kind;
+export const kindNamed = (word: string): string | undefined => KINDS.find(({ words }) => words.test(word))?.kind;
 
 /** "pa.spec.maxReplicas" names a field of a PodAutoscaler, as `kubectl explain` reads it; undefined for the name of an autoscaler. Throws a usage error for a field of another kind. */
 export const schemaField = (word: string): string | undefined => {
