@@ -145,7 +145,8 @@ describe("the functions", () => {
     // All of them read formulas and the fields of metric sources: some 9 KiB, and 12 KiB for the fields, the metric math and the answers of CloudWatch.
     // The sync keeps 13 months of history in steps of five minutes and closes days of events; the functions that answer people read both, and say what sources cost: some 15 KiB.
     // The schedule counts the problems of the fleet beside planning it.
-    const budgetKib = { schedule: 380, sync: 880, api: 1010, connect: 1020, view: 895 };
+    // The rules of manifests are one tree that is evaluated and printed, with a sentence each: some 15 KiB.
+    const budgetKib = { schedule: 380, sync: 880, api: 1025, connect: 1035, view: 920 };
     for (const name of FUNCTIONS) expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
   });
 
