@@ -124,6 +124,36 @@ describe("a change of the count from outside", () => {
     expect(await told(world)).toEqual([]);
   });
 
+  it("is an event where a sync could not read its cluster, and settled the first scale of an autoscaler that is deleted", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 5 });
+    await next(world);
+    world.cluster.workloads.set("api", { ...workloadOf(world, "web"), uid: "uid-of-api", replicas: 2, demand: 5 });
+    const api = world.autoscaler("api");
+    await putAutoscaler(world.tables, api, undefined);
+    const client = around(engine.client, (command, send) => (command === "PutItemCommand" ? Promise.reject(new Error("the process died")) : send()));
+    await expect(next(world, world.worker({ tables: { ...world.tables, client } }))).rejects.toThrow("died");
+    expect(workloadOf(world, "api").replicas).toBe(5);
+    set(world, 7);
+    const { client: whole } = world.cluster;
+    await deleteAutoscaler(world.tables, api, 1);
+    // The LISTs fail, and the look at the workload of the overdue scale does not.
+    const observe: typeof whole.observe = (...asked) => {
+      world.cluster.broken = true;
+      return whole.observe(...asked).finally(() => {
+        world.cluster.broken = false;
+      });
+    };
+    for (let periods = 0; periods < 4; periods++)
+      await next(world, world.worker({ connect: () => Promise.resolve({ ...whole, observe }) }));
+    expect((await world.head()).intents).toEqual([]);
+    workloadOf(world, "web").demand = 7;
+    await next(world);
+    expect([(await world.events()).map(({ name }) => name), await told(world)]).toEqual([
+      ["api"],
+      [{ from: 5, to: 7, reason: "ChangedOutside", outcome: "outside" }],
+    ]);
+  });
+
   it("is not the count of another workload of the same name", async () => {
     const world = await worldOf(5);
     await next(world);

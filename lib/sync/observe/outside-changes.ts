@@ -141,7 +141,7 @@ export const readingsOf = (verdicts: readonly Verdict[]): Readings => {
 
 /**
  * The scale of this stack that has set the count of an autoscaler's workload: its own, or the scale of another autoscaler of the workload. An autoscaler that was not evaluated is matched by the object (`of`) that it was compared
- * with. `unknown` where a scale has set the count of an object that no reading names.
+ * with. `unknown` where it may be any of the scales whose object no reading names: of an evaluated autoscaler the workload decides.
  */
 const ownScales = (
   loaded: Loaded,
@@ -149,20 +149,22 @@ const ownScales = (
   { own, late }: Settled,
 ): ((uid: AutoscalerUid, of: string) => OwnScale | "unknown" | undefined) => {
   const scaled = new Map<AutoscalerUid | WorkloadKey | SeenCount["of"], OwnScale>();
-  let isKnown = true;
+  // Of how many scales only the workload is known, and of how many not even that.
+  const unnamed = { object: 0, workload: 0 };
   for (const { scale, event } of [...late, ...own.map(({ event: made }) => ({ scale: made, event: made }))]) {
     if (scale.outcome === "refused") continue;
     const reading = readings.get(scale.uid)?.input.observation.scale;
     const of = (reading && seenCount(reading)?.of) ?? storedOf(loaded, scale.uid)?.seen?.of;
     scaled.set(scale.uid, scale);
     if (event) scaled.set(workloadKey(event.namespace, event.target), scale);
-    if (of === undefined) isKnown = false;
-    else scaled.set(of, scale);
+    if (of !== undefined) scaled.set(of, scale);
+    else unnamed[event ? "object" : "workload"]++;
   }
   if (scaled.size === 0) return () => undefined;
   return (uid, of) => {
     const verdict = readings.get(uid);
-    return scaled.get(uid) ?? (verdict && scaled.get(workloadOf(verdict.autoscaler))) ?? scaled.get(of) ?? (isKnown ? undefined : "unknown");
+    const found = scaled.get(uid) ?? (verdict && scaled.get(workloadOf(verdict.autoscaler))) ?? scaled.get(of);
+    return found ?? (unnamed.workload > 0 || (!verdict && unnamed.object > 0) ? "unknown" : undefined);
   };
 };
 
