@@ -298,7 +298,7 @@ describe("metric math in a manifest", () => {
     [{ namespace: "A", metric: "x", inputs: [{ id: "a", namespace: "A", metric: "x" }] }, "may only be set with expression"],
     [{ expression: "1 + 1", namespace: "A" }, "may not be set together with expression"],
     [{ expression: "a", inputs: [{ id: "a", namespace: "A" }] }, "inputs[0].metric is required"],
-    [{ expression: "a", inputs: [{ id: "A", namespace: "A", metric: "x" }] }, "inputs[0].id must be unique: a small letter"],
+    [{ expression: "a", inputs: [{ id: "A", namespace: "A", metric: "x" }] }, "inputs[0].id must be a small letter"],
   ])("refuses %j", (block, words) => {
     expect(() => question(block)).toThrow(words);
   });

@@ -10,6 +10,7 @@ import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";
 import { event } from "./records.ts";
+import { REQUESTS_AT_ONCE } from "../../lib/store/table/wait-for-all.ts";
 import type { EventRecord } from "../../lib/model/scale-records.ts";
 
 let engine: Engine;
@@ -98,7 +99,7 @@ describe("the events of a fleet", () => {
             .sort(order)
             .map(({ id }) => id),
         );
-        expect(seen.most).toBeLessThanOrEqual(50);
+        expect(seen.most).toBeLessThanOrEqual(REQUESTS_AT_ONCE);
         expect(seen.largest).toBeLessThanOrEqual(1_000);
       },
     );
