@@ -1,7 +1,7 @@
 import { foreignText } from "./foreign-text.ts";
 import type { MilliByResource } from "./observation.ts";
 import { milliOfText } from "./quantity.ts";
-import { readDuration as durationOf } from "./duration.ts";
+import { readDuration } from "./duration.ts";
 import { EARLIEST_MS, LATEST_MS, readInstant } from "./time-text.ts";
 
 /** True for a JSON object: neither null nor a list. */
@@ -64,6 +64,6 @@ export const readTime = (raw: unknown): number | undefined => {
 };
 
 /** Milliseconds of a duration as the API writes it: "30s", "1m0s", "10.02s", or of the BigInt nanoseconds that protobuf gives; `undefined` for anything else. */
-export const readDuration = (raw: unknown): number | undefined => (typeof raw === "bigint" ? positive(Number(raw) / 1e6) : durationOf(asText(raw)));
+export const readWindow = (raw: unknown): number | undefined => (typeof raw === "bigint" ? positive(Number(raw) / 1e6) : readDuration(asText(raw)));
 
 const positive = (ms: number): number | undefined => (ms >= 0 ? ms : undefined);

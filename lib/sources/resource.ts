@@ -1,7 +1,7 @@
 import { choice, group, type ReadOf, words } from "../fields/field-types.ts";
 import { type Answers, podMetricsIn, type PodMetrics, type QuestionKey } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
-import { readAmounts, asList, asName, asObject, asTexts, type Json, readDuration, readTime } from "../model/json.ts";
+import { readAmounts, asList, asName, asObject, asTexts, type Json, readWindow, readTime } from "../model/json.ts";
 import { canonicalSelector, type LabelSelector, type Selector, selectorOf } from "../model/selector.ts";
 import { type Asking, type Failure, failure, type MetricSource, NOT_ASKED, type PodSamples, type SampleContext } from "./source.ts";
 
@@ -97,7 +97,7 @@ export const readPodMetrics = (item: Json): PodMetrics => {
     name: asName(metadata["name"]),
     labels: asTexts(metadata["labels"]),
     timestampMs: readTime(item["timestamp"]) ?? 0,
-    windowMs: readDuration(item["window"]) ?? 0,
+    windowMs: readWindow(item["window"]) ?? 0,
     containers: asList(item["containers"]).map((container) => ({
       name: asName(asObject(container)["name"]),
       usage: readAmounts(asObject(container)["usage"]),

@@ -8,7 +8,7 @@ import { AUTOSCALERS_EACH, AUTOSCALERS_MAX, CLUSTERS_MAX, START_WORDS } from "./
 
 /** The options of `npm start`. */
 export interface RunOptions {
-  /** As written on the command line. Without it the run chooses the folder (folder-name.ts). */
+  /** As written on the command line. Without it the run chooses the folder (setup.ts). */
   readonly data?: string;
   /** How unknown and repeated fields of manifests are treated. */
   readonly validate: Validation;

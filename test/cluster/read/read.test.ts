@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asCount, asList, asObject, asText, asTexts, readAmounts, readMilli, readDuration, readTime } from "../../../lib/model/json.ts";
+import { asCount, asList, asObject, asText, asTexts, readAmounts, readMilli, readWindow, readTime } from "../../../lib/model/json.ts";
 import { readPod, readPods } from "../../../lib/cluster/read/pods.ts";
 import { readFailure, readScale, readWorkloadScale, unknownKind } from "../../../lib/cluster/read/scale.ts";
 import { readCustomValues, readExternalValues, readPodMetrics } from "../../answers.ts";
@@ -181,7 +181,7 @@ describe("the readers of scales", () => {
   });
 });
 
-describe("readDuration() and readTime()", () => {
+describe("readWindow() and readTime()", () => {
   it.each([
     ["30s", 30_000],
     ["1m0s", 60_000],
@@ -194,11 +194,11 @@ describe("readDuration() and readTime()", () => {
     ["5ns", 0.000_005],
     ["0", 0],
   ])("%s is %d ms", (text, expected) => {
-    expect(readDuration(text)).toBeCloseTo(expected, 9);
+    expect(readWindow(text)).toBeCloseTo(expected, 9);
   });
 
   it.each(["", "5", "s", "5 s", "5sx", "x5s", "-5s", undefined, 5, null])("%j is no duration", (raw) => {
-    expect(readDuration(raw)).toBeUndefined();
+    expect(readWindow(raw)).toBeUndefined();
   });
 
   it("reads RFC 3339", () => {
