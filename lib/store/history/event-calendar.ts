@@ -46,16 +46,21 @@ export const openSinceMs = (nowMs: number): number => Date.parse(`${monthOf(dayO
 
 /**
  * The calendar of a stretch, of closed months that it touches or, with `isWhole`, has as a whole. Months are one request, the days that are left out by them another one, and where many of these are not counted, a
- * third one says when the cluster was added: it has no earlier event.
+ * third one says when the cluster was added: it has no earlier event. With `asksAdded` false there is no third one, and more days that may be empty.
  */
-export const eventCalendar = async (tables: Tables, cluster: ClusterName, stretch: Range, { isWhole = false } = {}): Promise<EventCalendar> => {
+export const eventCalendar = async (
+  tables: Tables,
+  cluster: ClusterName,
+  stretch: Range,
+  { isWhole = false, asksAdded = true } = {},
+): Promise<EventCalendar> => {
   const all = daysOf(stretch);
   if (all.length <= FEW_DAYS) return { months: new Map(), days: all.map((day) => ({ day, counts: undefined })), requests: 0 };
   const hasMonths = stretch.sinceMs < openSinceMs(tables.clock());
   const months = hasMonths ? await monthsOf(tables, cluster, stretch, isWhole) : new Map<string, ClosedMonth>();
   const added = [...months.values()].find((month) => month.added !== undefined)?.added ?? "";
   const rest = all.filter((day) => day >= added && !months.has(monthOf(day)));
-  const known = await knownDays(tables, cluster, rest);
+  const known = await knownDays(tables, cluster, { days: rest, asksAdded });
   return { months, days: known.days, requests: known.requests + (hasMonths ? 1 : 0) };
 };
 
@@ -70,11 +75,15 @@ const endOf = (month: string): number => {
   return Date.UTC(begin.getUTCFullYear(), begin.getUTCMonth() + 1) - 1;
 };
 
-const knownDays = async (tables: Tables, cluster: ClusterName, days: readonly string[]): Promise<Omit<EventCalendar, "months">> => {
+const knownDays = async (
+  tables: Tables,
+  cluster: ClusterName,
+  { days, asksAdded }: { readonly days: readonly string[]; readonly asksAdded: boolean },
+): Promise<Omit<EventCalendar, "months">> => {
   if (days.length === 0) return { days: [], requests: 0 };
   const closed = new Map((await Promise.all(runsOf(days).map((run) => closedDays(tables, cluster, run)))).flatMap((run) => [...run]));
   const uncounted = days.filter((day) => !closed.has(day));
-  const asksFirst = uncounted.length > MANY_DAYS;
+  const asksFirst = asksAdded && uncounted.length > MANY_DAYS;
   const firstMs = asksFirst ? await addedMs(tables, cluster) : undefined;
   const first = firstMs === undefined ? "" : dayOf(firstMs);
   const known = days.filter((day) => day >= first && closed.get(day)?.size !== 0).map((day) => ({ day, counts: closed.get(day) }));

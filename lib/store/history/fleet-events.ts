@@ -91,9 +91,11 @@ interface PlannedReads {
 }
 
 const plannedDays = async ({ tables, clusters, stretch, wants }: Searched, part: Range, rounds: Rounds): Promise<readonly PlannedReads[]> => {
+  // Of more clusters a third request of each would be two more in a row.
+  const asksAdded = clusters.length <= REQUESTS_AT_ONCE;
   const calendars = await rounds.all(
     clusters,
-    (cluster) => eventCalendar(tables, cluster, part),
+    (cluster) => eventCalendar(tables, cluster, part, { asksAdded }),
     ({ requests }) => requests,
   );
   const byDay = new Map<string, EventRead[]>();
