@@ -143,8 +143,7 @@ describe("a change of the count from outside", () => {
         world.cluster.broken = false;
       });
     };
-    for (let periods = 0; periods < 4; periods++)
-      await next(world, world.worker({ connect: () => Promise.resolve({ ...whole, observe }) }));
+    for (let periods = 0; periods < 4; periods++) await next(world, world.worker({ connect: () => Promise.resolve({ ...whole, observe }) }));
     expect((await world.head()).intents).toEqual([]);
     workloadOf(world, "web").demand = 7;
     await next(world);

@@ -148,11 +148,12 @@ const ownScales = (
   readings: Readings,
   { own, late }: Settled,
 ): ((uid: AutoscalerUid, of: string) => OwnScale | "unknown" | undefined) => {
+  const made = [...late, ...own.map(({ event }) => ({ scale: event, event }))].filter(({ scale }) => scale.outcome !== "refused");
+  if (made.length === 0) return () => undefined;
   const scaled = new Map<AutoscalerUid | WorkloadKey | SeenCount["of"], OwnScale>();
   // Of how many scales only the workload is known, and of how many not even that.
   const unnamed = { object: 0, workload: 0 };
-  for (const { scale, event } of [...late, ...own.map(({ event: made }) => ({ scale: made, event: made }))]) {
-    if (scale.outcome === "refused") continue;
+  for (const { scale, event } of made) {
     const reading = readings.get(scale.uid)?.input.observation.scale;
     const of = (reading && seenCount(reading)?.of) ?? storedOf(loaded, scale.uid)?.seen?.of;
     scaled.set(scale.uid, scale);
@@ -160,11 +161,11 @@ const ownScales = (
     if (of !== undefined) scaled.set(of, scale);
     else unnamed[event ? "object" : "workload"]++;
   }
-  if (scaled.size === 0) return () => undefined;
+  const isUnknown = (isEvaluated: boolean): boolean => unnamed.workload > 0 || (unnamed.object > 0 && !isEvaluated);
   return (uid, of) => {
     const verdict = readings.get(uid);
     const found = scaled.get(uid) ?? (verdict && scaled.get(workloadOf(verdict.autoscaler))) ?? scaled.get(of);
-    return found ?? (unnamed.workload > 0 || (!verdict && unnamed.object > 0) ? "unknown" : undefined);
+    return found ?? (isUnknown(verdict !== undefined) ? "unknown" : undefined);
   };
 };
 
