@@ -82,8 +82,10 @@ const readStream = async <Sample extends Timed>(
   return { samples, instants };
 };
 
-/** The stretches in which no instant is for long, the newest first. */
-const silencesOf = (instants: readonly number[], { sinceMs, untilMs }: Stretch, leastMs: number): readonly Stretch[] => {
+/** The stretches in which no instant is for long, the newest first. Where no instant is at all, the whole stretch, however short: someone asks for it. */
+const silencesOf = (instants: readonly number[], stretch: Stretch, leastMs: number): readonly Stretch[] => {
+  if (instants.length === 0) return [stretch];
+  const { sinceMs, untilMs } = stretch;
   const bounds = [sinceMs - 1, ...instants, untilMs + 1];
   return bounds
     .slice(1)
