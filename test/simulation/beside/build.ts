@@ -39,12 +39,12 @@ type Places = readonly (readonly [file: string, name: string])[];
 /** What the checkout in a folder exports, by part. Throws a RangeError for one without a part. */
 export const exportsIn = async (folder: string, parts: Readonly<Record<string, Places>>): Promise<Readonly<Record<string, unknown>>> => {
   const found = Object.entries(parts).map(async ([part, places]) => {
-    const place = places.find(([file]) => existsSync(join(folder, "lib", file)));
-    const file: object = place ? await import(pathToFileURL(join(folder, "lib", place[0])).href) : {};
-    const value: unknown = place && Reflect.get(file, place[1]);
-    if (value === undefined)
-      throw new RangeError(`Cannot use the checkout in "${folder}": none of ${places.map(([path]) => `lib/${path}`).join(", ")} has its "${part}"`);
-    return [part, value] as const;
+    // An earlier checkout may have a file of the same name without the part.
+    for (const [file, name] of places.filter(([path]) => existsSync(join(folder, "lib", path)))) {
+      const value: unknown = Reflect.get((await import(pathToFileURL(join(folder, "lib", file)).href)) as object, name);
+      if (value !== undefined) return [part, value] as const;
+    }
+    throw new RangeError(`Cannot use the checkout in "${folder}": none of ${places.map(([path]) => `lib/${path}`).join(", ")} has its "${part}"`);
   });
   return Object.fromEntries(await Promise.all(found));
 };
