@@ -37,7 +37,7 @@ export interface Target {
 
 export type Found<Value> = { readonly kind: "found"; readonly value: Value } | { readonly kind: "failed"; readonly failure: ApiFailure };
 
-/** The kinds and versions that the API server serves. An answer counts for ten minutes, an absence for one: also that of a kind in a group that is known. */
+/** The kinds and versions that the API server serves. What is served counts for ten minutes. What is absent counts for one minute, also where only the kind is absent and its group is served. */
 export interface Discovery {
   /** The path of a kind. The version in `apiVersion` is ignored, as by the HPA controller: the first version of the group that has the kind counts, beginning with the preferred one. */
   readonly kindPath: (target: Target, budget: CallBudget) => Promise<Found<KindPath>>;

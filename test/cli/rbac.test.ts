@@ -96,7 +96,7 @@ describe("tidemark cluster rbac", () => {
     expect(out.slice(DEFAULTS.length)).toBe(
       [
         "# Then give the role of Tidemark this group in the EKS cluster, with the AWS command line:",
-        "# The role is that of the function that syncs, an output of the stack. Put the name of yours in the place of tidemark-prod.",
+        "# The role belongs to the function that syncs, and is an output of the stack. Put the name of yours in the place of tidemark-prod.",
         `#   SYNC_ROLE_ARN=$(aws cloudformation describe-stacks --stack-name tidemark-prod --query "Stacks[0].Outputs[?OutputKey=='SyncRoleArn'].OutputValue" --output text)`,
         '#   aws eks create-access-entry --cluster-name prod --region eu-west-1 --principal-arn "$SYNC_ROLE_ARN" --kubernetes-groups tidemark',
         "",

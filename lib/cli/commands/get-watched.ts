@@ -139,10 +139,10 @@ const watchedDocuments = (
   { fields: _none, ...options }: GetOptions,
 ): Required<Omit<Watching<AutoscalerView>, "print">> => {
   let held: ReadonlyMap<string, HeldCluster> = new Map();
-  const { clusters: _patterns, ...alone } = options;
+  const { clusters: _patterns, ...inOneCluster } = options;
   const read = async (changed: readonly string[]): Promise<readonly AutoscalerView[]> => {
     if (changed.length > READ_ALONE_MAX) return toArray(listedAutoscalers(service, kinds, options));
-    return (await waitForAll(changed.map((cluster) => toArray(listedAutoscalers(service, kinds, { ...alone, cluster }))))).flat();
+    return (await waitForAll(changed.map((cluster) => toArray(listedAutoscalers(service, kinds, { ...inOneCluster, cluster }))))).flat();
   };
   return {
     look: async () => {

@@ -176,7 +176,7 @@ export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: P
     .option("--cpu <target>", "CPU target: 80% of the requests, or an amount per pod such as 500m (default: 80%)")
     .addOption(new Option("--cpu-percent <percent>", "older form of --cpu").conflicts("cpu"))
     .option("--memory <target>", "memory target: 80% of the requests, or an amount per pod such as 500Mi")
-    .option("--name <name>", "name of the autoscaler (default: that of the workload)")
+    .option("--name <name>", "name of the autoscaler (default: the name of the workload)")
     .addOption(dryRun())
     .addOption(output(["yaml", "json"]).default(undefined))
     .addHelpText(

@@ -88,7 +88,7 @@ const statusOf = ({ desiredReplicas, lastScaleTime, conditions }: Json): RivalSt
 };
 
 /** The conditions of an HPA and of a WatermarkPodAutoscaler, those first that say most about the count. */
-const TELLING: readonly ((type: string, status: string, reason: string) => boolean)[] = [
+const CONDITION_ORDER: readonly ((type: string, status: string, reason: string) => boolean)[] = [
   (type, status) => type === "ScalingActive" && status === "False",
   (type, status) => type === "AbleToScale" && status === "False",
   (type, status) => type === "ScalingLimited" && status === "True",
@@ -98,8 +98,8 @@ const TELLING: readonly ((type: string, status: string, reason: string) => boole
 ];
 
 const becauseOf = (conditions: readonly Json[]): Because | undefined => {
-  for (const tells of TELLING) {
-    const condition = conditions.find(({ type, status, reason }) => tells(asText(type), asText(status), asText(reason)));
+  for (const isNext of CONDITION_ORDER) {
+    const condition = conditions.find(({ type, status, reason }) => isNext(asText(type), asText(status), asText(reason)));
     const reason = condition && foreignReason(asText(condition["reason"]));
     if (condition && reason !== undefined) return { reason, message: foreignText(asText(condition["message"])) };
   }

@@ -105,7 +105,7 @@ export const unknownKind = (kind: string, group: string): ApiFailure => ({
   message: `unable to map kind ${group === "" ? kind : `${kind}.${group}`} to resource: no matches for kind "${kind}" in group "${group}"`,
 });
 
-/** The name of releases that did not yet tell stacks apart, and of clusters that such a release has added. */
+/** The field manager of releases that gave every stack the same name, and of clusters that such a release added. */
 const WITHOUT_UID = "tidemark";
 const SCALE = "scale";
 

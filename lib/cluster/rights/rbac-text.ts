@@ -133,7 +133,7 @@ export const accessEntryText = (entry: AccessEntry): string => {
 };
 
 const syncRoleLines = ({ stack }: AccessEntry): readonly string[] => [
-  `The role is that of the function that syncs, an output of the stack.${otherStack(stack)}`,
+  `The role belongs to the function that syncs, and is an output of the stack.${otherStack(stack)}`,
   `  ${syncRoleCommand(stack)}`,
 ];
 const otherStack = (stack: string | undefined): string => (stack === undefined ? ` Put the name of yours in the place of ${EXAMPLE_STACK}.` : "");
