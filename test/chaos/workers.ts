@@ -63,7 +63,10 @@ export const startWorkers = (count: number, env: NodeJS.ProcessEnv): Workers => 
     if (!worker || closed) return;
     const id = ++ids;
     worker.busy.set(id, message);
-    worker.child.send({ id, message });
+    // A worker that was just killed takes no message any more; its exit, which follows, delivers what it was busy with again.
+    worker.child.send({ id, message }, (error) => {
+      if (error) raise(failures, `a message to a killed worker: ${error.message}`);
+    });
     // As the platform ends what outlives its life, stopped or not.
     setTimeout(() => {
       if (!worker.busy.has(id) || worker.child.exitCode !== null) return;

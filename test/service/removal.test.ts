@@ -196,9 +196,13 @@ describe("a cluster that is removed while something is applied to it", () => {
       message: 'Cannot apply: cluster "eu-1" was removed and added again in the meantime; check that it is the one that you mean, and apply again',
     });
     const now = await getCluster(plain.tables, REF.cluster);
-    expect((await getAutoscaler(plain.tables, REF))?.clusterUid).not.toBe(now?.uid);
+    const left = await getAutoscaler(plain.tables, REF);
+    expect(left?.clusterUid).not.toBe(now?.uid);
     expect(await applied(plain)).toMatchObject([{ outcome: "configured" }]);
-    expect((await getAutoscaler(plain.tables, REF))?.clusterUid).toBe(now?.uid);
+    const after = await getAutoscaler(plain.tables, REF);
+    expect(after?.clusterUid).toBe(now?.uid);
+    // Its windows went with the earlier cluster, so it is another autoscaler.
+    expect(after?.uid).not.toBe(left?.uid);
     expect(await applied(plain)).toMatchObject([{ outcome: "unchanged" }]);
   });
 

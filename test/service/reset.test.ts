@@ -227,6 +227,38 @@ describe("resetIntent()", () => {
     });
   });
 
+  const scaledTo = (damaged: Damaged, name: string, replicas: number): void => {
+    const workload = workloadOf(damaged.world, name);
+    Object.assign(workload, { replicas, demand: replicas, generation: workload.generation + 1, resourceVersion: workload.resourceVersion + 1 });
+  };
+
+  it("reports no change from outside that may be the lost scale of a deleted autoscaler", async () => {
+    const damaged = await newDamaged();
+    await damaged.sync();
+    await damaged.damageIntent("uid-gone:1");
+    scaledTo(damaged, "web", 3);
+    await damaged.sync();
+    await openService(damaged.context()).resetIntent(damaged.path, "uid-gone:1");
+    await damaged.sync();
+    expect(await damaged.world.outside()).toEqual([]);
+    scaledTo(damaged, "web", 5);
+    await damaged.sync();
+    expect(await damaged.world.outside()).toMatchObject([{ name: "web", to: 5 }]);
+  });
+
+  it("reports what others did to other workloads where the lost intent names its own", async () => {
+    const damaged = await newDamaged();
+    await damaged.sync();
+    const { deadlineMs: _deadline, ...rest } = intent({ id: "uid-gone:1" });
+    await damaged.damageIntent("uid-gone:1", compress(1, { ...rest, namespace: "shop", target: { ...rest.target, name: "web" } }));
+    scaledTo(damaged, "web", 3);
+    scaledTo(damaged, "api", 4);
+    await damaged.sync();
+    await openService(damaged.context()).resetIntent(damaged.path, "uid-gone:1");
+    await damaged.sync();
+    expect(await damaged.world.outside()).toMatchObject([{ name: "api", from: 2, to: 4 }]);
+  });
+
   it("does so before the first completed sync too", async () => {
     const damaged = await newDamaged();
     const dying = damaged.worker({ rules: { ...damaged.worker().rules, decide: () => Promise.reject(new Died()) as never } });

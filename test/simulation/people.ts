@@ -39,8 +39,8 @@ interface Deed {
   readonly words: string;
   /** Of one autoscaler; absent for an order to all. */
   readonly wanted?: WantedEdit;
-  /** It takes overrides away before their end. */
-  readonly clears?: boolean;
+  /** It takes overrides away before their end, so long after it begins. */
+  readonly clearsAfterMs?: number;
   readonly perform: (service: Service, tables: Tables, process: Process) => Promise<unknown>;
 }
 
@@ -63,7 +63,7 @@ export const newPerson = (world: World, name: string): Person => {
     });
     process.onEnd.add(again);
     if (deed.wanted) edits.began(process.name, deed.wanted);
-    if (deed.clears) edits.clears(process.name);
+    if (deed.clearsAfterMs !== undefined) edits.clears(process.name, tables.clock() + deed.clearsAfterMs);
     try {
       const answer = await deed.perform(service, tables, process).then(answerOf, isGone);
       story.tell(process.name, `${deed.words}: ${answer}`);
@@ -101,7 +101,8 @@ export const newPerson = (world: World, name: string): Person => {
     order: (order) =>
       ask({
         words: wordsOf(order),
-        clears: order.verb === "clear overrides",
+        ...(order.verb === "clear overrides" && { clearsAfterMs: 0 }),
+        ...(order.verb === "extend overrides" && { clearsAfterMs: order.forMs }),
         perform: (service, { clock }) => performOrder(service, order, { timetable: world.timetable, clock }),
       }),
     does: (words, perform) => ask({ words, perform }),

@@ -108,7 +108,7 @@ const fleetWritten = (ledger: Ledger, sk: string, after: Item): void => {
   ledger.edits.clusterWritten(name, after);
 };
 
-/** Only `override clear` takes an override of an autoscaler away before its end. */
+/** Only `override clear`, and an `override extend` to an end that passes before it is stored, take an override of an autoscaler away before its end. */
 const watchOverrides = (ledger: Ledger, process: string, before: Item | undefined, after: Item | undefined): void => {
   const dropped = ledger.stops.autoscalerWritten(process, before, after);
   if (dropped.length > 0 && !ledger.edits.isClearing(process))

@@ -70,11 +70,10 @@ export const fillTables = (
   };
   if (ids) stored(fleetKey, { tables: ids, version: 1 }, "version");
   for (const cluster of clusters) {
-    // Stacks with copies of one table know each other by the uid.
-    const uid = ids && { uid: `uid-${cluster.name}` };
-    const record = { ...clusterRecord(cluster), ...uid };
+    const record = clusterRecord(cluster);
     stored(clusterKey(record.name), record, "version");
-    stored(connectionKey(record.name), { cluster: record.name, connection: SIMULATED_CONNECTION, version: 1, ...uid }, "version");
+    const { name, uid } = record;
+    stored(connectionKey(name), { cluster: name, connection: SIMULATED_CONNECTION, version: 1, ...(uid !== undefined && { uid }) }, "version");
   }
   if (outages) for (const source of sourceRecords()) stored(sourceKey(source.name), source, "version");
   for (const autoscaler of autoscalers.filter(({ home }) => home !== "object")) {
@@ -87,10 +86,14 @@ export const fillTables = (
 export const SIMULATED_CONNECTION = { kind: "kubeconfig", path: "simulated" } as const;
 export const ELSEWHERE = { kind: "kubeconfig", path: "elsewhere" } as const;
 
+/** As every cluster that a person adds has one. */
+const uidOfCluster = (name: string): string => `uid-${name}`;
+
 const clusterRecord = (planned: PlannedCluster): ClusterRecord => {
   const { name, syncPeriodMs, partitions, settings, specsFromCluster } = clusterAdded(planned);
   return {
     name: clusterName(name),
+    uid: uidOfCluster(name),
     syncPeriodMs,
     partitions: partitions.map((one) => ({ name: partitionName(one.name), ...(one.namespaces && { namespaces: one.namespaces.map(namespace) }) })),
     settings: { ...DEFAULT_SETTINGS, ...settings },
@@ -120,4 +123,5 @@ const autoscalerRecord = ({ cluster, namespace: inside, name, manifest }: Planne
   createdMs: startMs,
   updatedMs: startMs,
   updatedBy: "a person",
+  clusterUid: uidOfCluster(cluster),
 });

@@ -1,5 +1,5 @@
 import { TidemarkError, isTidemarkError } from "../../model/errors.ts";
-import type { ClusterRecord } from "../../model/records.ts";
+import { type AutoscalerRecord, type ClusterRecord, isOfEarlierCluster } from "../../model/records.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 import type { ServiceContext } from "../context.ts";
 import { raiseForChanged } from "../edits/edit-condition.ts";
@@ -161,9 +161,11 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
 
 const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { document }, applied: { namespace: inside, name }, old }: Planned) => {
   // A record that was a copy of an object, before the cluster was changed to `--specs table`, is none any more.
-  const { origin: _object, ...kept } = old ?? { uid: autoscalerUid(context.newUid()), createdMs: context.clock() };
+  const { origin: _object, ...kept } = old ?? newIdentity(context);
   return {
     ...kept,
+    // What an apply to an earlier cluster of this name has left is another autoscaler: its windows went with its cluster.
+    ...(old && isOfEarlierCluster(cluster, old) && newIdentity(context)),
     cluster: cluster.name,
     manifest: JSON.stringify(ownPart(document)),
     namespace: namespace(inside),
@@ -171,6 +173,11 @@ const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { do
     ...(cluster.uid !== undefined && { clusterUid: cluster.uid }),
   };
 };
+
+const newIdentity = ({ newUid, clock }: ServiceContext): Pick<AutoscalerRecord, "uid" | "createdMs" | "origin"> => ({
+  uid: autoscalerUid(newUid()),
+  createdMs: clock(),
+});
 
 interface Call {
   readonly items: readonly HistoryItem[];

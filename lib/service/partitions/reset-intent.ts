@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import { type AutoscalerUid, uidOfIntent } from "../../model/ids.ts";
+import { type AutoscalerUid, uidOfIntent, type WorkloadKey } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
@@ -11,7 +11,9 @@ import { insertKeptBytes } from "../../store/history/kept-bytes.ts";
 import { encodePage } from "../../store/pages/codec.ts";
 import { writePage } from "../../store/pages/pages.ts";
 import { pageOf } from "../../store/pages/plan.ts";
+import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { autoscalersOf } from "../../store/records/clusters.ts";
+import { workloadKey } from "../../sync/load/open-intents.ts";
 import { type ScaleAttempt, scaleEvent } from "../../sync/scale/scale-event.ts";
 import { withCounted } from "../../sync/load/stored-windows.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../plan/message.ts";
@@ -63,7 +65,8 @@ const reset = async (
   { lost, action }: { readonly lost: UnreadableIntent; readonly action: string },
 ): Promise<ResetView> => {
   const uid = uidOfIntent(lost.id);
-  const item = (await toArray(autoscalersOf(context.tables, cluster, ref))).find((candidate) => uidOfItem(candidate) === uid);
+  const items = await toArray(autoscalersOf(context.tables, cluster, ref));
+  const item = items.find((candidate) => uidOfItem(candidate) === uid);
   const record = item?.kind === "read" ? item.record : undefined;
   const nowMs = notBeforeMs(context, leased);
   const page = await entriesOfPage(context, leased, uid, action);
@@ -82,15 +85,67 @@ const reset = async (
   });
   const entry = page.entries.find((candidate) => candidate.uid === uid) ?? { uid, windows: NEW_WINDOWS, open: false };
   const event = record && (await tellEvent(context, record, { lost, nowMs, ref, replicas: entry.windows.status.currentReplicas }));
+  const forget = withoutCountsOf(lost, items, record);
+  await forgetCounts(context, leased, { except: item && pageIndex(leased.head, uid), forget });
   if (item) {
     const windows = await withUnknownHistory(context, entry.windows, record, { nowMs, eventId: lost.id });
     const totals = event ? withCounted(entry.totals, event) : entry.totals;
-    // Nobody knows what the scale has left: the next sync takes the count as it is.
     const { seen: _seen, ...rest } = entry;
-    await writeEntry(context, leased, page, { ...rest, windows, open: false, ...(totals && { totals }) });
+    await writeEntry(context, leased, { ...page, entries: forget(page.entries) }, { ...rest, windows, open: false, ...(totals && { totals }) });
   }
   leased.lease = await withdrawIntents(context.tables, leased.lease, [lost.id]);
   return { cluster: ref.cluster, partition: ref.partition, autoscalers, kept };
+};
+
+type Forget = (entries: readonly StoredWindows[]) => readonly StoredWindows[];
+
+/**
+ * Leaves out the counts that the lost scale may have changed: nobody knows what it has left, so the next sync takes them as they are, and reports no change from outside. These are the counts of the autoscalers of its
+ * workload. On doubt, all: where neither the intent nor an autoscaler that was never edited says which workload that is.
+ */
+const withoutCountsOf = (lost: UnreadableIntent, items: readonly AutoscalerItem[], record: AutoscalerRecord | undefined): Forget => {
+  const workload = lost.workload
+    ? workloadKey(lost.workload.namespace, lost.workload.target)
+    : record?.generation === 1
+      ? workloadOf(record)
+      : undefined;
+  const others = new Set(
+    items.flatMap((item) => (item.kind === "read" && (workloadOf(item.record) ?? workload) !== workload ? item.record.uid : [])),
+  );
+  const isOther = (uid: AutoscalerUid): boolean => workload !== undefined && others.has(uid);
+  return (entries) =>
+    entries.map((entry) => {
+      const { seen, ...rest } = entry;
+      return seen === undefined || isOther(entry.uid) ? entry : rest;
+    });
+};
+
+/** Absent where this release cannot read the manifest. */
+const workloadOf = (record: AutoscalerRecord): WorkloadKey | undefined => {
+  const stored = storedSpec(record);
+  return stored.kind === "spec" ? workloadKey(record.namespace, stored.spec.target) : undefined;
+};
+
+/** Writes the pages that hold such a count, but for one that is written later: a page is written once per epoch. A page that cannot be read holds no count that a sync would compare. */
+const forgetCounts = async (
+  context: ServiceContext,
+  { head, lease: { partition, epoch } }: LeasedPartition,
+  { except, forget }: { readonly except: number | undefined; readonly forget: Forget },
+): Promise<void> => {
+  for (const index of head.pages.keys()) {
+    if (index === except) continue;
+    const { item, decoded } = await pageOfHead(context, partition, head, index);
+    if (!item || decoded.kind !== "read") continue;
+    const before = [...decoded.entries.values()];
+    const after = forget(before);
+    if (after.every((entry, at) => entry === before[at])) continue;
+    await writePage(context.tables, {
+      id: { partition, generation: head.pageGeneration, index },
+      epoch,
+      body: encodePage([...after]),
+      readEpoch: item.epoch,
+    });
+  }
 };
 
 const pageIndex = ({ pages }: Head, uid: AutoscalerUid): number => (pages.length === 0 ? 0 : pageOf(uid, pages.length));

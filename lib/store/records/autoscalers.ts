@@ -41,14 +41,19 @@ export const getAutoscalers = async (tables: Tables, refs: readonly AutoscalerRe
 };
 
 /**
- * Stores a record with its new generation, if the stored record has its uid and the generation `expected`. Without `expected` it creates the record: none may be stored, and its generation
+ * Stores a record with its new generation, if the stored record has the uid `expectedUid`, its own as a rule, and the generation `expected`. Without `expected` it creates the record: none may be stored, and its generation
  * must be above the generation of a deleted one (`lastGeneration`). Raise the spec version of the partition after it.
  */
-export const putAutoscaler = (tables: Tables, record: AutoscalerRecord, expected: number | undefined): Promise<RecordWrite> =>
+export const putAutoscaler = (
+  tables: Tables,
+  record: AutoscalerRecord,
+  expected: number | undefined,
+  expectedUid = record.uid,
+): Promise<RecordWrite> =>
   putRecord(tables, `store ${nameOf(record)}`, {
     key: autoscalerKey(record),
     record,
-    expected: { counter: "generation", ...(expected !== undefined && { value: expected, uid: record.uid }) },
+    expected: { counter: "generation", ...(expected !== undefined && { value: expected, uid: expectedUid }) },
   });
 
 /** Deletes the autoscaler with this uid and the generation `expected`. Raise the spec version of the partition after it. */

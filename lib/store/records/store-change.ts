@@ -129,7 +129,7 @@ const recordAfter = (context: EditContext, after: NonNullable<Edit["after"]>, { 
 });
 
 const write = (context: EditContext, { before }: Edit, record: AutoscalerRecord | undefined): Promise<RecordWrite> => {
-  if (record) return putAutoscaler(context.tables, record, before?.generation);
+  if (record) return putAutoscaler(context.tables, record, before?.generation, before?.uid);
   if (before) return deleteAutoscaler(context.tables, before, before.generation);
   throw new RangeError("an edit has a state before it or after it");
 };

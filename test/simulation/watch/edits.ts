@@ -21,8 +21,8 @@ export type EditAnswer = "changed" | "unchanged" | "gone" | "unclear";
 export interface EditLog {
   readonly began: (attempt: string, wanted: WantedEdit) => void;
   readonly answered: (attempt: string, answer: EditAnswer) => void;
-  /** This attempt takes overrides away. */
-  readonly clears: (attempt: string) => void;
+  /** From this instant on, this attempt may take overrides away: at once where it clears them, and from the end on that it gives them. */
+  readonly clears: (attempt: string, fromMs: number) => void;
   readonly isClearing: (attempt: string) => boolean;
   /** The record of a cluster was written. */
   readonly clusterWritten: (name: string, after: Item) => void;
@@ -105,7 +105,7 @@ export const newEditLog = (world: {
 }): EditLog => {
   const { nowMs, tick, violate } = world;
   const attempts = new Map<string, Attempt>();
-  const clearing = new Set<string>();
+  const clearing = new Map<string, number>();
   /** By name: the record after each write, the first as it was at the start. */
   const records = new Map<string, Written[]>();
   const recordsOf = (name: string): Written[] => {
@@ -145,8 +145,8 @@ export const newEditLog = (world: {
       if (at === -1) violate(LINEAR, `${words}, and at no instant of it that was so`);
       else if (at !== undefined) told(wanted.name, at);
     },
-    clears: (attempt) => clearing.add(attempt),
-    isClearing: (attempt) => clearing.has(attempt),
+    clears: (attempt, fromMs) => clearing.set(attempt, fromMs),
+    isClearing: (attempt) => nowMs() >= (clearing.get(attempt) ?? Number.POSITIVE_INFINITY),
     clusterWritten: (name, after) => {
       const { count = 0, isGone: wasGone = false } = removals.get(name) ?? {};
       const isGone = !isAlive(after);
