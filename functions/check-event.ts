@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { CheckedConnection, ConnectionReport } from "../lib/cluster/check/report.ts";
 import { clusterName } from "../lib/model/ids.ts";
-import { SPEC_KIND_NAMES } from "../lib/model/spec-kinds.ts";
+import { SPEC_KIND_NAMES } from "../lib/model/spec.ts";
 import { connectionFields } from "../lib/store/records/schemas.ts";
 
 /**

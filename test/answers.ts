@@ -2,7 +2,7 @@ import type { LabelIndex } from "../lib/model/selector.ts";
 import type { Answer, Answers, MetricValue, PodMetrics, QuestionKey, Samples } from "../lib/model/observation.ts";
 import { queryKey, type Questions } from "../lib/model/query.ts";
 import { asObject } from "../lib/model/json.ts";
-import { customValue } from "../lib/sources/custom-metrics.ts";
+import { customValue } from "../lib/sources/metric-identifier.ts";
 import { EXTERNAL, type ExternalQuery } from "../lib/sources/external.ts";
 import type { ObjectQuery } from "../lib/sources/object.ts";
 import type { PodsQuery } from "../lib/sources/pods.ts";

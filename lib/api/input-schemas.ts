@@ -4,7 +4,7 @@ import { readInstant } from "../model/time-text.ts";
 import { SOURCE_LIMITS } from "../model/metric-source.ts";
 import { MIN_FACTOR_MAX, OVERRIDE_REPLICAS_MAX, REASON_CHARACTERS_MAX } from "../model/override.ts";
 import { ALL_CALENDAR_DATES_MAX } from "../model/schedule.ts";
-import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
+import { SPEC_KIND_NAMES } from "../model/spec.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
 import type { NewSource } from "../service/requests.ts";
 import { VALIDATIONS } from "../model/validation.ts";

@@ -51,7 +51,7 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
 
 /** Where there is no data folder, the command says so by itself. */
 const refuseUnnamedEdit = async (target: CommandTarget, io: Io): Promise<void> => {
-  const { defaultFolderThere } = await import("../local/folder/find-folder.ts");
+  const { defaultFolderThere } = await import("../local/folder/folder-lock.ts");
   const folder = defaultFolderThere();
   if (folder !== undefined) refuseUnnamed(target, io, folder);
 };

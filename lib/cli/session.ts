@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { openFolder } from "../local/folder/data-folder.ts";
-import { findFolder } from "../local/folder/find-folder.ts";
-import { DEFAULT_DATA_FOLDER, folderLayout } from "../local/folder/layout.ts";
-import { TABLE_NAMES } from "../local/run/names.ts";
+import { findFolder } from "../local/folder/folder-lock.ts";
+import { DEFAULT_DATA_FOLDER, folderLayout, TABLE_NAMES } from "../local/folder/layout.ts";
 import type { ServiceContext } from "../service/context.ts";
 import { insertByStatement } from "../store/history/item.ts";
 import type { DeadLetters, StatusView } from "../views/status.ts";
@@ -42,7 +41,7 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     // No deadline, because an export may take long. Each call has a bounded number of retries (lib/store/table/repeat.ts).
   };
   const deadLetters = async (): Promise<DeadLetters> => {
-    const { deadLettersIn } = await import("../local/run/run-queues.ts");
+    const { deadLettersIn } = await import("../local/queue/sqs-server.ts");
     return { syncs: deadLettersIn(folderLayout(folder.dir).queue) };
   };
   const service = lazyService({
@@ -103,7 +102,7 @@ const checkSourceHere =
     const [{ checkSource }, { ON_THIS_MACHINE }, { accountAt }] = await Promise.all([
       import("../source-client/check-source.ts"),
       import("../cluster/access/kubeconfig-file.ts"),
-      import("../local/sources/queue-server.ts"),
+      import("../local/sources/services.ts"),
     ]);
     return checkSource(target, {
       clock: Date.now,

@@ -3,10 +3,9 @@ import type { SourceService } from "../model/metric-source.ts";
 import type { Answer, ApiFailure, Observation, RecommenderReply, ScaleReading } from "../model/observation.ts";
 import type { Questions } from "../model/query.ts";
 import type { Rival, RivalLook } from "../model/rival-state.ts";
-import type { AutoscalerSpec } from "../model/spec.ts";
+import type { AutoscalerSpec, SpecKind } from "../model/spec.ts";
 import type { TargetRef } from "../model/spec-common.ts";
 import type { Recommender } from "../model/spec-watermark.ts";
-import type { SpecKind } from "../model/spec-kinds.ts";
 
 /**
  * Everything that a sync can do with one cluster. Authentication, connections and API paths are details of this room.

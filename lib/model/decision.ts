@@ -1,4 +1,4 @@
-import type { EffectiveBounds } from "./bounds.ts";
+import type { EffectiveBounds } from "./override.ts";
 import type { Condition, Windows } from "./windows.ts";
 
 /**

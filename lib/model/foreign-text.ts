@@ -39,3 +39,7 @@ const REASON = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
 
 /** A reason of another host; undefined where the text is not a reason. */
 export const foreignReason = (text: string): string | undefined => (REASON.test(text) ? text : undefined);
+
+/** Percent-encodes a text as RFC 3986 and SigV4 require: encodeURIComponent leaves five characters that must be encoded too. */
+export const percentEncoded = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -1,8 +1,7 @@
 import { foreignText } from "./foreign-text.ts";
 import type { MilliByResource } from "./observation.ts";
 import { milliOfText } from "./quantity.ts";
-import { readDuration } from "./duration.ts";
-import { EARLIEST_MS, LATEST_MS, readInstant } from "./time-text.ts";
+import { readDuration, EARLIEST_MS, LATEST_MS, readInstant } from "./time-text.ts";
 
 /** True for a JSON object: neither null nor a list. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

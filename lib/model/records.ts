@@ -2,7 +2,7 @@ import type { AutoscalerName, AutoscalerUid, ClusterName, Namespace, PartitionNa
 import type { Override } from "./override.ts";
 import type { Calendar } from "./schedule.ts";
 import type { ControllerSettings } from "./settings.ts";
-import { type SpecKindName, SPEC_KINDS, type SpecKind } from "./spec-kinds.ts";
+import { type SpecKindName, SPEC_KINDS, type SpecKind } from "./spec.ts";
 
 /** The settings for all clusters of the account. */
 export interface FleetRecord {

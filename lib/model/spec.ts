@@ -8,3 +8,40 @@ import type { WatermarkSpec } from "./spec-watermark.ts";
 export type AutoscalerSpec = HpaSpec | WatermarkSpec | NativeSpec;
 
 export type DialectName = AutoscalerSpec["dialect"];
+
+/** A kind of object in a cluster from which autoscalers can be read. */
+export interface SpecKind {
+  readonly kind: SpecKindName;
+  readonly apiVersion: string;
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  /** The annotations that its rules read. No other is stored of an object. */
+  readonly annotations: readonly string[];
+}
+
+/** The annotations of a WatermarkPodAutoscaler that are read (watermark.md 1.4). */
+export const WATERMARK_ANNOTATIONS = {
+  skipOwnerCheck: "wpa.datadoghq.com/skip-owner-check",
+  lifecycleControl: "wpa.datadoghq.com/lifecycle-control.enabled",
+  logAttributes: "wpa.datadoghq.com/logs-attributes",
+} as const;
+
+/** Annotations, of which code can only read those that are stored of objects too. */
+export type WatermarkAnnotations = { readonly [Name in (typeof WATERMARK_ANNOTATIONS)[keyof typeof WATERMARK_ANNOTATIONS]]?: string };
+
+export const SPEC_KIND_NAMES = ["PodAutoscaler", "WatermarkPodAutoscaler"] as const;
+export type SpecKindName = (typeof SPEC_KIND_NAMES)[number];
+
+/** The versions are fixed, because a manifest of another version may mean something else. */
+export const SPEC_KINDS: readonly SpecKind[] = [
+  { kind: "PodAutoscaler", apiVersion: "tidemark.dev/v1", group: "tidemark.dev", version: "v1", plural: "podautoscalers", annotations: [] },
+  {
+    kind: "WatermarkPodAutoscaler",
+    apiVersion: "datadoghq.com/v1alpha1",
+    group: "datadoghq.com",
+    version: "v1alpha1",
+    plural: "watermarkpodautoscalers",
+    annotations: Object.values(WATERMARK_ANNOTATIONS),
+  },
+];

@@ -1,4 +1,4 @@
-import type { BoundSource, EffectiveBounds } from "./bounds.ts";
+import type { BoundSource, EffectiveBounds } from "./override.ts";
 
 /**
  * Everything that is stored for one autoscaler between two syncs. Only the table holds it (docs/architecture.md, "What is stored"). The imitated controllers keep the

@@ -1,4 +1,4 @@
-import { NOTHING_SET, type SetByPeople } from "../model/bounds.ts";
+import { NOTHING_SET, type SetByPeople } from "../model/override.ts";
 import type { Decision } from "../model/decision.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";

@@ -7,9 +7,8 @@ import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { RegisteredQuery } from "../sources/source.ts";
 import type { Explanations } from "./explanations.ts";
-import type { Change, DecisionTimes, OutsideChange } from "./shared/recorded-scales.ts";
+import type { Change, DecisionTimes, OutsideChange, AnsweredWrite, Written } from "./shared/recorded-scales.ts";
 import type { Moment, WindowStates } from "./shared/window-states.ts";
-import type { AnsweredWrite, Written } from "./shared/write-report.ts";
 
 /**
  * Everything that one set of rules answers. Each dialect is a folder with its own `dialect.ts`, and `dialects.ts` lists them all. The other rooms ask the dialect of a spec and never

@@ -8,9 +8,8 @@ import { HPA } from "./hpa/dialect.ts";
 import { MULTI_THRESHOLD } from "./multi-threshold/dialect.ts";
 import { NATIVE } from "./native/dialect.ts";
 import { ORIGINAL } from "./original/dialect.ts";
-import type { Change, OutsideChange } from "./shared/recorded-scales.ts";
+import type { Change, OutsideChange, WriteReport, Written } from "./shared/recorded-scales.ts";
 import type { Moment, WindowStates } from "./shared/window-states.ts";
-import type { WriteReport, Written } from "./shared/write-report.ts";
 import { WATERMARK } from "./watermark/dialect.ts";
 
 /** What a manifest says of the native rules. Other rooms reach a dialect through this file only. */

@@ -1,7 +1,7 @@
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { ScaleChange, Windows } from "../model/windows.ts";
 import { askDialect, withOutsideChange } from "./dialects.ts";
-import { scaledToZero, setCondition } from "./shared/conditions.ts";
+import { scaledToZero, setCondition } from "./shared/steps.ts";
 
 /**
  * More pods than any policy grants, and few enough that two of them and a count still fit the 32 bits that the imitated controllers add in (hpa.md 3.8.4). A policy that grants

@@ -1,7 +1,7 @@
 import { SignatureV4 } from "@smithy/signature-v4";
 import { Sha256 } from "../aws/sha256.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
-import { percentEncoded } from "../model/percent-encoding.ts";
+import { percentEncoded } from "../model/foreign-text.ts";
 import { type HttpAnswer, type Problem, parsedJson, problemIn, readAnswer, platformError, problemError } from "./answer.ts";
 import type { Caller, Credentials } from "./caller.ts";
 import { type StackUrl, stackUrlIn } from "./find-stack.ts";

@@ -1,5 +1,4 @@
-import { readDuration } from "../model/duration.ts";
-import { readInstant } from "../model/time-text.ts";
+import { readDuration, readInstant } from "../model/time-text.ts";
 
 const MINUTE_MS = 60_000;
 

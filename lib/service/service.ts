@@ -4,7 +4,7 @@ import type { Validation } from "../model/validation.ts";
 import type { Grant, Role } from "../model/access.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
-import type { SpecKindName } from "../model/spec-kinds.ts";
+import type { SpecKindName } from "../model/spec.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
 import type { Applied, AutoscalerView, Description, EditResult, Explanation } from "../views/autoscaler.ts";
 import type { AccessEdited, AccessView, CanIView, ChangeView } from "../views/change.ts";

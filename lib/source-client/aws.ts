@@ -12,8 +12,7 @@ import { awsDomain } from "../model/aws-names.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import { type AwsPlace, accountOf, type MetricSourceRecord, SIGNED_SERVICES, type SignedService, signedServiceOf } from "../model/metric-source.ts";
 import type { RegisteredRequest } from "../sources/source.ts";
-import { queryText, type SignRequest } from "./direct.ts";
-import { PARALLEL } from "./limits.ts";
+import { queryText, type SignRequest, PARALLEL } from "./direct.ts";
 
 type Limits = { readonly timeoutMs: number; readonly maxBytes: number };
 export type SendToAws = (request: RegisteredRequest, limits: Limits) => Promise<ServiceAnswer>;

@@ -10,8 +10,7 @@ import { askingOf, refusalOf, weightOf } from "../sources/sources.ts";
 import type { AwsSender, OwnAccount } from "./aws.ts";
 import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
 import { type Credential, credentialReader } from "./credential.ts";
-import { directSender, type SignRequest } from "./direct.ts";
-import { type Circuit, circuitOf, MAX_SOURCE_BYTES, PARALLEL } from "./limits.ts";
+import { directSender, type SignRequest, type Circuit, circuitOf, MAX_SOURCE_BYTES, PARALLEL } from "./direct.ts";
 
 export type SourceAnswers = ReadonlyMap<QuestionKey, Answer<readonly MetricValue[]>>;
 

@@ -3,8 +3,7 @@ import { isObject } from "../model/json.ts";
 import { type MetricSourceRecord, mayReadAccount, mayReadNamespace } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
-import { CLOUDWATCH_FIELDS, CLOUDWATCH_RULES, cloudwatchProblems, type StatRead } from "./cloudwatch-fields.ts";
-import { findsSeries, isInsights, withPrefix } from "./metric-math.ts";
+import { CLOUDWATCH_FIELDS, CLOUDWATCH_RULES, cloudwatchProblems, type StatRead, findsSeries, isInsights, withPrefix } from "./cloudwatch-fields.ts";
 import {
   awsFailure,
   awsWords,
@@ -117,7 +116,7 @@ const refusal = (query: CloudwatchQuery, source: MetricSourceRecord): string | u
 const QUERIES_MAX = 500;
 /** An expression that CloudWatch refuses fails its whole call, which is then asked again in halves. */
 const EXPRESSIONS_MAX = 50;
-/** One call stays below the limit of an answer (lib/source-client/limits.ts): the bytes of a result, and of each of its values. */
+/** One call stays below the limit of an answer (lib/source-client/direct.ts): the bytes of a result, and of each of its values. */
 const BYTES = { call: 200_000, result: 160, value: 36 } as const;
 
 const mostOf = (query: CloudwatchQuery): number => {

@@ -4,8 +4,16 @@ import { groupOf } from "../model/spec-common.ts";
 import { valuesIn } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
 import type { DescribedObject, MetricIdentifier } from "../model/spec-hpa.ts";
-import { CUSTOM_METRICS, customValue } from "./custom-metrics.ts";
-import { IDENTIFIER_FIELDS, identifierOf, identifierStatus, metricSelectorText, selectorParameter } from "./metric-identifier.ts";
+import {
+  CUSTOM_METRICS,
+  customValue,
+  IDENTIFIER_FIELDS,
+  identifierOf,
+  identifierStatus,
+  metricSelectorText,
+  selectorParameter,
+  type IdentifierRead,
+} from "./metric-identifier.ts";
 import { failure, type MetricSource, NOT_ASKED } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
@@ -117,4 +125,14 @@ export const OBJECT: MetricSource<ReadOf<typeof FIELDS>, ObjectSpec, ObjectQuery
     type: "Object",
     object: { metric: identifierStatus(metric), describedObject, current },
   }),
+};
+
+const { rules: _ofTheObject, ...ofObject } = OBJECT;
+
+/** A custom metric of the namespace of the autoscaler: that of an object, whose name the question fills in. */
+export const NAMESPACE: MetricSource<IdentifierRead, ObjectSpec, ObjectQuery, readonly [bigint]> = {
+  ...ofObject,
+  namedBy: ["metric"],
+  field: group("A custom metric of the namespace itself.", IDENTIFIER_FIELDS),
+  specOf: (read) => ({ type: "Object", describedObject: { apiVersion: "v1", kind: "Namespace", name: "" }, metric: identifierOf(read) }),
 };

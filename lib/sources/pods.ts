@@ -3,8 +3,9 @@ import { valuesIn } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
 import { canonicalSelector, selectorOf } from "../model/selector.ts";
 import type { MetricIdentifier } from "../model/spec-hpa.ts";
-import { CUSTOM_METRICS, customValue } from "./custom-metrics.ts";
 import {
+  CUSTOM_METRICS,
+  customValue,
   IDENTIFIER_FIELDS,
   type IdentifierRead,
   identifierOf,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
+import { SPEC_KIND_NAMES } from "../model/spec.ts";
 import type { Condition } from "../model/windows.ts";
 import { event, metric, step } from "./event.ts";
 import { bounds, frozen, override, pause } from "./holds.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { CheckedPoint, CheckResult } from "../cluster/check/report.ts";
 import type { Connection } from "../model/records.ts";
-import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
+import { SPEC_KIND_NAMES } from "../model/spec.ts";
 import { frozen, pause } from "./holds.ts";
 import { count, type FieldsOf, flag, only, text, time, type ViewOf } from "./view-of.ts";
 

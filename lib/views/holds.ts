@@ -1,6 +1,5 @@
 import * as z from "zod";
-import type { UnknownCalendar } from "../model/bounds.ts";
-import type { OverrideScope } from "../model/override.ts";
+import type { UnknownCalendar, OverrideScope } from "../model/override.ts";
 import { count, type FieldsOf, flag, only, ref, text, time, type ViewOf } from "./view-of.ts";
 
 /* What people set for some time: pauses, the freeze, overrides, and the bounds that follow. */

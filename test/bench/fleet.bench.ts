@@ -9,7 +9,7 @@ import Table from "cli-table3";
 import { syncHandler } from "../../functions/sync.ts";
 import type { Queue } from "../../lib/local/queue/queue.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
-import { startQueues } from "../../lib/local/run/run-queues.ts";
+import { startQueues } from "../../lib/local/queue/sqs-server.ts";
 import { autoscalerName, autoscalerUid, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { CompletedSync, SyncReport } from "../../lib/report/sync-report.ts";

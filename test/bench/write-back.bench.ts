@@ -6,7 +6,7 @@ import { connect } from "../../lib/cluster/connect.ts";
 import type { ObjectUpdate } from "../../lib/cluster/cluster-client.ts";
 import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
 import { clusterName } from "../../lib/model/ids.ts";
-import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
+import { SPEC_KINDS } from "../../lib/model/spec.ts";
 import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
 import { UPDATES_MAX, WRITE_BACK_MS_MAX } from "../../lib/sync/objects/write-back-objects.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { serverCredentials } from "../../lib/local/run/certificates.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
-import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";

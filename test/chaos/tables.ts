@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
 import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 import { clientAt, isLocalThere, startDynalite, startLocal } from "../contracts/engines.ts";

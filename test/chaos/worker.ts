@@ -1,6 +1,6 @@
 import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
 import { clusterClients } from "../../lib/cluster/connect.ts";
-import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
 import { openStored } from "../../lib/sync/observe/connected.ts";

@@ -1,7 +1,6 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { folderLayout } from "../../lib/local/folder/layout.ts";
-import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { folderLayout, TABLE_NAMES } from "../../lib/local/folder/layout.ts";
 import { startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";

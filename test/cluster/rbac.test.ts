@@ -6,7 +6,7 @@ import * as z from "zod";
 import { rbacText } from "../../lib/cluster/rights/rbac-text.ts";
 import { namespace } from "../../lib/model/ids.ts";
 import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
-import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
+import { SPEC_KINDS } from "../../lib/model/spec.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
 import { type Asked, askedText, requestInfo } from "./stand-in/request-info.ts";
 import { CPU, clientTo, deployment, QUEUE, WHOLE, watch, watermarkWithMonitor } from "./stand-in/watched.ts";

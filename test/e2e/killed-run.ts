@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { folderLayout } from "../../lib/local/folder/layout.ts";
-import { readSavedClock } from "../../lib/local/folder/saved-clock.ts";
+import { readSavedClock } from "../../lib/local/engine/clock.ts";
 import { VIRTUAL_START_MS } from "../../lib/local/run/setup.ts";
 import { type Started, startRun } from "./start-process.ts";
 

@@ -65,7 +65,7 @@ describe("the package in an empty folder without a compiler", { timeout: 200_000
   });
 
   it("gives programs the pure rooms, with types that the compiler accepts", async () => {
-    const program = `import { readDuration } from "tidemark/model/duration";\nconst ms: number | undefined = readDuration("90s");\nprocess.stdout.write(String(ms));\n`;
+    const program = `import { readDuration } from "tidemark/model/time-text";\nconst ms: number | undefined = readDuration("90s");\nprocess.stdout.write(String(ms));\n`;
     writeFileSync(join(installed, "program.mts"), program);
     writeFileSync(join(installed, "package.json"), '{ "type": "module" }\n');
     const types = join(ROOT, "node_modules/@types");

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { DeleteItemCommand, type DynamoDBClient, GetItemCommand, ScanCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { type Queues, startQueues } from "../../lib/local/run/run-queues.ts";
+import { type Queues, startQueues } from "../../lib/local/queue/sqs-server.ts";
 import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import type { Service } from "../../lib/service/service.ts";

@@ -1,7 +1,7 @@
 import { deepEqual, ok } from "node:assert/strict";
 import { join } from "node:path";
 import { type AttributeValue, type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import { type Queues, startQueues } from "../../lib/local/run/run-queues.ts";
+import { type Queues, startQueues } from "../../lib/local/queue/sqs-server.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { OWNER_LABEL } from "../../lib/sync/keep/troubles.ts";
 import {

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdFolder } from "../../lib/local/folder/folder-lock.ts";
 import { folderLayout } from "../../lib/local/folder/layout.ts";
-import { startQueues } from "../../lib/local/run/run-queues.ts";
+import { startQueues } from "../../lib/local/queue/sqs-server.ts";
 import { startSeriesServer } from "../../lib/local/run/series-server.ts";
 import { startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { runCluster } from "./cluster/running-cluster.ts";

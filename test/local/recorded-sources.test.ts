@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCommand } from "../../lib/local/run/options.ts";
 import { run } from "../../lib/local/run/run.ts";
-import { startQueueServer } from "../../lib/local/sources/queue-server.ts";
+import { startQueueServer } from "../../lib/local/sources/services.ts";
 import { PROMETHEUS } from "../../lib/sources/prometheus.ts";
 import { inside } from "../cli/inside.ts";
 import { oneSeries, prometheusServer } from "../source-client/scene.ts";

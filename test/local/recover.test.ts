@@ -7,7 +7,7 @@ import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { connect } from "../../lib/cluster/connect.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
-import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
 import { ensureCluster } from "../../lib/local/run/open-run.ts";
 import { endDeadLeases } from "../../lib/local/run/recover.ts";
 import { localTables } from "../../lib/local/run/stack.ts";

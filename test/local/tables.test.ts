@@ -7,7 +7,7 @@ import { BatchExecuteStatementCommand, DynamoDBClient, GetItemCommand, PutItemCo
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { withoutLogger } from "../../lib/aws/without-logger.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
-import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
 import { ensureTables, startTables, type Tables } from "../../lib/local/tables/embedded-tables.ts";
 import { logsOf } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";

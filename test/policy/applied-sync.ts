@@ -1,4 +1,4 @@
-import type { SetByPeople } from "../../lib/model/bounds.ts";
+import type { SetByPeople } from "../../lib/model/override.ts";
 import type { Decision } from "../../lib/model/decision.ts";
 import { autoscalerName, namespace } from "../../lib/model/ids.ts";
 import type { Observation } from "../../lib/model/observation.ts";

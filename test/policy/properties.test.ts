@@ -5,8 +5,13 @@ import type { Decision } from "../../lib/model/decision.ts";
 import { type DecideInput, decide } from "../../lib/policy/decide.ts";
 import { afterWrite } from "../../lib/policy/dialects.ts";
 import { MAX_I32 } from "../../lib/policy/shared/arithmetic.ts";
-import { averageReplicas, type PerPodInput, utilizationReplicas } from "../../lib/policy/shared/metrics/per-pod.ts";
-import { perReplicaReplicas, totalReplicas } from "../../lib/policy/shared/metrics/whole.ts";
+import {
+  averageReplicas,
+  type PerPodInput,
+  utilizationReplicas,
+  perReplicaReplicas,
+  totalReplicas,
+} from "../../lib/policy/shared/metrics/replicas.ts";
 import type { Sample } from "../../lib/sources/source.ts";
 import { throughStore } from "../conformance/hpa/through-store.ts";
 import { NOON } from "../noon.ts";

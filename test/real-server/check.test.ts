@@ -10,7 +10,7 @@ import type { CheckedConnection, CheckedPoint, ConnectionReport } from "../../li
 import { rbacText } from "../../lib/cluster/rights/rbac-text.ts";
 import { customKindRules } from "../../lib/cluster/rights/rules.ts";
 import { clusterName } from "../../lib/model/ids.ts";
-import type { SpecKindName } from "../../lib/model/spec-kinds.ts";
+import type { SpecKindName } from "../../lib/model/spec.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
 import { kubeconfigText } from "../control-plane/kubeconfig.ts";
 import { onServer } from "./on-server.ts";

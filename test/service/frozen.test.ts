@@ -3,7 +3,7 @@ import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
 import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
 import { painter } from "../../lib/cli/io.ts";
-import { decisionText } from "../../lib/local/view/words.ts";
+import { decisionText } from "../../lib/local/view/plain-view.ts";
 import { line } from "../../lib/report/printed.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { tableRowOf } from "../../lib/service/views/row-view.ts";

@@ -5,7 +5,7 @@ import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
 import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
 import { painter } from "../../lib/cli/io.ts";
-import { metricText } from "../../lib/local/view/words.ts";
+import { metricText } from "../../lib/local/view/plain-view.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";

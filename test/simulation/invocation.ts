@@ -1,5 +1,5 @@
 import type { Decision } from "../../lib/model/decision.ts";
-import type { SpecKindName } from "../../lib/model/spec-kinds.ts";
+import type { SpecKindName } from "../../lib/model/spec.ts";
 import type { DecideInput } from "../../lib/policy/decide.ts";
 import type { SyncMessage } from "../../lib/plan/message.ts";
 import type { ClusterObject } from "./objects/object-store.ts";

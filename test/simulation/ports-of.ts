@@ -1,7 +1,7 @@
 import type { ClusterClient, ObservedCluster, ServiceRequest } from "../../lib/cluster/cluster-client.ts";
 import { fieldManagerOf } from "../../lib/cluster/read/scale.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
-import { SPEC_KIND_NAMES } from "../../lib/model/spec-kinds.ts";
+import { SPEC_KIND_NAMES } from "../../lib/model/spec.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import type { Effect, SimulatedCluster } from "./cluster.ts";
 import { clusterClient } from "./cluster-client.ts";

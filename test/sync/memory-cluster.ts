@@ -3,7 +3,7 @@ import { specObject } from "../../lib/cluster/specs/list-specs.ts";
 import type { Namespace } from "../../lib/model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../../lib/model/observation.ts";
 import type { RivalLook } from "../../lib/model/rival-state.ts";
-import type { SpecKind } from "../../lib/model/spec-kinds.ts";
+import type { SpecKind } from "../../lib/model/spec.ts";
 import { observationOf, scaleRead } from "../observation.ts";
 
 /** One workload of the cluster in memory: as much of a Deployment as the protocol can see. */

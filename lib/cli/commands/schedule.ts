@@ -1,10 +1,10 @@
 import { specOf } from "../../manifest/admit.ts";
-import type { EffectiveBounds, SetByPeople } from "../../model/bounds.ts";
+import type { EffectiveBounds, SetByPeople } from "../../model/override.ts";
 import { readDay } from "../../model/time-text.ts";
 import type { Calendar } from "../../model/schedule.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { localText } from "../../model/time-zone.ts";
-import { type BoundsChange, changesAhead } from "../../policy/bounds/changes-ahead.ts";
+import { type BoundsChange, changesAhead } from "../../policy/bounds/outlook.ts";
 import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
 import { sourceText } from "../../policy/bounds/within-bounds.ts";
 import { instantText } from "../../report/instant-text.ts";

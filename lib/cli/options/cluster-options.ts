@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Connection } from "../../model/records.ts";
-import { SPEC_KIND_NAMES, type SpecKindName } from "../../model/spec-kinds.ts";
+import { SPEC_KIND_NAMES, type SpecKindName } from "../../model/spec.ts";
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
 import { lengthMs } from "./time-options.ts";
 import { usage } from "../usage-error.ts";

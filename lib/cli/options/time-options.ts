@@ -1,5 +1,4 @@
-import { readDuration } from "../../model/duration.ts";
-import { LATEST_MS } from "../../model/time-text.ts";
+import { readDuration, LATEST_MS } from "../../model/time-text.ts";
 import { type Direction, readEverydayTime, readExactTime, zonedText, instantText } from "../../report/instant-text.ts";
 import { usage } from "../usage-error.ts";
 

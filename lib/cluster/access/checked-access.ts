@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Access, Credentials } from "./access.ts";
 import { serverUrl } from "../reachable.ts";
-import { percentEncoded } from "../../model/percent-encoding.ts";
+import { percentEncoded } from "../../model/foreign-text.ts";
 import { bearerToken, faultText, filled, headerText, pemData } from "./secret-text.ts";
 
 export interface CheckedOptions {

@@ -1,8 +1,7 @@
 import { SignatureV4 } from "@smithy/signature-v4";
 import { Sha256 } from "../../aws/sha256.ts";
 import { awsDomain } from "../../model/aws-names.ts";
-import { foreignText } from "../../model/foreign-text.ts";
-import { percentEncoded } from "../../model/percent-encoding.ts";
+import { foreignText, percentEncoded } from "../../model/foreign-text.ts";
 import { asObject } from "../../model/json.ts";
 import { DESCRIBE_TIMEOUT_MS, MAX_DESCRIPTION_BYTES } from "../request-limits.ts";
 import { type Exchange, exchange } from "../transport/exchange.ts";

@@ -1,7 +1,7 @@
 import { SignatureV4 } from "@smithy/signature-v4";
 import { Sha256 } from "../../aws/sha256.ts";
 import { awsDomain } from "../../model/aws-names.ts";
-import { percentEncoded } from "../../model/percent-encoding.ts";
+import { percentEncoded } from "../../model/foreign-text.ts";
 
 export interface AwsCredentials {
   readonly accessKeyId: string;

@@ -1,4 +1,4 @@
-import type { SpecKind } from "../../model/spec-kinds.ts";
+import type { SpecKind } from "../../model/spec.ts";
 import {
   BUILT_IN_KINDS,
   customKindRules,

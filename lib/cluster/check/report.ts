@@ -1,5 +1,5 @@
 import type { ClusterRecord, ConnectionRecord } from "../../model/records.ts";
-import type { SpecKindName } from "../../model/spec-kinds.ts";
+import type { SpecKindName } from "../../model/spec.ts";
 import type { Target } from "../discovery.ts";
 import type { ScalableKind } from "../rights/rules.ts";
 

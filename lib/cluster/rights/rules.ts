@@ -1,5 +1,5 @@
 import { proxyName, type SourceService } from "../../model/metric-source.ts";
-import { SPEC_KINDS } from "../../model/spec-kinds.ts";
+import { SPEC_KINDS } from "../../model/spec.ts";
 
 /** One rule of a role of Kubernetes, as RBAC has it. */
 export interface RbacRule {

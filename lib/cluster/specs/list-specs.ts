@@ -1,7 +1,7 @@
 import type { Namespace } from "../../model/ids.ts";
 import { isObject, asCount, asList, asName, asObject, asText, type Json, readTime } from "../../model/json.ts";
 import type { ClusterRecord } from "../../model/records.ts";
-import type { SpecKind } from "../../model/spec-kinds.ts";
+import type { SpecKind } from "../../model/spec.ts";
 import { type KindPath, listPath } from "../discovery.ts";
 import { fieldManagerOf, isOfTidemark } from "../read/scale.ts";
 import { passedOverFailure } from "../list.ts";

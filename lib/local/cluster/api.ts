@@ -1,7 +1,7 @@
 import { isObject } from "../../model/json.ts";
 import { matches } from "../../model/selector.ts";
 import { type Located, resolvePath, type Target, type ApiRequest, asksForDryRun, parseJson } from "./api-request.ts";
-import { discover, type Installed } from "./discovery.ts";
+import { discover, type Installed, openApi } from "./discovery.ts";
 import { podLabels, scale } from "./kube-objects.ts";
 import { parseLabelSelector, selectObjects } from "./list-selectors.ts";
 import {
@@ -19,9 +19,7 @@ import type { ClusterEvents } from "./objects/events.ts";
 import type { ObjectStore } from "./objects/object-requests.ts";
 import { isWatch, watchObjects } from "./objects/watch.ts";
 import { replicasToPatch, replicasToPut, writeKept } from "./objects/write-kept.ts";
-import { openApi } from "./openapi.ts";
-import { inKeyOrder, Pages } from "./pages.ts";
-import { table, wantsTable } from "./printed-table.ts";
+import { inKeyOrder, Pages, table, wantsTable } from "./list-answer.ts";
 import { serviceAnswer } from "../sources/services.ts";
 import { foreignResources, groupVersion, isOf, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";

@@ -2,7 +2,7 @@ import { demandAt } from "../traces/trace.ts";
 import type { NamedMetric } from "./definition.ts";
 import { CONTAINER, isoTime, podLabels } from "./kube-objects.ts";
 import type { KubeObject } from "./list-selectors.ts";
-import { isDark, lastScrapeMs, type PodUsage, RESOLUTION_MS } from "./scrape.ts";
+import { isDark, lastScrapeMs, type PodUsage, RESOLUTION_MS } from "./reading.ts";
 import { openSegment } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
 

@@ -4,7 +4,7 @@ import type { KubeObject } from "./list-selectors.ts";
 import { podMetrics } from "./metrics-objects.ts";
 import { type CustomObject, HPA_KIND, KEPT_KINDS, type KeptKind } from "./objects/custom-objects.ts";
 import { coreEvent } from "./objects/events.ts";
-import { scrape } from "./scrape.ts";
+import { scrape } from "./reading.ts";
 import { createdMs } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
 

@@ -13,15 +13,13 @@ import { type ServerCredentials, serverCredentials } from "../run/certificates.t
 import { refuseForeignHosts } from "../run/loopback.ts";
 import { type KubeApi, kubeApi } from "./api.ts";
 import { type WorkloadDefinition, workloadModel } from "./definition.ts";
-import { type RecordedQueue, recordedQueue } from "../sources/queue-server.ts";
-import { type Faults, faultSwitches } from "./faults.ts";
+import { type RecordedQueue, recordedQueue } from "../sources/services.ts";
+import { type Faults, faultSwitches, apiServer } from "./server.ts";
 import { CustomObjects, KEPT_KINDS, type KeptKind, type KeptObjects } from "./objects/custom-objects.ts";
 import { ClusterEvents } from "./objects/events.ts";
 import { putObject } from "./objects/object-requests.ts";
-import { reading, type Statistics, statistics, type WorkloadFigures } from "./reading.ts";
-import { apiServer } from "./server.ts";
+import { reading, type Statistics, statistics, type WorkloadFigures, lastScrapeMs } from "./reading.ts";
 import type { Trace } from "../traces/trace.ts";
-import { lastScrapeMs } from "./scrape.ts";
 import { lackedBy, type SimulatedWorkload, Simulation } from "./simulation.ts";
 import { type MadeWorkload, openWriteJournal, type RunHeader, type WriteJournal } from "./write-journal.ts";
 

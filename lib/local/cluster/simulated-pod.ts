@@ -1,5 +1,4 @@
-import type { WorkloadModel } from "./definition.ts";
-import { drawer, drawName, drawUid } from "./random-draws.ts";
+import { type WorkloadModel, drawer, drawName, drawUid } from "./definition.ts";
 
 /** A pod. All its instants are known when it is made, unless it is deleted. */
 export interface SimulatedPod {

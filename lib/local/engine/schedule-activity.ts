@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { readJsonIfThere, writeWhole } from "../folder/whole-file.ts";
 import { LOCAL_ACCOUNT } from "../queue/message.ts";
-import type { Activity } from "./drive.ts";
-import { type Handler, invocationContext } from "./event-source.ts";
+import { type Activity, type Handler, invocationContext } from "./event-source.ts";
 
 /** Input of the target, as in the template (infra/schedule.yml). The scheduler fills in the time. */
 export interface Tick {

@@ -1,14 +1,12 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { TidemarkError, isTidemarkError } from "../../model/errors.ts";
-import { shellWord } from "../run/names.ts";
-import type { FolderLayout } from "./layout.ts";
+import { shellWord, type FolderLayout } from "./layout.ts";
 import { readSchedule } from "../engine/schedule-activity.ts";
-import { readQueueJournal } from "../queue/journal.ts";
+import { readQueueJournal } from "../queue/queue.ts";
 import type { FolderIdentity } from "./identity.ts";
-import { neededFiles } from "./own-files.ts";
-import { readSavedClock } from "./saved-clock.ts";
-import { brokenFiles, hasSealedTables, type Sealed } from "./seal.ts";
+import { neededFiles, brokenFiles, hasSealedTables, type Sealed } from "./seal.ts";
+import { readSavedClock } from "../engine/clock.ts";
 
 /** Further problems are only counted. A few are enough to show that the folder needs a look. */
 const MAX_NAMED = 3;

@@ -2,13 +2,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { tableDefinitions } from "../../store/table/tables.ts";
-import { TABLE_NAMES } from "../run/names.ts";
+import { TABLE_NAMES, DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./layout.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
 import { tablesClient } from "../tables/tables-client.ts";
 import { refuseDamaged, damaged } from "./damage.ts";
 import { type Holder, holdFolder, livingRun } from "./folder-lock.ts";
-import { DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./layout.ts";
-import { flowingNowMs, readSavedClock, restingNowMs } from "./saved-clock.ts";
+import { flowingNowMs, readSavedClock, restingNowMs } from "../engine/clock.ts";
 import { breakSeal, sealFolder } from "./seal.ts";
 import { type FolderState, folderState, refuseUnsafeFolder } from "./state.ts";
 

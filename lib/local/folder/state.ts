@@ -5,9 +5,9 @@ import { reasonOf } from "./failure-text.ts";
 import { holdsOnlyLocks } from "./folder-lock.ts";
 import { BEGINNING_MARK, type FolderIdentity, readIdentity } from "./identity.ts";
 import type { FolderLayout } from "./layout.ts";
-import { ownFolders } from "./own-files.ts";
+import { ownFolders } from "./seal.ts";
 import { damaged } from "./damage.ts";
-import { readSavedClock } from "./saved-clock.ts";
+import { readSavedClock } from "../engine/clock.ts";
 import { isLinkError, isSystemError } from "./whole-file.ts";
 
 /** The state of the path of a data folder before a start or a command changes it. */

@@ -5,7 +5,7 @@ import { reasonOf } from "./failure-text.ts";
 import { type HeldFolder, holdFolder, refuseLivingRun } from "./folder-lock.ts";
 import { readIdentity, writeMark } from "./identity.ts";
 import type { FolderLayout } from "./layout.ts";
-import { isDraftOf, type OwnFolder, ownFiles, ownFolders } from "./own-files.ts";
+import { isDraftOf, type OwnFolder, ownFiles, ownFolders } from "./seal.ts";
 import { folderState, notOurs, refuseUnsafeFolder } from "./state.ts";
 import { isSystemError } from "./whole-file.ts";
 

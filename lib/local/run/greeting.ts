@@ -1,9 +1,8 @@
 import { join, resolve } from "node:path";
 import { instantText } from "../../report/instant-text.ts";
-import { CLUSTER_KUBECONFIG, DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
+import { CLUSTER_KUBECONFIG, DEFAULT_DATA_FOLDER, type FolderLayout, shellWord } from "../folder/layout.ts";
 import type { Applied } from "../../views/autoscaler.ts";
-import { durationText, speedText } from "../view/words.ts";
-import { shellWord } from "./names.ts";
+import { durationText, speedText } from "../view/plain-view.ts";
 import type { Unfinished } from "./recover.ts";
 import type { Setup } from "./setup.ts";
 

@@ -5,7 +5,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../model/ids.ts";
 import { ANY_HOST, type ClusterRecord, type ConnectionRecord } from "../../model/records.ts";
 import { DEFAULT_SETTINGS } from "../../model/settings.ts";
-import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
+import { SPEC_KIND_NAMES } from "../../model/spec.ts";
 import { openMetricsText } from "../../report/open-metrics.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
@@ -13,28 +13,34 @@ import { recordChange } from "../../service/partitions/record-change.ts";
 import { insertByStatement } from "../../store/history/item.ts";
 import { connectionFor, connectionRecord, getCluster, getConnection, lastVersion, putCluster, putConnection } from "../../store/records/clusters.ts";
 import type { Applied } from "../../views/autoscaler.ts";
-import { type RunClock, realClock, virtualClock } from "../engine/clock.ts";
-import type { ClusterLanes, ClusterTimes } from "../engine/cluster-times.ts";
-import type { Activity } from "../engine/drive.ts";
+import {
+  type RunClock,
+  realClock,
+  virtualClock,
+  type ClusterLanes,
+  type ClusterTimes,
+  readSavedClock,
+  type SavedClock,
+  saveClock,
+} from "../engine/clock.ts";
+import type { Activity } from "../engine/event-source.ts";
 import { beginSchedule } from "../engine/schedule-activity.ts";
 import { openTables } from "../folder/data-folder.ts";
 import { type FolderIdentity, readIdentity, writeIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
-import { readSavedClock, type SavedClock, saveClock } from "../folder/saved-clock.ts";
 import { breakSeal, sealFolder } from "../folder/seal.ts";
-import { startQueueServer, type RecordedQueue } from "../sources/queue-server.ts";
-import { registerSources } from "../sources/registered.ts";
+import { startQueueServer, type RecordedQueue } from "../sources/services.ts";
+import { registerSources, applyMade } from "./made-fleet.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
 import type { Closing } from "./closing.ts";
 import { greetingLines } from "./greeting.ts";
 import { fleetTimes, openFleet } from "./fleet-thread.ts";
 import { openLogFile } from "./log-file.ts";
-import { applyMade } from "./made-fleet.ts";
 import type { Beside, RunOptions, Specs } from "./options.ts";
 import { applyFiles, applyFirst, putObjects } from "./put-objects.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
-import { type Queues, startQueues } from "./run-queues.ts";
+import { type Queues, startQueues } from "../queue/sqs-server.ts";
 import { type StandInOptions, standIn } from "./stand-in.ts";
 import { type SeriesReader, type SeriesServer, startSeriesServer } from "./series-server.ts";
 import type { Setup } from "./setup.ts";

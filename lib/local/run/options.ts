@@ -1,10 +1,9 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { VALIDATION_WORDS, type Validation, validationOf } from "../../model/validation.ts";
-import { readDuration } from "../../model/duration.ts";
+import { readDuration, LATEST_MS } from "../../model/time-text.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { LATEST_MS } from "../../model/time-text.ts";
 import { readEverydayTime, readExactTime, inUtc } from "../../report/instant-text.ts";
-import { AUTOSCALERS_EACH, AUTOSCALERS_MAX, CLUSTERS_MAX, START_WORDS } from "./names.ts";
+import { AUTOSCALERS_EACH, AUTOSCALERS_MAX, CLUSTERS_MAX, START_WORDS } from "../folder/layout.ts";
 
 /** The options of `npm start`. */
 export interface RunOptions {

@@ -1,11 +1,9 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
-import type { Activity } from "../engine/drive.ts";
-import { type Delivery, eventSource, type Handler } from "../engine/event-source.ts";
+import { type Activity, type Delivery, eventSource, type Handler } from "../engine/event-source.ts";
 import { scheduler } from "../engine/schedule-activity.ts";
-import type { FolderLayout } from "../folder/layout.ts";
+import { type FolderLayout, FUNCTION_NAMES } from "../folder/layout.ts";
 import type { View } from "../view/plain-view.ts";
 import { LOOPBACK_REGION } from "./loopback.ts";
-import { FUNCTION_NAMES } from "./names.ts";
 import type { Run } from "./open-run.ts";
 import { clusterIn } from "./stack.ts";
 import { Worker } from "node:worker_threads";

@@ -7,22 +7,24 @@ import { clusterName } from "../../model/ids.ts";
 import { lines } from "../../report/printed.ts";
 import { DEFAULT_TIMING } from "../../plan/message.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
-import { drive } from "../engine/drive.ts";
+import { drive } from "../engine/event-source.ts";
 import { refuseDamaged } from "../folder/damage.ts";
 import { type FolderLayout, folderLayout } from "../folder/layout.ts";
 import { beginFolder, refuseFolder, takeFolder } from "../folder/take-folder.ts";
 import { liveView } from "../view/live.ts";
-import { plainView } from "../view/plain-view.ts";
+import { plainView, type View } from "../view/plain-view.ts";
 import { type SummaryInput, summaryLines } from "../view/summary.ts";
-import type { View } from "../view/plain-view.ts";
 import { type Closing, closing } from "./closing.ts";
 import { dataOption } from "./greeting.ts";
-import { missingWorkloads } from "./missing-workloads.ts";
 import { openRun, type Run } from "./open-run.ts";
 import type { RunOptions } from "./options.ts";
 import { runActivities } from "./run-activities.ts";
 import { folderNameFor, type Setup, setupOf } from "./setup.ts";
 import type { Terminal } from "./terminal.ts";
+import { isTidemarkError } from "../../model/errors.ts";
+import { isObject } from "../../model/json.ts";
+import { deploymentsOf } from "./manifest-files.ts";
+import type { World } from "./world.ts";
 
 /** Between two refreshes of the view. A real cluster changes once per sync, and the picture of its time once a second. */
 const REFRESH_MS = { simulated: 250, kubeconfig: 1_000 } as const;
@@ -195,3 +197,53 @@ const viewOf = (
   shown: { readonly startMs: number; readonly endMs?: number; readonly dataOption: string },
 ): View =>
   terminal.live ? liveView({ stream: terminal.stream, reader, clock, ...shown }) : plainView({ write: terminal.write, reader, clock, ...shown });
+
+/** Real time between two looks. A look that takes long makes the next one wait for so many times as long. */
+const LOOK_EVERY_MS = 1_000;
+const WAIT_FACTOR = 20;
+
+/**
+ * Makes the workloads and metrics that autoscalers ask for which were applied during a run, or while it was stopped: in a simulated cluster `apply` is all that a person does.
+ * Every edit is looked at once. What cannot be made is said.
+ */
+const missingWorkloads = (
+  { worlds: [world], reader }: { readonly worlds: readonly Pick<World, "name" | "make">[]; readonly reader: Pick<Run["reader"], "autoscalers"> },
+  say: (line: string) => void,
+  elapsed: () => number = () => performance.now(),
+): (() => Promise<void>) => {
+  const { name: cluster, make } = world ?? {};
+  if (!make) return async () => {};
+  const looked = new Map<string, number>();
+  let nextMs = 0;
+  return async () => {
+    const beganMs = elapsed();
+    if (beganMs < nextMs) return;
+    for (const view of await reader.autoscalers()) {
+      if (view.cluster !== cluster || looked.get(view.uid) === view.generation) continue;
+      looked.set(view.uid, view.generation);
+      for (const line of await madeFor(view, make)) say(line);
+    }
+    const endedMs = elapsed();
+    nextMs = endedMs + Math.max(LOOK_EVERY_MS, WAIT_FACTOR * (endedMs - beganMs));
+  };
+};
+
+const madeFor = async ({ namespace, name, manifest, problem }: AutoscalerView, make: NonNullable<World["make"]>): Promise<readonly string[]> => {
+  if (problem !== undefined) return [];
+  try {
+    const said: string[] = [];
+    // The manifest was admitted when it was stored.
+    const text = JSON.stringify(inNamespace(manifest, namespace));
+    for (const deployment of deploymentsOf([{ file: `${namespace}/${name}`, text }], { validate: "ignore" })) {
+      if ((await make(deployment)) === "made") said.push(`Made ${deployment.kind ?? "Deployment"} ${namespace}/${deployment.name} for ${name}`);
+    }
+    return said;
+  } catch (error) {
+    if (!isTidemarkError(error)) throw error;
+    return [error.message];
+  }
+};
+
+/** As it is stored: a manifest need not say its namespace. */
+const inNamespace = (manifest: unknown, namespace: string): unknown =>
+  isObject(manifest) && isObject(manifest["metadata"]) ? { ...manifest, metadata: { ...manifest["metadata"], namespace } } : manifest;

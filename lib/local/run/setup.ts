@@ -6,10 +6,9 @@ import { TidemarkError } from "../../model/errors.ts";
 import { instantText } from "../../report/instant-text.ts";
 import { type Deployment, type FolderIdentity, type MadeFleet, type RealIdentity, readIdentity, type SimulatedIdentity } from "../folder/identity.ts";
 import { madeEarlier } from "../cluster/write-journal.ts";
-import { CLUSTER_WRITES, DEFAULT_DATA_FOLDER, type FolderLayout } from "../folder/layout.ts";
+import { CLUSTER_WRITES, DEFAULT_DATA_FOLDER, type FolderLayout, AUTOSCALERS_EACH, labelOf, START_WORDS, shellWord } from "../folder/layout.ts";
 import { newFolderBeside } from "../folder/damage.ts";
 import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
-import { AUTOSCALERS_EACH, labelOf, START_WORDS, shellWord } from "./names.ts";
 import { type Beside, divided, type RunOptions } from "./options.ts";
 import { textOfFile } from "./text-file.ts";
 

@@ -22,10 +22,10 @@ import { PURE_PART } from "../../sync/decide/pure-part.ts";
 import type { SyncPorts } from "../../sync/sync-ports.ts";
 import { messageOf, DEFAULT_TIMING } from "../../plan/message.ts";
 import { warmCache } from "../../sync/load/warm-cache.ts";
-import { accountAt } from "../sources/queue-server.ts";
+import { accountAt } from "../sources/services.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "./loopback.ts";
-import { TABLE_NAMES } from "./names.ts";
-import type { Queues } from "./run-queues.ts";
+import { TABLE_NAMES } from "../folder/layout.ts";
+import type { Queues } from "../queue/sqs-server.ts";
 
 export interface SyncOptions {
   readonly clock: () => number;

@@ -12,9 +12,8 @@ import type { KubeApi } from "../cluster/api.ts";
 import { isoTime } from "../cluster/kube-objects.ts";
 import { KEPT_KINDS, type KeptKind } from "../cluster/objects/custom-objects.ts";
 import { Refusal } from "../cluster/status.ts";
-import type { Activity } from "../engine/drive.ts";
-import { type ClusterCalls, clusterCalls } from "./cluster-calls.ts";
-import { kedaOperator } from "./keda-stand-in.ts";
+import type { Activity } from "../engine/event-source.ts";
+import { type ClusterCalls, clusterCalls, kedaOperator } from "./keda-stand-in.ts";
 import type { Beside } from "./options.ts";
 
 export interface StandInOptions {

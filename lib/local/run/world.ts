@@ -5,12 +5,11 @@ import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import { type Define, type Making, startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
-import type { FolderLayout } from "../folder/layout.ts";
-import type { QueueOf } from "../sources/queue-server.ts";
+import { type FolderLayout, labelOf } from "../folder/layout.ts";
+import type { QueueOf } from "../sources/services.ts";
 import { readShippedTrace, readTrace } from "../traces/read-trace.ts";
 import { ordinaryHigh, type ShippedTrace, type Trace } from "../traces/trace.ts";
 import type { Closing } from "./closing.ts";
-import { labelOf } from "./names.ts";
 import type { RunOptions } from "./options.ts";
 import type { PutObject } from "./put-objects.ts";
 

@@ -16,8 +16,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { groupCommit } from "../folder/json-lines.ts";
 import { isMissing, syncFolder } from "../folder/whole-file.ts";
 import { closeServer, listenForOwnUser } from "../run/loopback.ts";
-import { withInsertStatements } from "./insert-statements.ts";
-import { callListener, type CallTables, inProcessClient } from "./tables-client.ts";
+import { withInsertStatements, callListener, type CallTables, inProcessClient } from "./tables-client.ts";
 
 const TABLE_POLL_MS = 5;
 /** A table is made within milliseconds. A table whose engine died while it was made never becomes ready. */

@@ -1,5 +1,6 @@
+import * as z from "zod";
 import { EventEmitter } from "node:events";
-import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse, IncomingHttpHeaders } from "node:http";
 import { DynamoDBClient, type DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
 import { boundedRequests } from "../../aws/bounded-requests.ts";
 import { withoutLogger } from "../../aws/without-logger.ts";
@@ -51,7 +52,7 @@ interface HttpRequest {
 }
 
 /** Rejects as a request over a socket does when no answer comes, so that a caller treats both alike. */
-const bounded = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+const bounded = async <Given>(answer: Promise<Given>): Promise<Given> => {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     const late = () => reject(Object.assign(new Error(`no answer from the embedded tables within ${ANSWER_MS} ms`), { name: "TimeoutError" }));
@@ -95,3 +96,110 @@ export const callListener = (listener: RequestListener, headers: OutgoingHttpHea
     request.emit("data", Buffer.from(body.buffer, body.byteOffset, body.byteLength));
     request.emit("end");
   });
+
+/** The limit of DynamoDB. */
+const STATEMENTS_MAX = 25;
+const TARGET = "DynamoDB_20120810.BatchExecuteStatement";
+const PUT_TARGET = "DynamoDB_20120810.PutItem";
+const CONTENT_TYPE = "application/x-amz-json-1.0";
+/** INSERT INTO "history" VALUE {'pk': ?, 'sk': ?} */
+const INSERT = /^INSERT INTO "([\w.-]+)" VALUE \{('\w+': \?(?:, '\w+': \?)*)\}$/;
+
+const requestSchema = z.object({
+  Statements: z
+    .array(z.object({ Statement: z.string(), Parameters: z.array(z.record(z.string(), z.unknown())).default([]) }))
+    .min(1)
+    .max(STATEMENTS_MAX),
+  ReturnConsumedCapacity: z.string().default("NONE"),
+});
+type Statement = z.infer<typeof requestSchema>["Statements"][number];
+
+/** What the engine answers a put: the capacity that it consumed if that was asked for, or a refusal. */
+interface PutAnswer {
+  readonly ConsumedCapacity?: object;
+  readonly __type?: string;
+  readonly message?: string;
+}
+
+/**
+ * A listener that also answers `BatchExecuteStatement`, which the embedded engine does not know, for the one statement that the store sends: the INSERT of an item. It becomes a put that
+ * needs the key to be free, so that the embedded run appends to history by the same requests as a deployed stack. Any other statement is refused.
+ */
+export const withInsertStatements = (engine: RequestListener): RequestListener => {
+  return (request, response) => {
+    if (request.headers["x-amz-target"] !== TARGET) return engine(request, response);
+    void bodyOf(request)
+      .then((body) => answer(engine, request, body))
+      .then(({ status, document }) => respond(response, status, document));
+  };
+};
+
+/** A request that breaks off has no end, and is not answered. */
+const bodyOf = (request: IncomingMessage): Promise<Buffer> =>
+  new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => resolve(Buffer.concat(chunks)));
+  });
+
+const respond = (response: ServerResponse, status: number, document: object): void => {
+  const body = JSON.stringify(document);
+  response.statusCode = status;
+  response.setHeader("Content-Type", CONTENT_TYPE);
+  response.setHeader("Content-Length", Buffer.byteLength(body));
+  response.end(body);
+};
+
+interface StatementAnswer {
+  readonly status: number;
+  readonly document: object;
+}
+
+const answer = async (engine: RequestListener, { headers }: IncomingMessage, body: Buffer): Promise<StatementAnswer> => {
+  const parsed = requestSchema.safeParse(parsedJson(body));
+  if (!parsed.success) return { status: 400, document: { __type: "com.amazon.coral.validate#ValidationException", message: parsed.error.message } };
+  const { Statements, ReturnConsumedCapacity } = parsed.data;
+  const consumed: object[] = [];
+  const responses = Statements.map(async (statement) => {
+    const params = putOf(statement);
+    if (params === undefined) return { Error: { Code: "ValidationError", Message: `The statement is no INSERT of an item: ${statement.Statement}` } };
+    const answered = await put(engine, headers, { ...params, ReturnConsumedCapacity });
+    if (answered.ConsumedCapacity) consumed.push(answered.ConsumedCapacity);
+    return { TableName: params.TableName, ...(answered.__type !== undefined && { Error: errorOf(answered) }) };
+  });
+  return { status: 200, document: { Responses: await Promise.all(responses), ConsumedCapacity: consumed } };
+};
+
+const put = async (engine: RequestListener, headers: IncomingHttpHeaders, params: object): Promise<PutAnswer> => {
+  const { authorization, "x-amz-date": date } = headers;
+  const putHeaders = { authorization, "x-amz-date": date, "x-amz-target": PUT_TARGET, "content-type": CONTENT_TYPE };
+  const { body } = await callListener(engine, putHeaders, Buffer.from(JSON.stringify(params)));
+  return JSON.parse(body.toString()) as PutAnswer;
+};
+
+const parsedJson = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+};
+
+const putOf = ({ Statement, Parameters }: Statement) => {
+  const [, TableName, places = ""] = INSERT.exec(Statement) ?? [];
+  const names = [...places.matchAll(/'(\w+)'/g)].map(([, name = ""]) => name);
+  if (TableName === undefined || names.length !== Parameters.length) return undefined;
+  return {
+    TableName,
+    Item: Object.fromEntries(names.map((name, at) => [name, Parameters[at]])),
+    // The older way to say `attribute_not_exists`: the engine takes longer to parse an expression than to put the item.
+    Expected: { [names[0] ?? ""]: { Exists: false } },
+  };
+};
+
+/** The error of a put as a batch of statements gives it. */
+const errorOf = ({ __type = "", message = "" }: PutAnswer): { readonly Code: string; readonly Message: string } => {
+  const name = __type.slice(__type.indexOf("#") + 1);
+  if (name === "ConditionalCheckFailedException") return { Code: "DuplicateItem", Message: "Duplicate primary key exists in table" };
+  return { Code: name.replace(/Exception$/, name === "ValidationException" ? "Error" : ""), Message: message };
+};

@@ -9,8 +9,7 @@ import type { HistoryPoint } from "../../views/over-time.ts";
 import type { RunClock } from "../engine/clock.ts";
 import { type Row, picture, rowsMax } from "./picture.ts";
 import type { StackReader } from "./reader.ts";
-import type { View } from "./plain-view.ts";
-import { decisionText, lastKnownText, metricText } from "./words.ts";
+import { type View, decisionText, lastKnownText, metricText } from "./plain-view.ts";
 
 export interface LiveOptions {
   readonly stream: NodeJS.WriteStream;

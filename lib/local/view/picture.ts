@@ -6,7 +6,7 @@ import { joined, type Printed, styled, text, type Word } from "../../report/prin
 import { axisLine, smallCells, smallDrawing } from "../../report/timeline/drawing.ts";
 import type { Timeline } from "../../report/timeline/timeline.ts";
 import { timelineOf } from "../../service/history/history.ts";
-import { cut, durationText, eventText, speedText, wrapped } from "./words.ts";
+import { cut, durationText, eventText, speedText, wrapped } from "./plain-view.ts";
 
 /** The content of the live view at one moment. All of it comes from the tables. */
 export interface Frame {

@@ -5,7 +5,7 @@ import type { EventView } from "../../views/event.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import type { Pace } from "../engine/clock.ts";
 import { quantile, type Tally } from "../run/tally.ts";
-import { durationText, speedText, wrapped } from "./words.ts";
+import { durationText, speedText, wrapped } from "./plain-view.ts";
 
 export interface SummaryInput {
   /** Virtual time that this run played. */

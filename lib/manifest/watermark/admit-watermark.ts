@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Json, present } from "../../fields/json.ts";
 import { invalid, type Problem, required } from "../../fields/problem.ts";
 import { objectOf, type ReadContext } from "../../fields/shape.ts";
-import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec-kinds.ts";
+import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";

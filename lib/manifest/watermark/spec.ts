@@ -1,6 +1,6 @@
 import { milliOf, parseQuantity, wholeOf } from "../../model/quantity.ts";
 import type { LabelSelector } from "../../model/selector.ts";
-import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec-kinds.ts";
+import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec.ts";
 import type { LifecycleControl, LimitFactor, Recommender, WatermarkMetric, WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { Selector } from "../hpa/v2-shape.ts";
 import { defaulted, milli } from "./defaults.ts";

@@ -1,5 +1,13 @@
-import type { Bound, BoundSource, EffectiveBounds, SetByPeople, UnknownCalendar } from "../../model/bounds.ts";
-import { isActive, type OverrideScope, type ScopedOverride } from "../../model/override.ts";
+import {
+  type Bound,
+  type BoundSource,
+  type EffectiveBounds,
+  type SetByPeople,
+  type UnknownCalendar,
+  isActive,
+  type OverrideScope,
+  type ScopedOverride,
+} from "../../model/override.ts";
 import type { Calendar, ScheduleEntry } from "../../model/schedule.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type ScheduleWindow, windowsAround } from "./windows.ts";

@@ -1,4 +1,4 @@
-import type { Bound, EffectiveBounds } from "../../model/bounds.ts";
+import type { Bound, EffectiveBounds } from "../../model/override.ts";
 import type { Decision, Limit } from "../../model/decision.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { Windows } from "../../model/windows.ts";

@@ -1,19 +1,16 @@
 import type { HpaSpec } from "../../model/spec-hpa.ts";
 import type { Dialect } from "../dialect.ts";
 import { hpaQuestions } from "../shared/questions.ts";
-import { HPA_EXPLANATIONS } from "./explanations.ts";
+import { HPA_EXPLANATIONS, hpaWindows } from "./explanations.ts";
 import { afterHpaWrite, withHpaScale, withOutsideHpaChange } from "./steps/after-write.ts";
-import { branch } from "./steps/branch.ts";
+import { branch, resumeFromZero } from "./steps/branch.ts";
 import { combine } from "./steps/combine.ts";
 import { decideBySteps } from "./steps/conclude.ts";
 import { limit } from "./steps/limit.ts";
 import { measure } from "./steps/measure.ts";
-import { readScale, seed } from "./steps/read-scale.ts";
-import { resumeFromZero } from "./steps/resume.ts";
-import { selectPods } from "./steps/select-pods.ts";
+import { readScale, seed, selectPods } from "./steps/read-scale.ts";
 import { stabilize } from "./steps/stabilize.ts";
 import type { HpaStep } from "./steps/sync.ts";
-import { hpaWindows } from "./windows.ts";
 
 /** One sync of kube-controller-manager v1.37, from top to bottom; numbers are sections of hpa.md. */
 const HPA_STEPS: readonly HpaStep[] = [

@@ -3,23 +3,18 @@ import type { Windows } from "../../model/windows.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Explanations } from "../explanations.ts";
 import { HPA } from "../hpa/dialect.ts";
-import { HPA_EXPLANATIONS } from "../hpa/explanations.ts";
-import { branch } from "../hpa/steps/branch.ts";
+import { HPA_EXPLANATIONS, hpaWindows } from "../hpa/explanations.ts";
+import { branch, resumeFromZero } from "../hpa/steps/branch.ts";
 import { combine } from "../hpa/steps/combine.ts";
 import { decideBySteps } from "../hpa/steps/conclude.ts";
 import { limit } from "../hpa/steps/limit.ts";
-import { readScale, seed } from "../hpa/steps/read-scale.ts";
-import { resumeFromZero } from "../hpa/steps/resume.ts";
-import { selectPods } from "../hpa/steps/select-pods.ts";
+import { readScale, seed, selectPods } from "../hpa/steps/read-scale.ts";
 import { stabilize } from "../hpa/steps/stabilize.ts";
 import type { HpaStep } from "../hpa/steps/sync.ts";
-import { hpaWindows } from "../hpa/windows.ts";
-import { toleranceOf } from "../shared/metrics/tolerance.ts";
+import { toleranceOf } from "../shared/arithmetic.ts";
 import { forbiddenStates, type Moment, type WindowStates } from "../shared/window-states.ts";
-import { forbid, forbiddenOf } from "./steps/forbid.ts";
-import { limitStep } from "./steps/limit-step.ts";
+import { forbid, forbiddenOf, limitStep, thresholdSeries } from "./steps/series.ts";
 import { measure } from "./steps/measure.ts";
-import { thresholdSeries } from "./steps/series.ts";
 
 /** The windows of an HPA, and both forbidden windows (proposals.md §5). */
 const multiThresholdWindows = (spec: HpaSpec, windows: Windows, moment: Moment): WindowStates => ({

@@ -1,6 +1,6 @@
 import type { NativeRules, NativeSpec } from "../../model/spec-native.ts";
 import type { Condition, Memory, Windows } from "../../model/windows.ts";
-import { lastingOf } from "../shared/conditions.ts";
+import { lastingOf } from "../shared/steps.ts";
 import { stabilizeBothWays } from "../shared/stabilization.ts";
 import {
   type FlapState,

@@ -5,14 +5,10 @@ import { HPA } from "../hpa/dialect.ts";
 import { branch } from "../hpa/steps/branch.ts";
 import { combine } from "../hpa/steps/combine.ts";
 import { decideBySteps } from "../hpa/steps/conclude.ts";
-import { readScale } from "../hpa/steps/read-scale.ts";
-import { selectPods } from "../hpa/steps/select-pods.ts";
+import { readScale, selectPods } from "../hpa/steps/read-scale.ts";
 import type { HpaStep } from "../hpa/steps/sync.ts";
 import { forbiddenStates, type Moment, type WindowStates } from "../shared/window-states.ts";
-import { TOLERANCE_TENTHS } from "./metrics/utilization.ts";
-import { bounds } from "./steps/bounds.ts";
-import { coolDown, forbiddenOf } from "./steps/cool-down.ts";
-import { measureUtilization } from "./steps/measure.ts";
+import { TOLERANCE_TENTHS, bounds, coolDown, forbiddenOf, measureUtilization } from "./steps.ts";
 
 /** Nothing but the time after the last scale (proposals.md §1). */
 const originalWindows = (_spec: HpaSpec, { status }: Windows, { nowMs }: Moment): WindowStates => ({

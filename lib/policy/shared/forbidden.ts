@@ -1,4 +1,4 @@
-import type { ConditionReport } from "./conditions.ts";
+import type { ConditionReport } from "./steps.ts";
 
 /** Until when a window after the last scale of either direction is closed, or undefined while it is open, which it is at its end (watermark.md 2.9). */
 export const closedUntilMs = (lastScaleMs: number | undefined, windowMs: number, nowMs: number): number | undefined =>

@@ -1,6 +1,8 @@
 import type { Behavior, CountedChanges, ScalingRules } from "../../model/spec-hpa.ts";
-import type { Memory, ScaleChange, Status } from "../../model/windows.ts";
+import type { Memory, ScaleChange, Status, Windows } from "../../model/windows.ts";
 import { addI32 } from "./arithmetic.ts";
+import type { ControllerEvent, GaugeWrite, Scale, WriteOutcome } from "../../model/decision.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
 
 type Changes = readonly ScaleChange[];
 
@@ -122,3 +124,25 @@ const joined = (older: ScaleChange, younger: ScaleChange): ScaleChange => ({
   change: addI32(older.change, younger.change),
   earliestMs: Math.min(...[older, younger].map((event) => event.earliestMs ?? event.atMs)),
 });
+
+/** How the write of a decision was answered. */
+export interface AnsweredWrite {
+  readonly decision: Scale;
+  readonly outcome: WriteOutcome;
+  /** From a clock reading after the answer. */
+  readonly atMs: number;
+  /** From a clock reading before the write. */
+  readonly earliestMs?: number;
+  readonly eventId?: string;
+}
+
+export interface WriteReport extends AnsweredWrite {
+  readonly spec: AutoscalerSpec;
+}
+
+/** What to store and to report after the PUT: the decision's own events and series come first. */
+export interface Written {
+  readonly windows: Windows;
+  readonly events: readonly ControllerEvent[];
+  readonly gauges?: readonly GaugeWrite[];
+}

@@ -2,7 +2,7 @@ import type { ControllerSettings } from "../../model/settings.ts";
 import type { CountedChanges, ScalingRules } from "../../model/spec-hpa.ts";
 import type { NativePolicy } from "../../model/spec-native.ts";
 import { type Memory, newestRunAt, type RecommendationRun, type ScaleChange } from "../../model/windows.ts";
-import type { Lasting } from "./conditions.ts";
+import type { Lasting } from "./steps.ts";
 import type { ForbiddenWindows } from "./forbidden.ts";
 import { countedEvents, surelyWithin, within } from "./recorded-scales.ts";
 import type { StabilizationHold, StabilizationWindows } from "./stabilization.ts";

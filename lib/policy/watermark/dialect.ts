@@ -5,7 +5,7 @@ import { externalQuery } from "../../sources/external.ts";
 import { RESOURCE_QUERY } from "../../sources/resource.ts";
 import type { Dialect, SyncView } from "../dialect.ts";
 import { type Explanations, LARGEST_WINS } from "../explanations.ts";
-import { lastingOf } from "../shared/conditions.ts";
+import { lastingOf } from "../shared/steps.ts";
 import { marksText } from "../shared/metrics/measurement.ts";
 import { forbiddenStates, type Moment, timerState, type WindowStates } from "../shared/window-states.ts";
 import { decideWatermark } from "./decide.ts";

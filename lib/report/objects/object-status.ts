@@ -1,5 +1,5 @@
 import type { MetricOutcome } from "../../model/decision.ts";
-import type { SpecKindName } from "../../model/spec-kinds.ts";
+import type { SpecKindName } from "../../model/spec.ts";
 import type { Status, Condition } from "../../model/windows.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
 import { refusalOf, scaleRefused } from "../evaluation-state.ts";

@@ -6,7 +6,7 @@ import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../mode
 import { withoutExpired } from "../../model/override.ts";
 import type { ClusterRecord, Connection, ConnectionRecord } from "../../model/records.ts";
 import { DEFAULT_SETTINGS } from "../../model/settings.ts";
-import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
+import { SPEC_KIND_NAMES } from "../../model/spec.ts";
 import {
   connectionFor,
   connectionRecord,

@@ -4,7 +4,7 @@ import { type AutoscalerRecord, type ClusterOrigin, type ClusterRecord, kindsRea
 import { raiseSpecVersions } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import type { AutoscalerVersion, EditCondition } from "../service.ts";
-import { SPEC_KINDS } from "../../model/spec-kinds.ts";
+import { SPEC_KINDS } from "../../model/spec.ts";
 
 /** The payload of `service.changed`. */
 export interface ChangedDetails {

@@ -4,7 +4,7 @@ import type { ControllerSettings } from "../../model/settings.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { StoppingMetric } from "../../policy/explanations.ts";
-import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
+import { withReadableSelectors } from "../../policy/shared/scale-sentence.ts";
 import { isHeld } from "../../report/evaluation-state.ts";
 import type { Direction, WindowsView } from "../../views/windows.ts";
 import { rfc3339 } from "../times.ts";

@@ -11,11 +11,11 @@ import {
   REASON_CHARACTERS_MAX,
   overridesOf,
   type ScopedOverride,
+  type EffectiveBounds,
 } from "../../model/override.ts";
 import { isPrintable } from "../../model/foreign-text.ts";
 import { rfc3339 } from "../times.ts";
 import type { NewOverride } from "../requests.ts";
-import type { EffectiveBounds } from "../../model/bounds.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
 import { sourceText } from "../../policy/bounds/within-bounds.ts";

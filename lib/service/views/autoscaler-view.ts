@@ -2,7 +2,7 @@ import { foreignText } from "../../model/foreign-text.ts";
 import { originIn, type AutoscalerRecord } from "../../model/records.ts";
 import type { Rival } from "../../model/rival-state.ts";
 import type { Status } from "../../model/windows.ts";
-import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
+import { withReadableSelectors } from "../../policy/shared/scale-sentence.ts";
 import { countsOf, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
 import { metricReadings } from "../../sync/observe/metric-readings.ts";
 import type { AutoscalerState, AutoscalerView, DecisionView, RivalView } from "../../views/autoscaler.ts";

@@ -1,5 +1,5 @@
 import type { StepOutcome } from "../../model/decision.ts";
-import { withReadableSelectors } from "../../policy/shared/metrics/readable-name.ts";
+import { withReadableSelectors } from "../../policy/shared/scale-sentence.ts";
 import type { MetricReading } from "../../report/metric-reading.ts";
 import type { EventView, StepView } from "../../views/event.ts";
 import { rfc3339 } from "../times.ts";

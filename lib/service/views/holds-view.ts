@@ -3,8 +3,15 @@ import { LATEST_MS } from "../../model/time-text.ts";
 import type { AutoscalerRecord, FleetRecord } from "../../model/records.ts";
 import type { FrozenView, PauseView, BoundSourceView, BoundsView, OverrideView } from "../../views/holds.ts";
 import { rfc3339 } from "../times.ts";
-import type { BoundSource, EffectiveBounds } from "../../model/bounds.ts";
-import { isActive, isExpired, type Override, type OverrideScope, type ScopedOverride } from "../../model/override.ts";
+import {
+  type BoundSource,
+  type EffectiveBounds,
+  isActive,
+  isExpired,
+  type Override,
+  type OverrideScope,
+  type ScopedOverride,
+} from "../../model/override.ts";
 
 /** The pause if it is still active. A pause ends at its time without an edit. */
 export const pauseView = (paused: AutoscalerRecord["paused"], nowMs: number): PauseView | undefined => {

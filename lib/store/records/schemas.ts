@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../model/ids.ts";
-import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
+import { SPEC_KIND_NAMES } from "../../model/spec.ts";
 
 /** The schemas of texts: an API input has limits, a stored record has none. */
 interface TextSchemas<Text extends z.ZodType<string>, Data extends z.ZodType<string>> {

@@ -1,4 +1,4 @@
-import type { EffectiveBounds } from "../../model/bounds.ts";
+import type { EffectiveBounds } from "../../model/override.ts";
 import type { Decision, FailedRead } from "../../model/decision.ts";
 import type { Answer, ApiFailure, Observation } from "../../model/observation.ts";
 import { parseSelector } from "../../model/selector-text.ts";

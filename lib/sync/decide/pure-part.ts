@@ -6,8 +6,7 @@ import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { Windows } from "../../model/windows.ts";
 import { type DecideInput, decide } from "../../policy/decide.ts";
 import { afterWrite, withOutsideChange, withScale } from "../../policy/dialects.ts";
-import type { Change, OutsideChange } from "../../policy/shared/recorded-scales.ts";
-import type { WriteReport, Written } from "../../policy/shared/write-report.ts";
+import type { Change, OutsideChange, WriteReport, Written } from "../../policy/shared/recorded-scales.ts";
 import { withScalesBefore } from "../../policy/unknown-past.ts";
 
 /** The pure part of a sync: the conversion of stored manifests, the decision, and what a scale leaves in the windows. Nothing here waits. */

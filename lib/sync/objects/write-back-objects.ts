@@ -1,6 +1,6 @@
 import type { ClusterClient, ObjectUpdate, UpdatedObject, WriteBackCounts, SpecObject } from "../../cluster/cluster-client.ts";
 import { originIn, type AutoscalerRecord } from "../../model/records.ts";
-import { SPEC_KINDS } from "../../model/spec-kinds.ts";
+import { SPEC_KINDS } from "../../model/spec.ts";
 import { type StatusContext, NEWER_FIELDS, objectStatus } from "../../report/objects/object-status.ts";
 import { conditionObjectEvents, type Moved, movedOf, scaleObjectEvent, statusEditEvents } from "../../report/objects/object-events.ts";
 import { connected } from "../observe/connected.ts";

@@ -9,7 +9,7 @@ import type { WarmCache } from "../load/warm-cache.ts";
 import { JOURNAL_EVERY_MS } from "../keep/store-pages.ts";
 import type { MetricOutcome } from "../../model/decision.ts";
 import { floatOf, parseQuantity } from "../../model/quantity.ts";
-import { shortMetricName } from "../../policy/shared/metrics/readable-name.ts";
+import { shortMetricName } from "../../policy/shared/scale-sentence.ts";
 import { LANES, laneOfReason } from "../../report/reasons/lanes.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
 

@@ -1,7 +1,7 @@
 import type { SeenObject } from "../../cluster/cluster-client.ts";
 import type { Because } from "../../model/decision.ts";
 import { originIn, type ClusterOrigin, type ClusterRecord } from "../../model/records.ts";
-import type { SpecKindName } from "../../model/spec-kinds.ts";
+import type { SpecKindName } from "../../model/spec.ts";
 import { manyGone, nameShared, objectDeleting, objectGone, objectUnread, statusWritten } from "../../report/holds.ts";
 import type { KnownSpec, LoadedSpec } from "../load/load-specs.ts";
 import { type ComparedWith, type Finding, findingOf, kindOfManifest, type ListedObject, type Listings, tooLarge, waitsUntilMs } from "./finding.ts";

@@ -1,7 +1,7 @@
 import type { SpecListing, SpecObject } from "../../cluster/cluster-client.ts";
 import type { Because } from "../../model/decision.ts";
 import type { AutoscalerRecord, ClusterOrigin, ClusterRecord } from "../../model/records.ts";
-import type { SpecKind } from "../../model/spec-kinds.ts";
+import type { SpecKind } from "../../model/spec.ts";
 import { editWaits, madeAnewSoon, objectOlder, objectTooLarge } from "../../report/holds.ts";
 import type { KnownSpec } from "../load/load-specs.ts";
 

@@ -2,7 +2,7 @@ import type { Because } from "../../model/decision.ts";
 import { foreignText } from "../../model/foreign-text.ts";
 import { type AutoscalerUid, namespace as namespaceOf } from "../../model/ids.ts";
 import { kindsReadFrom } from "../../model/records.ts";
-import type { SpecKind, SpecKindName } from "../../model/spec-kinds.ts";
+import type { SpecKind, SpecKindName } from "../../model/spec.ts";
 import { objectNotStored } from "../../report/holds.ts";
 import { namespacesOf, partitionOf } from "../../store/records/clusters.ts";
 import { connected } from "../observe/connected.ts";

@@ -14,7 +14,7 @@ import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import { type Finding, bytesOf } from "./finding.ts";
 import { inFairTurns, namespaceOf, writtenBytes } from "./turns.ts";
-import { type EffectiveBounds, NOTHING_SET } from "../../model/bounds.ts";
+import { type EffectiveBounds, NOTHING_SET } from "../../model/override.ts";
 import type { AutoscalerUid } from "../../model/ids.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";

@@ -4,7 +4,7 @@ import type { Decision, GaugeWrite } from "../../../lib/model/decision.ts";
 import type { MonitorReading } from "../../../lib/model/observation.ts";
 import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
-import { scaleDownLimit, scaleUpLimit } from "../../../lib/policy/shared/velocity.ts";
+import { scaleDownLimit, scaleUpLimit } from "../../../lib/policy/shared/arithmetic.ts";
 import { decideInner, decideWatermark } from "../../../lib/policy/watermark/decide.ts";
 import { afterWatermarkWrite } from "../../../lib/policy/watermark/steps/after-write.ts";
 import { combine, type ProposalSource, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";

@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type WorkloadDefinition, workloadModel } from "../../../lib/local/cluster/definition.ts";
-import { statistics } from "../../../lib/local/cluster/reading.ts";
-import { scrape } from "../../../lib/local/cluster/scrape.ts";
+import { statistics, scrape } from "../../../lib/local/cluster/reading.ts";
 import { isReady } from "../../../lib/local/cluster/simulated-pod.ts";
 import { Simulation } from "../../../lib/local/cluster/simulation.ts";
 import { constantTrace, START_MS, workload } from "./running-cluster.ts";

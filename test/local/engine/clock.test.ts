@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { virtualClock } from "../../../lib/local/engine/clock.ts";
-import type { SavedClock } from "../../../lib/local/folder/saved-clock.ts";
+import { virtualClock, type SavedClock } from "../../../lib/local/engine/clock.ts";
 
 const START_MS = 1_000_000;
 

@@ -4,11 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFolder } from "../../../lib/local/folder/data-folder.ts";
-import { findFolder } from "../../../lib/local/folder/find-folder.ts";
-import { holdFolder } from "../../../lib/local/folder/folder-lock.ts";
+import { findFolder, holdFolder } from "../../../lib/local/folder/folder-lock.ts";
 import { writeIdentity, writeMark } from "../../../lib/local/folder/identity.ts";
 import { folderLayout } from "../../../lib/local/folder/layout.ts";
-import { saveClock } from "../../../lib/local/folder/saved-clock.ts";
+import { saveClock } from "../../../lib/local/engine/clock.ts";
 import { refusal, start, treeOf } from "./starting.ts";
 
 let dir: string;

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openQueueJournal, type QueueJournal } from "../../../lib/local/queue/journal.ts";
+import { openQueueJournal, type QueueJournal, openQueue, type Queue } from "../../../lib/local/queue/queue.ts";
 import type { Message } from "../../../lib/local/queue/message.ts";
-import { openQueue, type Queue } from "../../../lib/local/queue/queue.ts";
 import { type SqsServer, startSqsServer } from "../../../lib/local/queue/sqs-server.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../../lib/local/run/loopback.ts";
 

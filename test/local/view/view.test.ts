@@ -5,7 +5,7 @@ import { quantile } from "../../../lib/local/run/tally.ts";
 import { terminalOf } from "../../../lib/local/run/terminal.ts";
 import { type Frame, picture } from "../../../lib/local/view/picture.ts";
 import { summaryLines } from "../../../lib/local/view/summary.ts";
-import { durationText } from "../../../lib/local/view/words.ts";
+import { durationText } from "../../../lib/local/view/plain-view.ts";
 import { lines } from "../../../lib/report/printed.ts";
 import { boundsInForce } from "../../../lib/service/views/bounds-of.ts";
 import type { AutoscalerView } from "../../../lib/views/autoscaler.ts";

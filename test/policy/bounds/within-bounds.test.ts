@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SetByPeople } from "../../../lib/model/bounds.ts";
-import type { OverrideSet } from "../../../lib/model/override.ts";
+import type { SetByPeople, OverrideSet } from "../../../lib/model/override.ts";
 import type { ScheduleEntry } from "../../../lib/model/schedule.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS } from "../../../lib/model/windows.ts";

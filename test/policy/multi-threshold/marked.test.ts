@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Pod, PodMetrics } from "../../../lib/model/observation.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
-import { measureMarked } from "../../../lib/policy/multi-threshold/metrics/marked.ts";
+import { measureMarked } from "../../../lib/policy/multi-threshold/steps/measure.ts";
 import { NO_METRICS, podUsage, readyPod, readyPods } from "../../observation.ts";
 import { answersOf } from "../../answers.ts";
 

@@ -1,4 +1,4 @@
-import type { SetByPeople } from "../../../lib/model/bounds.ts";
+import type { SetByPeople } from "../../../lib/model/override.ts";
 import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Answer, MetricValue, MilliByResource, Observation, Pod } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";

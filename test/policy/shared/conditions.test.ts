@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Condition } from "../../../lib/model/windows.ts";
-import { isTrue, setCondition } from "../../../lib/policy/shared/conditions.ts";
+import { isTrue, setCondition } from "../../../lib/policy/shared/steps.ts";
 
 const condition = (type: string, status: Condition["status"], reason: string, transitionMs: number): Condition => ({
   type,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MetricOutcome } from "../../../lib/model/decision.ts";
-import { shortMetricName, withReadableSelectors } from "../../../lib/policy/shared/metrics/readable-name.ts";
-import { scaleBecause, scaleSentence } from "../../../lib/policy/shared/scale-sentence.ts";
+import { shortMetricName, withReadableSelectors, scaleBecause, scaleSentence } from "../../../lib/policy/shared/scale-sentence.ts";
 
 const metric = (name: string, proposal: number): MetricOutcome => ({
   name,

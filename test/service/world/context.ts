@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { TABLE_NAMES } from "../../../lib/local/run/names.ts";
+import { TABLE_NAMES } from "../../../lib/local/folder/layout.ts";
 import { ensureTables, startTables } from "../../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../../lib/local/tables/tables-client.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";

@@ -1,6 +1,6 @@
 import type { ListedSpecs, SpecListing, SpecObject, SpecRequest } from "../../../lib/cluster/cluster-client.ts";
 import type { ApiFailure } from "../../../lib/model/observation.ts";
-import type { SpecKindName } from "../../../lib/model/spec-kinds.ts";
+import type { SpecKindName } from "../../../lib/model/spec.ts";
 import type { ClusterObject, ObjectStore } from "./object-store.ts";
 
 /** How the LISTs of one sync are answered. */

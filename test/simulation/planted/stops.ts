@@ -1,8 +1,7 @@
 import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Observed } from "../../../lib/cluster/cluster-client.ts";
-import { NOTHING_SET } from "../../../lib/model/bounds.ts";
+import { NOTHING_SET, type ScopedOverride } from "../../../lib/model/override.ts";
 import type { Decision } from "../../../lib/model/decision.ts";
-import type { ScopedOverride } from "../../../lib/model/override.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
 import { fleetKey } from "../../../lib/store/table/keys.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";

@@ -2,7 +2,7 @@ import type { ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
 import { PROTOBUF } from "../../../lib/cluster/wire/answer.ts";
 import { namespace as namespaceOf } from "../../../lib/model/ids.ts";
 import type { TargetRef } from "../../../lib/model/spec-common.ts";
-import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec-kinds.ts";
+import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec.ts";
 
 /** What a LIST is of. */
 export type Collection =

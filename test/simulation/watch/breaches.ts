@@ -1,7 +1,7 @@
 import { valuesIn } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import { questions } from "../../../lib/policy/dialects.ts";
-import { isTrue } from "../../../lib/policy/shared/conditions.ts";
+import { isTrue } from "../../../lib/policy/shared/steps.ts";
 import { registeredQueryOf } from "../../../lib/sources/sources.ts";
 import { askedOf, partsOf } from "../../answers.ts";
 import type { Decided, Invocation } from "../invocation.ts";

@@ -1,4 +1,4 @@
-import type { SpecKindName } from "../../../lib/model/spec-kinds.ts";
+import type { SpecKindName } from "../../../lib/model/spec.ts";
 import { LOST_NUMBERS } from "../../../lib/store/head/repair-head.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Item } from "./head.ts";

@@ -1,5 +1,5 @@
 import type { AutoscalerRecord } from "../../../lib/model/records.ts";
-import type { SpecKindName } from "../../../lib/model/spec-kinds.ts";
+import type { SpecKindName } from "../../../lib/model/spec.ts";
 import { listAutoscalers } from "../../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../../lib/store/records/clusters.ts";
 import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";

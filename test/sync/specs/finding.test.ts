@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type ComparedWith, findingOf, type ListedObject } from "../../../lib/sync/specs/finding.ts";
-import { SPEC_KINDS } from "../../../lib/model/spec-kinds.ts";
+import { SPEC_KINDS } from "../../../lib/model/spec.ts";
 import { NOON } from "../../noon.ts";
 
 type KnownSpec = NonNullable<Parameters<typeof findingOf>[1]>;

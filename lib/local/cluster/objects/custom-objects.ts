@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { SPEC_KINDS, type SpecKind } from "../../../model/spec-kinds.ts";
+import { SPEC_KINDS, type SpecKind } from "../../../model/spec.ts";
 import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
-import { drawUid } from "../random-draws.ts";
+import { drawUid } from "../definition.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { isObject } from "../../../model/json.ts";
 import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
-import { drawUid } from "../random-draws.ts";
+import { drawUid } from "../definition.ts";
 import { conflict, invalidObject, methodNotAllowed, notFound, unsupportedMediaType } from "../status.ts";
 import { mergePatched } from "./object-requests.ts";
 

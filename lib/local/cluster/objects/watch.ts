@@ -1,8 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Located, ApiRequest } from "../api-request.ts";
 import { selectObjects } from "../list-selectors.ts";
-import { inKeyOrder } from "../pages.ts";
-import { table, wantsTable } from "../printed-table.ts";
+import { inKeyOrder, table, wantsTable } from "../list-answer.ts";
 import { groupVersion } from "../served-resources.ts";
 import type { Simulation } from "../simulation.ts";
 import { expiredVersion, methodNotAllowed, tooManyWatches } from "../status.ts";

@@ -1,8 +1,7 @@
 import type { HpaSpec } from "../../../model/spec-hpa.ts";
 import type { Windows } from "../../../model/windows.ts";
-import { scaledToZero, setCondition } from "../../shared/conditions.ts";
-import { type Change, lastScaledAt, type OutsideChange, withScaleEvent } from "../../shared/recorded-scales.ts";
-import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
+import { scaledToZero, setCondition } from "../../shared/steps.ts";
+import { type Change, lastScaledAt, type OutsideChange, withScaleEvent, type AnsweredWrite, type Written } from "../../shared/recorded-scales.ts";
 import { failedUpdateScale, succeededRescale } from "./sentences.ts";
 
 /** hpa.md 2.4 step 6. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */

@@ -1,10 +1,9 @@
-import { isTrue } from "../../shared/conditions.ts";
-import { stepped, withCondition } from "../../shared/steps.ts";
+import { isTrue, stepped, withCondition } from "../../shared/steps.ts";
 import { SCALING_DISABLED } from "./sentences.ts";
 import type { HpaStep, HpaSync } from "./sync.ts";
 
 export const ABOVE_MAX = "Current number of replicas above Spec.MaxReplicas";
-export const BELOW_MIN = "Current number of replicas below Spec.MinReplicas";
+const BELOW_MIN = "Current number of replicas below Spec.MinReplicas";
 
 /** hpa.md 2.4 step 4: a workload at zero that this autoscaler did not put there is left alone; a count outside [min, max] goes to the bound without metrics, windows and rates. */
 export const branch: HpaStep = (sync) => {
@@ -27,4 +26,15 @@ const toBound = (sync: HpaSync, bound: number, reason: string, trigger: string):
   const message = `${trigger}: ${sync.current} is outside ${sync.input.spec.minReplicas} to ${sync.input.spec.maxReplicas}`;
   const limit = { reason, value: bound, message };
   return { ...stepped(sync, "bounds", bound, limit), trigger, ending: { kind: "settled", because: { reason, message } } };
+};
+
+/**
+ * hpa.md 2.4 step 5: a workload that was scaled to zero comes back with at least minReplicas, if that was raised meanwhile. A zero that this autoscaler did not make ended the sync at the
+ * branch; other counts are below it only where numbers overflow, and stay as the controller has them.
+ */
+export const resumeFromZero: HpaStep = (sync) => {
+  const { minReplicas } = sync.input.spec;
+  if (sync.current > 0 || sync.count >= minReplicas) return sync;
+  const bound = { reason: "BelowMinReplicas", value: minReplicas, message: BELOW_MIN };
+  return { ...stepped(sync, "resume", minReplicas, bound), trigger: sync.trigger || BELOW_MIN };
 };

@@ -2,7 +2,7 @@ import type { MetricOutcome } from "../../../model/decision.ts";
 import type { HpaMetric } from "../../../model/spec-hpa.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
-import { toleranceOf } from "../../shared/metrics/tolerance.ts";
+import { toleranceOf } from "../../shared/arithmetic.ts";
 import { warning } from "../../shared/steps.ts";
 import type { HpaStep, HpaSync } from "./sync.ts";
 

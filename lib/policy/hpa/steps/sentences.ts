@@ -1,4 +1,4 @@
-import type { ConditionReport } from "../../shared/conditions.ts";
+import type { ConditionReport } from "../../shared/steps.ts";
 
 /** Every condition that the `hpa` dialect reports, in the controller's own words (hpa.md 2.7). */
 const ableToScale = (status: "True" | "False", reason: string, message: string): ConditionReport => ({

@@ -1,7 +1,7 @@
 import type { ControllerSettings } from "../../../model/settings.ts";
 import { type Behavior, type HpaSpec, isStabilized } from "../../../model/spec-hpa.ts";
 import type { RecommendationRun } from "../../../model/windows.ts";
-import type { ConditionReport } from "../../shared/conditions.ts";
+import { type ConditionReport, stepped, withCondition } from "../../shared/steps.ts";
 import {
   type Counts,
   type StabilizationHold,
@@ -10,7 +10,6 @@ import {
   type Stabilized,
   stabilizeDownward,
 } from "../../shared/stabilization.ts";
-import { stepped, withCondition } from "../../shared/steps.ts";
 import { READY_FOR_NEW_SCALE, SCALE_DOWN_STABILIZED, SCALE_UP_STABILIZED } from "./sentences.ts";
 import type { HpaStep } from "./sync.ts";
 
@@ -29,7 +28,7 @@ export const stabilize: HpaStep = (sync) => {
   };
 };
 
-/** What the windows of a spec make of a count at an instant. Explanations call it as well (hpa/windows.ts). */
+/** What the windows of a spec make of a count at an instant. Explanations call it as well (hpa/explanations.ts). */
 export const stabilized = (
   { behavior }: Pick<HpaSpec, "behavior">,
   runs: readonly RecommendationRun[],

@@ -7,11 +7,10 @@ import type { NativeMetric } from "../../../model/spec-native.ts";
 import { namesIn } from "../../../sources/expression.ts";
 import { failure, type Inputs } from "../../../sources/source.ts";
 import { registeredQueryOf, sourceOf } from "../../../sources/sources.ts";
-import { MAX_I32, MAX_I64 } from "../../shared/arithmetic.ts";
+import { MAX_I32, MAX_I64, type Tolerance } from "../../shared/arithmetic.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measured, Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
-import type { Tolerance } from "../../shared/metrics/tolerance.ts";
-import { nonNegativeTotal, perReplicaReplicas, saturatedTotal, totalReplicas } from "../../shared/metrics/whole.ts";
+import { nonNegativeTotal, perReplicaReplicas, saturatedTotal, totalReplicas } from "../../shared/metrics/replicas.ts";
 
 /** What one metric says of the count, or why it says nothing; of a formula with its inputs. */
 export type MetricReading = { readonly inputs?: readonly InputReading[] } & (

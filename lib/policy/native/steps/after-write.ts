@@ -1,9 +1,8 @@
 import type { Behavior } from "../../../model/spec-hpa.ts";
 import { longestPeriodSeconds, type NativeSpec } from "../../../model/spec-native.ts";
 import type { Windows } from "../../../model/windows.ts";
-import { setCondition } from "../../shared/conditions.ts";
-import { type Change, lastScaledAt, type OutsideChange, withScaleEvent } from "../../shared/recorded-scales.ts";
-import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
+import { setCondition } from "../../shared/steps.ts";
+import { type Change, lastScaledAt, type OutsideChange, withScaleEvent, type AnsweredWrite, type Written } from "../../shared/recorded-scales.ts";
 import { ableToScale } from "./sentences.ts";
 
 /** After an answered write. One whose outcome is unknown counts as applied: a limit counts what may have happened. */

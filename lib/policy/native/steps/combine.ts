@@ -1,7 +1,6 @@
 import { choice } from "../../../fields/field-types.ts";
 import type { NativeMetric, NativeSpec } from "../../../model/spec-native.ts";
-import { lastingOf } from "../../shared/conditions.ts";
-import { stepped, withCondition } from "../../shared/steps.ts";
+import { lastingOf, stepped, withCondition } from "../../shared/steps.ts";
 import type { MetricReading } from "../metrics/measure.ts";
 import { absence, missingType, scalingActive } from "./sentences.ts";
 import { moveOf, type NativeStep, type NativeSync } from "./sync.ts";

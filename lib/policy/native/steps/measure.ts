@@ -1,5 +1,5 @@
 import type { Condition } from "../../../model/windows.ts";
-import { setCondition } from "../../shared/conditions.ts";
+import { setCondition } from "../../shared/steps.ts";
 import { inputReadings, measureNative, type MetricReading } from "../metrics/measure.ts";
 import { isMissingType, missing, missingType } from "./sentences.ts";
 import { contextOf, type NativeStep } from "./sync.ts";

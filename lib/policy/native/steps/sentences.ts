@@ -1,4 +1,4 @@
-import type { ConditionReport } from "../../shared/conditions.ts";
+import type { ConditionReport } from "../../shared/steps.ts";
 
 /** Conditions of the native rules, in one place. */
 const condition =

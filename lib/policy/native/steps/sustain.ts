@@ -1,7 +1,6 @@
 import { integer } from "../../../fields/field-types.ts";
 import { newestRunAt } from "../../../model/windows.ts";
-import { lastingOf } from "../../shared/conditions.ts";
-import { stepped, withCondition } from "../../shared/steps.ts";
+import { lastingOf, stepped, withCondition } from "../../shared/steps.ts";
 import { BREACH, breach } from "./sentences.ts";
 import { moveOf, type NativeStep, type NativeSync } from "./sync.ts";
 

@@ -2,9 +2,8 @@ import type { Pod } from "../../../model/observation.ts";
 import { decimalText } from "../../../model/quantity.ts";
 import type { Marks } from "../../../model/spec-hpa.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
-import type { SampleContext } from "../../../sources/source.ts";
-import type { Readiness } from "./group-pods.ts";
-import type { Tolerance } from "./tolerance.ts";
+import type { SampleContext, PodSamples, Sample } from "../../../sources/source.ts";
+import type { Tolerance } from "../arithmetic.ts";
 
 /** What a metric is measured with. */
 export interface MetricContext extends SampleContext {
@@ -67,3 +66,45 @@ export interface Proposal {
 
 /** Two watermarks as people read them: "150m..400m". */
 export const marksText = ({ lowMilli, highMilli }: Marks): string => `${decimalText(lowMilli)}..${decimalText(highMilli)}`;
+
+/** The clock and the two settings that decide whether a starting pod's CPU counts. */
+export interface Readiness {
+  readonly nowMs: number;
+  readonly cpuInitializationPeriodMs: number;
+  readonly initialReadinessDelayMs: number;
+}
+
+/** Pods by what may be concluded from them. */
+export interface PodGroups {
+  readonly ready: number;
+  readonly unready: readonly string[];
+  readonly missing: readonly string[];
+  readonly ignored: readonly string[];
+}
+
+/**
+ * hpa.md 3.2: the first rule that applies decides. Readiness is looked at for "cpu" only; `resource` is empty for Pods metrics.
+ */
+export const groupPods = (pods: readonly Pod[], samples: PodSamples, resource: string, readiness: Readiness): PodGroups => {
+  let ready = 0;
+  const unready: string[] = [];
+  const missing: string[] = [];
+  const ignored: string[] = [];
+  for (const pod of pods) {
+    const sample = samples.get(pod.name);
+    if (pod.deleting || pod.phase === "Failed") ignored.push(pod.name);
+    else if (pod.phase === "Pending") unready.push(pod.name);
+    else if (sample === undefined) missing.push(pod.name);
+    else if (resource === "cpu" && isStarting(pod, sample, readiness)) unready.push(pod.name);
+    else ready++;
+  }
+  return { ready, unready, missing, ignored };
+};
+
+/** Rules 4 to 6: start-up CPU says nothing about load. A pod that was ready long after its start and fell back counts as ready. */
+const isStarting = ({ startMs, ready }: Pod, sample: Sample, readiness: Readiness): boolean => {
+  if (startMs === undefined || ready === undefined) return true;
+  const notReady = ready.status === "False";
+  if (startMs + readiness.cpuInitializationPeriodMs > readiness.nowMs) return notReady || sample.timestampMs < ready.transitionMs + sample.windowMs;
+  return notReady && startMs + readiness.initialReadinessDelayMs > ready.transitionMs;
+};

@@ -1,7 +1,6 @@
 import type { Windows } from "../../../model/windows.ts";
 import { wholeSeconds } from "../../shared/forbidden.ts";
-import { type Change, lastScaledAt, type OutsideChange } from "../../shared/recorded-scales.ts";
-import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
+import { type Change, lastScaledAt, type OutsideChange, type AnsweredWrite, type Written } from "../../shared/recorded-scales.ts";
 import { newestFirst } from "./sync.ts";
 import { failedScale, scaled } from "./sentences.ts";
 

@@ -1,6 +1,6 @@
 import type { Because, Decision, GaugeWrite } from "../../../model/decision.ts";
 import type { Condition, Status, Windows } from "../../../model/windows.ts";
-import { isTrue } from "../../shared/conditions.ts";
+import { isTrue } from "../../shared/steps.ts";
 import { wholeSeconds } from "../../shared/forbidden.ts";
 import { scaleSentence } from "../../shared/scale-sentence.ts";
 import type { Verdict } from "./bounds.ts";

@@ -1,6 +1,6 @@
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Condition } from "../../../model/windows.ts";
-import { lastingOf } from "../../shared/conditions.ts";
+import { lastingOf } from "../../shared/steps.ts";
 import { backoff, type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
 import { condition, gauge, type Note } from "./notes.ts";
 

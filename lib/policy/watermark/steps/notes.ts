@@ -1,5 +1,5 @@
 import type { ControllerEvent, GaugeWrite, MetricOutcome } from "../../../model/decision.ts";
-import type { ConditionReport } from "../../shared/conditions.ts";
+import type { ConditionReport } from "../../shared/steps.ts";
 
 /** One thing that a function of these rules says beside its result. A step adds the notes of its functions to the sync, in their order (sync.ts). */
 export type Note =

@@ -1,4 +1,4 @@
-import type { ConditionReport } from "../../shared/conditions.ts";
+import type { ConditionReport } from "../../shared/steps.ts";
 import { forbiddenSentence } from "../../shared/forbidden.ts";
 
 /** Every condition of the dialect, one constructor each, in the words of watermark.md 2.12: dashboards and alerts match on them. */

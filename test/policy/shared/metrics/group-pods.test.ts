@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../lib/model/observation.ts";
-import { groupPods } from "../../../../lib/policy/shared/metrics/group-pods.ts";
+import { groupPods } from "../../../../lib/policy/shared/metrics/measurement.ts";
 import type { Sample } from "../../../../lib/sources/source.ts";
 import { readyPod } from "../../../observation.ts";
 

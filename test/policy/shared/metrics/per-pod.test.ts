@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../lib/model/observation.ts";
-import { averageReplicas, type PerPodInput, utilizationReplicas } from "../../../../lib/policy/shared/metrics/per-pod.ts";
+import { averageReplicas, type PerPodInput, utilizationReplicas } from "../../../../lib/policy/shared/metrics/replicas.ts";
 import { readyPod, readyPods } from "../../../observation.ts";
 
 const LARGEST = 2n ** 63n - 1n;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MAX_I32, MAX_I64, MIN_I64 } from "../../../../lib/policy/shared/arithmetic.ts";
-import { nonNegativeTotal, perReplicaReplicas, saturatedTotal, totalReplicas } from "../../../../lib/policy/shared/metrics/whole.ts";
+import { nonNegativeTotal, perReplicaReplicas, saturatedTotal, totalReplicas } from "../../../../lib/policy/shared/metrics/replicas.ts";
 import { readyPods } from "../../../observation.ts";
 
 const BAND = { down: 0.1, up: 0.1 };

@@ -1,10 +1,8 @@
 import type { Pod } from "../../../model/observation.ts";
 import { type Failure, failure, type PodSamples } from "../../../sources/source.ts";
-import { toI32, wrapI32, wrapI64 } from "../arithmetic.ts";
-import { groupPods, type PodGroups, type Readiness } from "./group-pods.ts";
-import type { Proposal } from "./measurement.ts";
+import { toI32, wrapI32, wrapI64, BEYOND_I64, MAX_I32, MAX_I64, toI64, isInside, type Tolerance } from "../arithmetic.ts";
+import { groupPods, type PodGroups, type Readiness, type Proposal, type MetricContext } from "./measurement.ts";
 import { type Requests, requestsOf } from "./requests.ts";
-import { isInside, type Tolerance } from "./tolerance.ts";
 
 /** One metric that is measured pod by pod. The samples are used up: what is assumed for missing pods is written into them. */
 export interface PerPodInput {
@@ -119,3 +117,60 @@ const averageRatio = (samples: PodSamples, targetMilli: bigint): Ratio => {
 };
 
 const overflowOf = (overflowed: boolean): { readonly overflowed?: true } => (overflowed ? { overflowed } : {});
+
+/** hpa.md 3.6: the whole value against a target, scaled by the pods that are ready; from zero straight to what the value asks for. */
+export const totalReplicas = (
+  totalMilli: bigint,
+  targetMilli: bigint,
+  { currentReplicas, tolerance, pods }: Pick<MetricContext, "currentReplicas" | "tolerance" | "pods">,
+): Proposal | Failure => {
+  const ratio = Number(totalMilli) / Number(targetMilli);
+  const proposal = (replicas: number): Proposal => ({ kind: "proposal", replicas, usageMilli: totalMilli, ratio });
+  if (currentReplicas === 0) return proposal(toI32(Math.ceil(ratio)));
+  if (isInside(ratio, tolerance)) return proposal(currentReplicas);
+  if (pods.length === 0) return failure("unable to calculate ready pods: no pods returned by selector while calculating replica count");
+  const replicas = ratio * readyPods(pods);
+  return proposal(replicas > MAX_I32 ? MAX_I32 : toI32(Math.ceil(replicas)));
+};
+
+/** Pods that are being deleted count as long as they are ready (hpa.md 3.6). */
+const readyPods = (pods: readonly Pod[]): number => pods.filter(({ phase, ready }) => phase === "Running" && ready?.status === "True").length;
+
+/**
+ * hpa.md 3.7: the value shared by the replicas that the scale's status counts; pods are never looked at. External values are saturated where
+ * they leave 32 and 64 bits, metrics of Object wrap.
+ */
+export const perReplicaReplicas = (
+  totalMilli: bigint,
+  targetMilli: bigint,
+  { statusReplicas, tolerance }: Pick<MetricContext, "statusReplicas" | "tolerance">,
+  overflow: "saturated" | "wrapping",
+): Proposal => {
+  const saturate = overflow === "saturated";
+  const total = Number(totalMilli);
+  const ratio = total / (Number(targetMilli) * statusReplicas);
+  const usageMilli = saturate && total >= BEYOND_I64 ? MAX_I64 : toI64(Math.ceil(total / statusReplicas));
+  if (isInside(ratio, tolerance)) return { kind: "proposal", replicas: statusReplicas, usageMilli, ratio };
+  const wanted = Math.ceil(total / Number(targetMilli));
+  return { kind: "proposal", replicas: saturate && wanted > MAX_I32 ? MAX_I32 : toI32(wanted), usageMilli, ratio };
+};
+
+/** hpa.md 3.6: sum for a target of type Value; what would exceed 64 bits stops at the largest number. */
+export const saturatedTotal = (values: readonly bigint[]): bigint => {
+  let total = 0n;
+  for (const value of values) {
+    if (total > MAX_I64 - value) return MAX_I64;
+    total = wrapI64(total + value);
+  }
+  return total;
+};
+
+/** hpa.md 3.7: sum for a target of type AverageValue; anything negative on the way is taken for an overflow. */
+export const nonNegativeTotal = (values: readonly bigint[]): bigint => {
+  let total = 0n;
+  for (const value of values) {
+    total = wrapI64(total + value);
+    if (total < 0n) return MAX_I64;
+  }
+  return total;
+};
