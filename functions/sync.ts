@@ -9,7 +9,7 @@ import { metricExtentOf } from "../lib/report/sync-report.ts";
 import { insertByStatement } from "../lib/store/history/item.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import { sourcesWhenAsked } from "../lib/sync/observe/ask-sources.ts";
-import { openStored } from "../lib/sync/observe/connected.ts";
+import { openStored } from "../lib/sync/observe/observe.ts";
 import { messageOf, DEFAULT_TIMING } from "../lib/plan/message.ts";
 import { PURE_PART } from "../lib/sync/decide/pure-part.ts";
 import { sync } from "../lib/sync/sync.ts";

@@ -4,8 +4,7 @@ import type { InsertHistory } from "../store/history/item.ts";
 import { type Begun, insertAnswer, insertBegun, type KeptAnswer, type RequestName, readAnswer } from "../store/history/requests.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { IF_MATCH_HEADER, KEY_HEADER, TAG_HEADER } from "./paths.ts";
-import { refusal } from "./problem.ts";
-import type { ApiRequest, PlainAnswer } from "./request-and-answer.ts";
+import { refusal, type ApiRequest, type PlainAnswer } from "./request-and-answer.ts";
 
 /** Where started edits and their answers are stored. */
 export interface IdempotencyStore {

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { jsonText, type Reply } from "./request-and-answer.ts";
-import { refusal } from "./problem.ts";
+import { jsonText, type Reply, refusal } from "./request-and-answer.ts";
 
 /** Limits of one page. The first limit reached ends the page. An item is never divided. */
 export interface PageLimits {

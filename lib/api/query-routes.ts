@@ -22,9 +22,8 @@ import {
   SERIES,
 } from "./input-schemas.ts";
 import { Page, cursorIn, pageToken } from "./list-page.ts";
-import { json, type Reply, taggedJson } from "./request-and-answer.ts";
+import { json, type Reply, taggedJson, seriesJson } from "./request-and-answer.ts";
 import { getRoute, type Route, type RouteContext } from "./route.ts";
-import { seriesJson } from "./series-json.ts";
 
 const AUTOSCALER_CURSOR: z.ZodType<AutoscalerCursor> = z.strictObject({
   cluster: z.string().min(1),

@@ -2,8 +2,7 @@ import type * as z from "zod";
 import type { AutoscalerVersion, EditCondition } from "../service/service.ts";
 import type { PageLimits } from "./list-page.ts";
 import { IF_MATCH_HEADER } from "./paths.ts";
-import type { ApiRequest, Reply } from "./request-and-answer.ts";
-import { type Refusal, refusal } from "./problem.ts";
+import { type ApiRequest, type Reply, type Refusal, refusal } from "./request-and-answer.ts";
 
 /** What a route needs beside the service. */
 export interface RouteContext {

@@ -1,8 +1,7 @@
 import type { AutoscalerName, AutoscalerUid, Namespace } from "../model/ids.ts";
 import type { SourceService } from "../model/metric-source.ts";
-import type { Answer, ApiFailure, Observation, RecommenderReply, ScaleReading } from "../model/observation.ts";
+import type { Answer, ApiFailure, Observation, RecommenderReply, ScaleReading, Rival, RivalLook } from "../model/observation.ts";
 import type { Questions } from "../model/query.ts";
-import type { Rival, RivalLook } from "../model/rival-state.ts";
 import type { AutoscalerSpec, SpecKind } from "../model/spec.ts";
 import type { TargetRef } from "../model/spec-common.ts";
 import type { Recommender } from "../model/spec-watermark.ts";

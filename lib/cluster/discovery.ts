@@ -5,7 +5,7 @@ import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS, MAX_DISCOVERY_BYTES } from "./request
 import type { CallBudget } from "./transport/budget.ts";
 import type { JsonObject, ReadAnswer, Transport } from "./transport/transport.ts";
 import type { Message } from "./wire/message.ts";
-import { API_GROUP, API_RESOURCES } from "./wire/meta.ts";
+import { API_GROUP, API_RESOURCES } from "./wire/objects.ts";
 
 /** Path of all objects of a kind, or of those in one namespace. */
 export const listPath = ({ base, plural }: KindPath, namespace?: string): string => `${base}${inNamespace(namespace)}/${plural}`;
@@ -129,7 +129,7 @@ const basesOf = async (read: Read, group: string, budget: CallBudget): Promise<F
   return versions.kind === "found" ? { kind: "found", value: versions.value.map((version) => `/apis/${group}/${version}`) } : versions;
 };
 
-/** Kinds with the same path in every cluster. A LIST of their objects gives their scales (read/scale.ts). */
+/** Kinds with the same path in every cluster. A LIST of their objects gives their scales (scale.ts). */
 const BUILT_IN: Readonly<Record<string, KindPath>> = {
   "apps/Deployment": { base: "/apis/apps/v1", plural: "deployments", resource: "deployments.apps" },
   "apps/StatefulSet": { base: "/apis/apps/v1", plural: "statefulsets", resource: "statefulsets.apps" },

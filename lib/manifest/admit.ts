@@ -3,14 +3,13 @@ import type { Json } from "../fields/json.ts";
 import { type Problem, reportedProblems, required, type Warning, wrongType } from "../fields/problem.ts";
 import { newReadContext } from "../fields/shape.ts";
 import { isObject } from "../model/json.ts";
-import type { AutoscalerSpec } from "../model/spec.ts";
+import type { AutoscalerSpec, Validation } from "../model/spec.ts";
 import { FORMS } from "./accepted-forms.ts";
 import type { ManifestDocument } from "./documents.ts";
 import { manifestInvalid, manifestUnreadable, manifestUnsupported, type Refusal } from "./errors.ts";
 import type { Form, FormOutcome } from "./form.ts";
 import { type Metadata, storedMetadata } from "./metadata.ts";
 import { meantKind } from "./other-kinds.ts";
-import type { Validation } from "../model/validation.ts";
 
 export type Admission = Admitted | Refused;
 

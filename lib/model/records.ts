@@ -1,7 +1,7 @@
 import type { AutoscalerName, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
 import type { Override } from "./override.ts";
 import type { Calendar } from "./schedule.ts";
-import type { ControllerSettings } from "./settings.ts";
+import type { ControllerSettings } from "./spec-common.ts";
 import { type SpecKindName, SPEC_KINDS, type SpecKind } from "./spec.ts";
 
 /** The settings for all clusters of the account. */

@@ -2,7 +2,7 @@ import type { Decision } from "../model/decision.ts";
 import type { AutoscalerName, Namespace } from "../model/ids.ts";
 import type { Observation, ScaleRead, ScaleReading } from "../model/observation.ts";
 import type { Questions, RecommenderQuestion } from "../model/query.ts";
-import type { ControllerSettings } from "../model/settings.ts";
+import type { ControllerSettings } from "../model/spec-common.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { RegisteredQuery } from "../sources/source.ts";

@@ -1,5 +1,5 @@
 import type { Because } from "../model/decision.ts";
-import type { ControllerSettings } from "../model/settings.ts";
+import type { ControllerSettings } from "../model/spec-common.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Behavior } from "../model/spec-hpa.ts";
 

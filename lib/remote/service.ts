@@ -1,7 +1,6 @@
-import { ifMatchText } from "../api/request-and-answer.ts";
+import { ifMatchText, seriesOf } from "../api/request-and-answer.ts";
 import { pageToken } from "../api/list-page.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
-import { seriesOf } from "../api/series-json.ts";
 import { TidemarkError } from "../model/errors.ts";
 import type { OverrideCursor } from "../service/requests.ts";
 import type {

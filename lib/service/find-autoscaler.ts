@@ -7,7 +7,6 @@ import { type ClusterItem, getCluster, listClusters } from "../store/records/clu
 import { type QueryContext, sees, touches } from "./context.ts";
 import { knownNames } from "./rows/known-partitions.ts";
 import type { AutoscalerQuery } from "./service.ts";
-import { toArray } from "./to-array.ts";
 
 export interface LocatedAutoscaler {
   readonly cluster: ClusterRecord;
@@ -40,7 +39,7 @@ const readable = (item: ClusterItem): ClusterRecord => {
 /** Every cluster, or the one with this name. Throws `service.unknown` with the nearest name, `store.unreadable`. */
 export const clustersNamed = async (context: QueryContext, name: string | undefined): Promise<readonly ClusterRecord[]> =>
   name === undefined
-    ? (await toArray(listClusters(context.tables))).filter((item) => touches(context, nameOf(item))).map(readable)
+    ? (await Array.fromAsync(listClusters(context.tables))).filter((item) => touches(context, nameOf(item))).map(readable)
     : [await findCluster(context, name)];
 
 const nameOf = (item: ClusterItem): string => (item.kind === "read" ? item.record.name : item.name);
@@ -49,7 +48,7 @@ export const findCluster = async (context: QueryContext, name: string): Promise<
   // Read in any case, so that an answer takes as long for the name of another tenant as for no name.
   const item = await getCluster(context.tables, clusterName(name));
   if (item && touches(context, name)) return item;
-  const known = (await toArray(listClusters(context.tables))).map(nameOf).filter((cluster) => touches(context, cluster));
+  const known = (await Array.fromAsync(listClusters(context.tables))).map(nameOf).filter((cluster) => touches(context, cluster));
   throw unknown(`cluster "${name}"`, name, known);
 };
 

@@ -1,10 +1,9 @@
 import type { WantedWorkload, ConnectionReport } from "../cluster/check/report.ts";
 import type { KindCount } from "../manifest/passed-over.ts";
-import type { Validation } from "../model/validation.ts";
+import type { Validation, SpecKindName } from "../model/spec.ts";
 import type { Grant, Role } from "../model/access.ts";
 import type { Connection } from "../model/records.ts";
-import type { ControllerSettings } from "../model/settings.ts";
-import type { SpecKindName } from "../model/spec.ts";
+import type { ControllerSettings } from "../model/spec-common.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
 import type { Applied, AutoscalerView, Description, EditResult, Explanation } from "../views/autoscaler.ts";
 import type { AccessEdited, AccessView, CanIView, ChangeView } from "../views/change.ts";

@@ -3,7 +3,7 @@ import * as https from "node:https";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { Sha256 } from "../aws/sha256.ts";
 import { assumeRole } from "../cluster/access/assume-role.ts";
-import { type Cached, cached } from "../cluster/access/cached.ts";
+import { type Cached, cached } from "../cluster/access/access.ts";
 import type { AwsCredentials } from "../cluster/access/eks-token.ts";
 import type { ServiceAnswer } from "../cluster/cluster-client.ts";
 import { type Exchange, exchange } from "../cluster/transport/exchange.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { pemData, bearerToken, faultText, filled, headerText, readSecretText } from "../cluster/access/secret-text.ts";
-import { cached, type Cached } from "../cluster/access/cached.ts";
+import { cached, type Cached } from "../cluster/access/access.ts";
 import { fits, isCertificates } from "../cluster/access/checked-access.ts";
 import { SECRET_TTL_MS } from "../cluster/request-limits.ts";
 import { TidemarkError } from "../model/errors.ts";
@@ -82,7 +82,7 @@ const isFor = (url: string, { url: own, service }: MetricSourceRecord): boolean 
 
 /** The client of Secrets Manager is loaded when the first source has a secret. */
 const secretString = async (source: string, secretId: string, refuse: (why: string) => TidemarkError): Promise<string> => {
-  const { storedSecret } = await import("../cluster/access/stored-secret.ts");
+  const { storedSecret } = await import("../cluster/access/secret.ts");
   const failed = (error: unknown): string =>
     `Secrets Manager answered ${error instanceof Error ? foreignText(error.name) : "an error"}; check its name, its Region and the rights of the function sync`;
   return storedSecret(secretId, { name: sourceSecretName(source), words: sourceSecretWords(source), refuse, failed });

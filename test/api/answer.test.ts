@@ -8,7 +8,6 @@ import { COMMAND_PATHS, KEY_HEADER, METRICS_PATH, QUERY_PATHS } from "../../lib/
 import { OPEN_METRICS_TYPE, openMetricsText } from "../../lib/report/open-metrics.ts";
 import { openQueries, openService } from "../../lib/service/open.ts";
 import type { SeriesQuery, Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { changesOf } from "../../lib/store/history/changes.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { NOON } from "../noon.ts";
@@ -41,22 +40,22 @@ describe("the routes that show", () => {
     [QUERY_PATHS.describe, "name=shop%2Fweb", () => service.describe({ name: "shop/web" })],
     [QUERY_PATHS.explain, "name=shop%2Fweb", () => service.explain({ name: "shop/web" })],
     [QUERY_PATHS.explain, "name=shop%2Fweb&at=2026-03-01T11:59:40Z", () => service.explain({ name: "shop/web" }, Date.parse("2026-03-01T11:59:40Z"))],
-    [QUERY_PATHS.autoscalers, "", async () => ({ items: await toArray(service.autoscalers({})) })],
-    [QUERY_PATHS.autoscalers, "namespace=shop", async () => ({ items: await toArray(service.autoscalers({ namespace: "shop" })) })],
+    [QUERY_PATHS.autoscalers, "", async () => ({ items: await Array.fromAsync(service.autoscalers({})) })],
+    [QUERY_PATHS.autoscalers, "namespace=shop", async () => ({ items: await Array.fromAsync(service.autoscalers({ namespace: "shop" })) })],
     [
       QUERY_PATHS.events,
       "since=2026-02-20T00:00:00Z",
-      async () => ({ items: await toArray(service.events({ sinceMs: Date.parse("2026-02-20T00:00:00Z") })) }),
+      async () => ({ items: await Array.fromAsync(service.events({ sinceMs: Date.parse("2026-02-20T00:00:00Z") })) }),
     ],
-    [QUERY_PATHS.events, "name=shop%2Fweb", async () => ({ items: await toArray(service.events({ name: "shop/web" })) })],
+    [QUERY_PATHS.events, "name=shop%2Fweb", async () => ({ items: await Array.fromAsync(service.events({ name: "shop/web" })) })],
     [
       QUERY_PATHS.events,
       "since=2026-03-01T12:59:00%2B01:00",
-      async () => ({ items: await toArray(service.events({ sinceMs: Date.parse("2026-03-01T11:59:00Z") })) }),
+      async () => ({ items: await Array.fromAsync(service.events({ sinceMs: Date.parse("2026-03-01T11:59:00Z") })) }),
     ],
-    [QUERY_PATHS.changes, "", async () => ({ items: await toArray(service.changes({})) })],
-    [QUERY_PATHS.changes, "name=shop%2Fweb", async () => ({ items: await toArray(service.changes({ name: "shop/web" })) })],
-    [QUERY_PATHS.clusters, "", async () => ({ items: await toArray(service.clusters()) })],
+    [QUERY_PATHS.changes, "", async () => ({ items: await Array.fromAsync(service.changes({})) })],
+    [QUERY_PATHS.changes, "name=shop%2Fweb", async () => ({ items: await Array.fromAsync(service.changes({ name: "shop/web" })) })],
+    [QUERY_PATHS.clusters, "", async () => ({ items: await Array.fromAsync(service.clusters()) })],
     [QUERY_PATHS.cluster, "name=eu-1", () => service.cluster("eu-1")],
     [QUERY_PATHS.partition, "name=eu-1%2Fdefault", () => service.partition("eu-1/default")],
     [QUERY_PATHS.fleet, "", () => service.fleet()],
@@ -159,7 +158,7 @@ describe("the routes that edit", () => {
       paused: { by: ADA, until: "2026-03-01T14:00:00.000Z" },
     });
     const record = await recordOf(world.context, "edited", "lab");
-    const changes = await toArray(changesOf(world.tables, record));
+    const changes = await Array.fromAsync(changesOf(world.tables, record));
     expect(changes.map(({ verb, by }) => [verb, by])).toEqual([
       ["apply", GRACE],
       ["pause", ADA],

@@ -3,7 +3,6 @@ import { apiHandler } from "../../functions/api.ts";
 import type { FunctionUrlHandler } from "../../functions/function-url.ts";
 import { COMMAND_PATHS, KEY_HEADER } from "../../lib/api/paths.ts";
 import type { LogLine } from "../../lib/report/log-lines.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import type { HistoryItem, InsertHistory } from "../../lib/store/history/item.ts";
 import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
 import { NOON } from "../noon.ts";
@@ -21,7 +20,7 @@ let keys = 0;
 const newKey = (): string => `0b0cf6ee-57de-4a07-8d6e-${String(++keys).padStart(12, "0")}`;
 const edit = (key: string, path: string, body: unknown, more: { readonly by?: string; readonly api?: FunctionUrlHandler } = {}): Promise<Answered> =>
   ask(more.api ?? world.api, { path, body: JSON.stringify(body), headers: { [KEY_HEADER]: key }, by: more.by ?? ADA });
-const freezes = async (): Promise<number> => (await toArray(scopeChangesOf(world.tables, { scope: "fleet", name: "fleet" }))).length;
+const freezes = async (): Promise<number> => (await Array.fromAsync(scopeChangesOf(world.tables, { scope: "fleet", name: "fleet" }))).length;
 
 /** The function with a history that fails at some of its inserts. */
 const apiWith = (insert: InsertHistory, lines: LogLine[] = []): FunctionUrlHandler => {

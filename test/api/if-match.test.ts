@@ -4,7 +4,6 @@ import { apiHandler } from "../../functions/api.ts";
 import type { FunctionUrlHandler } from "../../functions/function-url.ts";
 import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../../lib/api/paths.ts";
 import { openService } from "../../lib/service/open.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { changesOf } from "../../lib/store/history/changes.ts";
 import { around } from "../contracts/faults.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
@@ -42,7 +41,7 @@ const edit = (path: string, body: unknown, { ifMatch, key, api = world.api }: Se
 const get = (): Promise<Answered> => ask(world.view, { path: QUERY_PATHS.get, query: `name=eu-1/lab/${name}` });
 const tag = async (): Promise<string> => String((await get()).headers["etag"]);
 const stored = () => recordOf(world.context, name, "lab");
-const changeCount = async (): Promise<number> => (await toArray(changesOf(world.tables, await stored()))).length;
+const changeCount = async (): Promise<number> => (await Array.fromAsync(changesOf(world.tables, await stored()))).length;
 const bob = () => openService({ ...world.context, by: "bob" });
 
 /** The function whose first write of a record meets something: before it, or between it and its lost answer. */

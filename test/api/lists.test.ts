@@ -14,7 +14,6 @@ import { stackUrl } from "../../lib/remote/find-stack.ts";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { openCommands } from "../../lib/service/open.ts";
 import type { QueryService } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { insertChange } from "../../lib/store/history/changes.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
 import { closeDays } from "../../lib/store/history/event-calendar.ts";
@@ -469,7 +468,7 @@ const check = async (name: ListName, story: Story, through: "handler" | "client"
       await between.shift()?.(context);
       return answer;
     };
-    const items = await (through === "client" ? toArray(story.throughClient(client())) : readByPages(QUERY_PATHS[name], story.fields));
+    const items = await (through === "client" ? Array.fromAsync(story.throughClient(client())) : readByPages(QUERY_PATHS[name], story.fields));
     const places = items
       .flatMap((item) => story.itemsIn?.(item) ?? [item as Item])
       .map((item) => story.placeOf(item))

@@ -7,7 +7,6 @@ import { QUERY_ROUTES } from "../../lib/api/query-routes.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
 import { openCommands, openQueries } from "../../lib/service/open.ts";
 import type { EventQuery, QueryService } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
@@ -73,12 +72,12 @@ const SINCE = `since=${new Date(NOON - 7 * DAY_MS).toISOString()}`;
 
 describe("a list", () => {
   it.each<readonly [path: string, query: string, wanted: () => Promise<readonly unknown[]>]>([
-    [QUERY_PATHS.autoscalers, "", () => toArray(reading.autoscalers({}))],
-    [QUERY_PATHS.autoscalers, "namespace=shop", () => toArray(reading.autoscalers({ namespace: "shop" }))],
-    [QUERY_PATHS.clusters, "", () => toArray(reading.clusters())],
-    [QUERY_PATHS.events, SINCE, () => toArray(reading.events({ sinceMs: NOON - 7 * DAY_MS }))],
-    [QUERY_PATHS.events, `${SINCE}&namespace=lab`, () => toArray(reading.events({ sinceMs: NOON - 7 * DAY_MS, namespace: "lab" }))],
-    [QUERY_PATHS.events, "name=lab/many&cluster=eu-8", () => toArray(reading.events({ name: "lab/many", cluster: "eu-8" }))],
+    [QUERY_PATHS.autoscalers, "", () => Array.fromAsync(reading.autoscalers({}))],
+    [QUERY_PATHS.autoscalers, "namespace=shop", () => Array.fromAsync(reading.autoscalers({ namespace: "shop" }))],
+    [QUERY_PATHS.clusters, "", () => Array.fromAsync(reading.clusters())],
+    [QUERY_PATHS.events, SINCE, () => Array.fromAsync(reading.events({ sinceMs: NOON - 7 * DAY_MS }))],
+    [QUERY_PATHS.events, `${SINCE}&namespace=lab`, () => Array.fromAsync(reading.events({ sinceMs: NOON - 7 * DAY_MS, namespace: "lab" }))],
+    [QUERY_PATHS.events, "name=lab/many&cluster=eu-8", () => Array.fromAsync(reading.events({ name: "lab/many", cluster: "eu-8" }))],
   ])("%s?%s is the same however it is cut", async (path, query, wanted) => {
     const whole = carried(await wanted());
     expect(itemsOf(await pages(path, query, { bytes: Number.POSITIVE_INFINITY, ms: 60_000 }))).toEqual(whole);
@@ -89,7 +88,7 @@ describe("a list", () => {
   });
 
   it("ends a page when its bytes are used up, at most one item later", async () => {
-    const longest = Math.max(...(await toArray(reading.events({ sinceMs: NOON - 7 * DAY_MS }))).map((one) => JSON.stringify(one).length));
+    const longest = Math.max(...(await Array.fromAsync(reading.events({ sinceMs: NOON - 7 * DAY_MS }))).map((one) => JSON.stringify(one).length));
     const { bytes, json } = await page(QUERY_PATHS.events, SINCE, { bytes: 3_000, ms: 60_000 });
     expect(json.items.length).toBeGreaterThan(1);
     expect(bytes).toBeLessThan(3_000 + longest + 600);
@@ -101,7 +100,7 @@ describe("a list", () => {
     const clock = (): number => (nowMs += 1_000);
     const slow = await pages(QUERY_PATHS.events, "since=2025-06-01T00:00:00Z", { bytes: 1_000_000, ms: 1 }, clock);
     expect(slow.some(({ items, next }) => items.length === 0 && next !== undefined)).toBe(true);
-    expect(itemsOf(slow)).toEqual(carried(await toArray(reading.events({ sinceMs: Date.parse("2025-06-01T00:00:00Z") }))));
+    expect(itemsOf(slow)).toEqual(carried(await Array.fromAsync(reading.events({ sinceMs: Date.parse("2025-06-01T00:00:00Z") }))));
   });
 
   it("ends a page where its time is over, though events were passed over and none was of the namespace", async () => {

@@ -1,7 +1,7 @@
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";

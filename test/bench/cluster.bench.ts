@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";

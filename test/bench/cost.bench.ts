@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import Table from "cli-table3";
 import limited from "p-limit";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { decodePage, encodePage } from "../../lib/store/pages/codec.ts";

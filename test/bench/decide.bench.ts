@@ -7,7 +7,7 @@ import { autoscalerName, namespace } from "../../lib/model/ids.ts";
 import { labelIndex } from "../../lib/model/selector.ts";
 import type { Observation } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { type DecideInput, decide } from "../../lib/policy/decide.ts";

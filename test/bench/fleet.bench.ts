@@ -11,7 +11,7 @@ import type { Queue } from "../../lib/local/queue/queue.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import { startQueues } from "../../lib/local/queue/sqs-server.ts";
 import { autoscalerName, autoscalerUid, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { CompletedSync, SyncReport } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";

@@ -5,7 +5,7 @@ import Table from "cli-table3";
 import { PRICES } from "../../lib/cost/prices.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { type SourceClient, sourceClient } from "../../lib/source-client/source-client.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Table from "cli-table3";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";

@@ -9,7 +9,6 @@ import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopb
 import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
@@ -155,7 +154,7 @@ try {
   for (const timer of timers) clearInterval(timer);
   await wait(PERIOD_MS);
 
-  const events = await toArray(service.events({}));
+  const events = await Array.fromAsync(service.events({}));
   const stored = events.flatMap(({ at, outcome, ...event }): readonly StoredEvent[] =>
     outcome === "outside" ? [] : [{ ...event, outcome, atMs: Date.parse(at) }],
   );

@@ -3,7 +3,7 @@ import { clusterClients } from "../../lib/cluster/connect.ts";
 import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
-import { openStored } from "../../lib/sync/observe/connected.ts";
+import { openStored } from "../../lib/sync/observe/observe.ts";
 import { type SyncMessage, DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";

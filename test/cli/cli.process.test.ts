@@ -9,7 +9,6 @@ import { holdFolder } from "../../lib/local/folder/folder-lock.ts";
 import { folderLayout } from "../../lib/local/folder/layout.ts";
 import { breakSeal } from "../../lib/local/folder/seal.ts";
 import { startTables } from "../../lib/local/tables/embedded-tables.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type Folder, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
@@ -135,7 +134,7 @@ describe("output whose reader has gone", () => {
       by: "ada",
       open: async (place, by) => {
         const session = await openPlace(place, by);
-        const [first] = await toArray(session.service.events({ name: "shop/web" }));
+        const [first] = await Array.fromAsync(session.service.events({ name: "shop/web" }));
         if (!first) throw new Error("the folder has no events");
         const endless = async function* () {
           for (;;) {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { problemOf } from "../../lib/api/problem.ts";
+import { problemOf } from "../../lib/api/request-and-answer.ts";
 import { printerOn, painter } from "../../lib/cli/io.ts";
 import { checksText, reported } from "../../lib/cli/output/check-lines.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";

@@ -7,7 +7,6 @@ import { liveView } from "../../lib/local/view/live.ts";
 import { plainView } from "../../lib/local/view/plain-view.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { type StandIn, standIn } from "../cluster/stand-in/server.ts";
 import { SHIPPED } from "../manifest/shipped.ts";
 import { NOON } from "../noon.ts";
@@ -220,7 +219,7 @@ describe("no text of a stranger reaches the terminal, a pipe or a file as a cont
 
   it("in the view of a run, as lines and as a picture", async () => {
     const session = await opened(hostileService)({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
-    const [all, events] = [await toArray(session.service.autoscalers({})), await toArray(session.service.events({ sinceMs: 0 }))];
+    const [all, events] = [await Array.fromAsync(session.service.autoscalers({})), await Array.fromAsync(session.service.events({ sinceMs: 0 }))];
     await session.close();
     const reader = {
       autoscalers: async () => all,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openTarget } from "../../lib/cli/session.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
 import { type Folder, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
@@ -57,7 +56,7 @@ describe("delete, pause and resume with -l", () => {
     const edited = {
       ...service,
       async *rows(...query: Parameters<typeof service.rows>) {
-        yield* await toArray(service.rows(...query));
+        yield* await Array.fromAsync(service.rows(...query));
         await service.apply([{ file: "x.yaml", text: labelled("one", "green") }], { cluster: "us-1", namespace: "lab", dryRun: false });
       },
     };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
-import { NO_WINDOWS } from "../../lib/service/explain/autoscaler-windows.ts";
+import { NO_WINDOWS } from "../../lib/service/explain/describe.ts";
 import { NOON } from "../noon.ts";
 
 const at = (seconds: number): string => new Date(NOON + seconds * 1000).toISOString();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readPods } from "../../lib/cluster/read/pods.ts";
-import { readFailure } from "../../lib/cluster/read/scale.ts";
+import { readFailure } from "../../lib/cluster/scale.ts";
 import { readRecommenderReply } from "../../lib/cluster/recommender.ts";
 import { FOREIGN_CHARACTERS_MAX } from "../../lib/model/foreign-text.ts";
 import { readExternalValues, readPodMetrics } from "../answers.ts";

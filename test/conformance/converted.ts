@@ -4,7 +4,7 @@ import { convert } from "../../lib/manifest/native/convert.ts";
 import { watermarkSpecOf } from "../../lib/manifest/watermark/spec.ts";
 import type { Decision } from "../../lib/model/decision.ts";
 import { autoscalerName, namespace } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { type DecideInput, decide } from "../../lib/policy/decide.ts";

@@ -3,7 +3,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { deleteAutoscaler, getAutoscaler, lastGeneration, listAutoscalers, putAutoscaler, markGone } from "../../lib/store/records/autoscalers.ts";
 import {
   deleteCluster,

@@ -7,7 +7,7 @@ import type { Queues } from "../../lib/local/queue/sqs-server.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
-import { withIds } from "../../lib/store/table/table-ids.ts";
+import { withIds } from "../../lib/store/table/real-tables.ts";
 import { type OpenAccount, openAccount, type Statement } from "./lambda/account.ts";
 import { keyOf, type Sample, samplesIn } from "./lambda/emitted.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";

@@ -9,7 +9,7 @@ import { ensureTables, startTables } from "../../lib/local/tables/embedded-table
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import type { LogLine } from "../../lib/report/log-lines.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BatchExecuteStatementCommand, DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { withoutLogger } from "../../lib/aws/without-logger.ts";
+import { withoutLogger } from "../../lib/aws/bounded-requests.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
 import { ensureTables, startTables, type Tables } from "../../lib/local/tables/embedded-tables.ts";

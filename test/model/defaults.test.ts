@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { ANY_HOST } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 
 it("settings are those of kube-controller-manager (hpa.md 2.1)", () => {

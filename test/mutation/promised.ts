@@ -109,7 +109,7 @@ const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a reset decides a move that was given up",
-    file: "lib/service/partitions/reset-lease.ts",
+    file: "lib/service/partitions/leases.ts",
     from: "now && (await decidedCluster(context.tables, now, leased.head))",
     to: "now",
     test: "test/service/reset-time.test.ts",

@@ -2,7 +2,7 @@ import type { SetByPeople } from "../../lib/model/override.ts";
 import type { Decision } from "../../lib/model/decision.ts";
 import { autoscalerName, namespace } from "../../lib/model/ids.ts";
 import type { Observation } from "../../lib/model/observation.ts";
-import { type ControllerSettings, DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { type ControllerSettings, DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { type DecideInput, decide } from "../../lib/policy/decide.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { labelIndex } from "../../lib/model/selector.ts";
 import type { Answer, MetricValue, Pod, PodMetrics, QuestionKey } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
-import type { ControllerSettings } from "../../lib/model/settings.ts";
+import type { ControllerSettings } from "../../lib/model/spec-common.ts";
 import type { Behavior, HpaMetric, HpaSpec, MetricTarget, ScalingRules } from "../../lib/model/spec-hpa.ts";
 import type { Condition, Memory, Windows } from "../../lib/model/windows.ts";
 import type { DecideInput } from "../../lib/policy/decide.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { askDialect } from "../../lib/policy/dialects.ts";
 import type { Explanations } from "../../lib/policy/explanations.ts";

@@ -1,7 +1,7 @@
 import type { Decision } from "../../lib/model/decision.ts";
 import type { Pod } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
-import type { ControllerSettings } from "../../lib/model/settings.ts";
+import type { ControllerSettings } from "../../lib/model/spec-common.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { throughStore } from "../conformance/hpa/through-store.ts";
 import { NOON } from "../noon.ts";

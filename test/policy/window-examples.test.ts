@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { type Condition, NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { windowStates } from "../../lib/policy/dialects.ts";

@@ -13,7 +13,7 @@ import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { openStored } from "../../lib/sync/observe/connected.ts";
+import { openStored } from "../../lib/sync/observe/observe.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, inject, it } from "vitest";
-import { toArray } from "../../lib/service/to-array.ts";
 import { inside } from "../cli/inside.ts";
 import { watchReplicas } from "../control-plane/watch-replicas.ts";
 import { MANIFESTS } from "./objects.ts";
@@ -88,7 +87,7 @@ onServer("tidemark takeover and handback", (newScene) => {
     });
     expect([...during]).toEqual([4]);
     expect(await hpa()).toBeUndefined();
-    const changes = await toArray(scene.service.changes({ name: "web" }));
+    const changes = await Array.fromAsync(scene.service.changes({ name: "web" }));
     expect(changes.at(-1)).toMatchObject({
       verb: "takeover",
       made: true,
@@ -281,6 +280,6 @@ onServer("tidemark takeover and handback", (newScene) => {
     await admin("DELETE", `${hpas}/web`);
     await scene.sync();
     expect(await refused("-A", "-n", namespace, "-l", "team=none")).toContain("none of the selected autoscalers is in the state shadow");
-    expect((await toArray(scene.service.changes({ name: "web" }))).map(({ verb }) => verb)).toEqual(["apply"]);
+    expect((await Array.fromAsync(scene.service.changes({ name: "web" }))).map(({ verb }) => verb)).toEqual(["apply"]);
   });
 });

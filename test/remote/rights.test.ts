@@ -6,7 +6,6 @@ import { openStack } from "../../lib/cli/stack-session.ts";
 import { isTidemarkError } from "../../lib/model/errors.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewGrant, Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { getAccess, putAccess } from "../../lib/store/records/access.ts";
 import { ask } from "../api/world.ts";
 import { inside } from "../cli/inside.ts";
@@ -43,22 +42,22 @@ const RIVAL = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", m
 
 /** One request for each verb, about the namespace "shop" of the cluster "eu-1". A verb without one does not compile. */
 const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unknown>>> = {
-  autoscalers: (service) => toArray(service.autoscalers({})),
-  rows: (service) => toArray(service.rows({})),
+  autoscalers: (service) => Array.fromAsync(service.autoscalers({})),
+  rows: (service) => Array.fromAsync(service.rows({})),
   get: (service) => service.get(WEB),
   describe: (service) => service.describe(WEB),
   explain: (service) => service.explain(WEB),
   shadow: (service) => service.shadow(WEB),
   history: (service) => service.history(WEB),
-  eventCounts: (service) => toArray(service.eventCounts({})),
-  events: (service) => toArray(service.events({})),
-  changes: (service) => toArray(service.changes({})),
+  eventCounts: (service) => Array.fromAsync(service.eventCounts({})),
+  events: (service) => Array.fromAsync(service.events({})),
+  changes: (service) => Array.fromAsync(service.changes({})),
   series: (service) => service.series(),
-  clusters: (service) => toArray(service.clusters()),
+  clusters: (service) => Array.fromAsync(service.clusters()),
   cluster: (service) => service.cluster("eu-1"),
   partition: (service) => service.partition("eu-1"),
   fleet: (service) => service.fleet(),
-  overrides: (service) => toArray(service.overrides({ cluster: "eu-1" })),
+  overrides: (service) => Array.fromAsync(service.overrides({ cluster: "eu-1" })),
   status: (service) => service.status(),
   calendars: (service) => service.calendars(),
   sources: (service) => service.sources(),
@@ -185,8 +184,8 @@ describe("a caller with a right on one namespace", () => {
     expect(answers.get("get")).toContain('"namespace":"shop"');
     for (const [verb, text] of answers) expect(text, verb).not.toMatch(/infra|us-1|batch|jobs|kube\/config/);
     expect(await grace.status()).toMatchObject({ clusters: 1, paused: { autoscalers: [], more: 0 } });
-    expect((await toArray(grace.autoscalers({}))).map(({ namespace }) => namespace)).toEqual(["shop", "shop", "shop"]);
-    expect((await toArray(grace.clusters())).map(({ name, connection }) => [name, connection])).toEqual([["eu-1", undefined]]);
+    expect((await Array.fromAsync(grace.autoscalers({}))).map(({ namespace }) => namespace)).toEqual(["shop", "shop", "shop"]);
+    expect((await Array.fromAsync(grace.clusters())).map(({ name, connection }) => [name, connection])).toEqual([["eu-1", undefined]]);
   });
 
   it("is told the same of what another tenant has as of what nobody has", async () => {
@@ -204,13 +203,13 @@ describe("a caller with a right on one namespace", () => {
     await same("us-1", "zz-9", (cluster) => grace.cluster(cluster));
     await same("us-1", "zz-9", (cluster) => grace.pauseCluster(cluster));
     await same("us-1", "zz-9", (cluster) => grace.removeCluster(cluster));
-    await same("us-1", "zz-9", (cluster) => toArray(grace.events({ cluster })));
-    await same("us-1", "zz-9", (cluster) => toArray(grace.changes({ cluster })));
+    await same("us-1", "zz-9", (cluster) => Array.fromAsync(grace.events({ cluster })));
+    await same("us-1", "zz-9", (cluster) => Array.fromAsync(grace.changes({ cluster })));
     await same("us-1", "zz-9", (cluster) => grace.get({ name: "jobs", cluster }));
     await same("infra", "nowhere", (namespace) => grace.get({ name: "web", namespace, cluster: "eu-1" }));
     await same("infra", "nowhere", (namespace) => grace.delete({ name: "web", namespace, cluster: "eu-1" }));
-    await same("infra", "nowhere", (namespace) => toArray(grace.changes({ name: "web", namespace, cluster: "eu-1" })));
-    await same("infra", "nowhere", (namespace) => toArray(grace.events({ name: "web", namespace, cluster: "eu-1" })));
+    await same("infra", "nowhere", (namespace) => Array.fromAsync(grace.changes({ name: "web", namespace, cluster: "eu-1" })));
+    await same("infra", "nowhere", (namespace) => Array.fromAsync(grace.events({ name: "web", namespace, cluster: "eu-1" })));
     await same("infra", "nowhere", (namespace) => grace.apply([{ file: "a", text: hpa("web", { namespace }) }], { cluster: "eu-1", dryRun: true }));
   });
 
@@ -225,15 +224,15 @@ describe("a caller with a right on one namespace", () => {
     const [grant] = (await ada.access()).grants;
     await grace.pause(WEB);
     await grace.resume(WEB);
-    const changes = (await toArray(ada.changes(WEB))).slice(-2);
+    const changes = (await Array.fromAsync(ada.changes(WEB))).slice(-2);
     expect(changes).toMatchObject([
       { verb: "pause", by: GRACE, grant: grant?.id },
       { verb: "resume", by: GRACE, grant: grant?.id },
     ]);
     await ada.pause(WEB);
     await ada.resume(WEB);
-    expect((await toArray(ada.changes(WEB))).at(-1)).not.toHaveProperty("grant");
-    expect((await toArray(ada.changes({}))).filter(({ scope }) => scope === "access")).toContainEqual(
+    expect((await Array.fromAsync(ada.changes(WEB))).at(-1)).not.toHaveProperty("grant");
+    expect((await Array.fromAsync(ada.changes({}))).filter(({ scope }) => scope === "access")).toContainEqual(
       expect.objectContaining({ verb: "grant", by: ADA }),
     );
   });

@@ -4,7 +4,6 @@ import { apiHandler } from "../../functions/api.ts";
 import { COMMAND_PATHS, QUERY_PATHS } from "../../lib/api/paths.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
 import { eventOf } from "../api/world.ts";
 import { NOON } from "../noon.ts";
@@ -33,27 +32,30 @@ afterEach(() => {
 const HOUR_MS = 3_600_000;
 const apply = (service: Service, name: string, dryRun = false) =>
   service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "lab" }) }], { cluster: "eu-1", dryRun });
-const freezes = async (): Promise<number> => (await toArray(scopeChangesOf(world.tables, { scope: "fleet", name: "fleet" }))).length;
+const freezes = async (): Promise<number> => (await Array.fromAsync(scopeChangesOf(world.tables, { scope: "fleet", name: "fleet" }))).length;
 
 describe("the service of a stack", () => {
   it.each<readonly [verb: string, ask: (service: Service) => Promise<unknown>]>([
-    ["autoscalers", (service) => toArray(service.autoscalers({}))],
-    ["autoscalers of a namespace", (service) => toArray(service.autoscalers({ namespace: "shop", cluster: "eu-1" }))],
-    ["autoscalers after one", (service) => toArray(service.autoscalers({ cluster: "eu-1" }, { cluster: "eu-1", namespace: "shop", name: "api" }))],
+    ["autoscalers", (service) => Array.fromAsync(service.autoscalers({}))],
+    ["autoscalers of a namespace", (service) => Array.fromAsync(service.autoscalers({ namespace: "shop", cluster: "eu-1" }))],
+    [
+      "autoscalers after one",
+      (service) => Array.fromAsync(service.autoscalers({ cluster: "eu-1" }, { cluster: "eu-1", namespace: "shop", name: "api" })),
+    ],
     ["get", (service) => service.get({ name: "shop/web" })],
     ["describe", (service) => service.describe({ name: "web", namespace: "shop", cluster: "eu-1" })],
     ["explain", (service) => service.explain({ name: "shop/web" })],
     ["explain at a time", (service) => service.explain({ name: "shop/web" }, NOON - 20_000)],
-    ["events", (service) => toArray(service.events({ sinceMs: NOON - HOUR_MS }))],
-    ["events of one", (service) => toArray(service.events({ name: "shop/web" }))],
-    ["events until", (service) => toArray(service.events({ sinceMs: NOON - 3 * HOUR_MS, untilMs: NOON - HOUR_MS }))],
+    ["events", (service) => Array.fromAsync(service.events({ sinceMs: NOON - HOUR_MS }))],
+    ["events of one", (service) => Array.fromAsync(service.events({ name: "shop/web" }))],
+    ["events until", (service) => Array.fromAsync(service.events({ sinceMs: NOON - 3 * HOUR_MS, untilMs: NOON - HOUR_MS }))],
     [
       "events after one",
-      (service) => toArray(service.events({ name: "shop/web", after: { cluster: "eu-1", atMs: NOON - 7_200_000, id: "uid-1:1" } })),
+      (service) => Array.fromAsync(service.events({ name: "shop/web", after: { cluster: "eu-1", atMs: NOON - 7_200_000, id: "uid-1:1" } })),
     ],
     ["series", (service) => service.series()],
-    ["clusters", (service) => toArray(service.clusters())],
-    ["clusters after one", (service) => toArray(service.clusters("eu-1"))],
+    ["clusters", (service) => Array.fromAsync(service.clusters())],
+    ["clusters after one", (service) => Array.fromAsync(service.clusters("eu-1"))],
     ["cluster", (service) => service.cluster("us-1")],
     ["fleet", (service) => service.fleet()],
     ["apply without storing", (service) => apply(service, "dry", true)],
@@ -119,7 +121,7 @@ describe("the service of a stack", () => {
     ["a name in two places", (service) => service.get({ name: "web" })],
     ["a wrong manifest", (service) => service.apply([{ file: "f", text: hpa("x", { max: 1 }) }], { cluster: "eu-1", dryRun: false })],
     ["a cluster that is there", (service) => service.addCluster({ name: "eu-1", connection: { kind: "secret", secretId: "prod/eu-1" } })],
-    ["events of nothing", (service) => toArray(service.events({ name: "lab/never" }))],
+    ["events of nothing", (service) => Array.fromAsync(service.events({ name: "lab/never" }))],
   ])("throws the same error: %s", async (_what, ask) => {
     const thrown = await ask(embedded).then(
       () => undefined,
@@ -139,7 +141,7 @@ describe("the service of a stack", () => {
   });
 
   it("takes long answers compressed", async () => {
-    await toArray(remote.autoscalers({}));
+    await Array.fromAsync(remote.autoscalers({}));
     const { headers } = world.url.events.at(-1) ?? {};
     expect(headers?.["accept-encoding"]).toContain("gzip");
     const result = await world.api(world.url.events.at(-1) ?? eventOf({ path: "/" }));
@@ -147,7 +149,7 @@ describe("the service of a stack", () => {
   });
 
   it.each<readonly [path: string, ask: (service: Service) => Promise<unknown>, key: string]>([
-    [QUERY_PATHS.clusters, (service) => toArray(service.clusters()), "items"],
+    [QUERY_PATHS.clusters, (service) => Array.fromAsync(service.clusters()), "items"],
     [QUERY_PATHS.series, (service) => service.series(), "families"],
     [COMMAND_PATHS.apply, (service) => apply(service, "x"), "applied"],
   ])("says where the answer to %s is not one of Tidemark's", async (path, ask, key) => {

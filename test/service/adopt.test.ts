@@ -1,6 +1,6 @@
 import { type AttributeValue, DeleteItemCommand, type DynamoDBClient, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
-import { fieldManagerOf } from "../../lib/cluster/read/scale.ts";
+import { fieldManagerOf } from "../../lib/cluster/scale.ts";
 import type { TableIds } from "../../lib/model/records.ts";
 import { rememberTables } from "../../lib/service/clusters/fleet.ts";
 import { openService } from "../../lib/service/open.ts";

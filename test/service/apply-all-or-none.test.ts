@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
@@ -24,7 +23,7 @@ const bad = fc.constantFrom(
   "- a list\n",
 );
 const stored = async (): Promise<string> =>
-  JSON.stringify((await toArray(service.autoscalers({}))).map(({ name, generation, manifest }) => [name, generation, manifest]));
+  JSON.stringify((await Array.fromAsync(service.autoscalers({}))).map(({ name, generation, manifest }) => [name, generation, manifest]));
 
 describe("apply() of any mixture", () => {
   it("never stores anything when one document is bad, wherever it stands", async () => {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import type { HistoryItem } from "../../lib/store/history/item.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
@@ -29,7 +28,7 @@ const name = (index: number): string => `web-${String(index).padStart(3, "0")}`;
 const many = (max = 10): string => documents(...Array.from({ length: MANY }, (_, index) => hpa(name(index), { max })));
 const source = (text: string) => [{ file: "many.yaml", text }];
 const storedNames = async (): Promise<readonly string[]> =>
-  (await toArray(service.autoscalers({ cluster }))).map((view) => `${view.name}@${view.generation}`);
+  (await Array.fromAsync(service.autoscalers({ cluster }))).map((view) => `${view.name}@${view.generation}`);
 
 describe("apply() of many documents", () => {
   it("tells of them as they are stored, in their order, and answers with all", async () => {

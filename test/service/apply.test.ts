@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type AutoscalerRef, autoscalerName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { changesOf, insertChange } from "../../lib/store/history/changes.ts";
 import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
@@ -23,7 +22,7 @@ const ref = (name: string, inside = "default"): AutoscalerRef => ({
   name: autoscalerName(name),
 });
 const stored = (name: string, inside?: string) => getAutoscaler(world.tables, ref(name, inside));
-const changes = (name: string, inside?: string) => toArray(changesOf(world.tables, ref(name, inside)));
+const changes = (name: string, inside?: string) => Array.fromAsync(changesOf(world.tables, ref(name, inside)));
 const apply = (text: string, options: { readonly namespace?: string; readonly dryRun?: boolean } = {}) =>
   service.apply([{ file: "a.yaml", text }], { cluster, dryRun: false, ...options });
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { getFleet } from "../../lib/store/records/clusters.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
@@ -40,7 +39,7 @@ describe("calendars of the fleet", () => {
     const { version } = await getFleet(world.tables);
     expect(await ada.putCalendar({ name: "de", dates: ["2026-12-25", "2026-10-03"] })).toMatchObject({ changed: false, added: 0, removed: 0 });
     expect((await getFleet(world.tables)).version).toBe(version);
-    const edits = (await toArray(ada.changes({}))).filter(({ verb }) => verb === "put-calendar");
+    const edits = (await Array.fromAsync(ada.changes({}))).filter(({ verb }) => verb === "put-calendar");
     expect(edits.map(({ scope, by }) => [scope, by])).toEqual([
       ["fleet", "ada"],
       ["fleet", "ada"],

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterName, namespace } from "../../lib/model/ids.ts";
 import { openQueries, openService } from "../../lib/service/open.ts";
 import type { ChangeQuery, Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
-import { fieldChanges } from "../../lib/service/views/change-view.ts";
+import { fieldChanges } from "../../lib/service/changes.ts";
 import { insertChange } from "../../lib/store/history/changes.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
@@ -25,7 +24,7 @@ const apply = async (name: string, change: Parameters<typeof hpa>[1] = {}): Prom
   await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop", ...change }) }], { cluster: "eu-1", dryRun: false });
 };
 const told = async (query: ChangeQuery): Promise<readonly string[]> =>
-  (await toArray(service.changes(query))).map(
+  (await Array.fromAsync(service.changes(query))).map(
     ({ scope, name, verb, generation, made }) => `${scope} ${name} ${verb} ${generation}${made === undefined ? "" : ` ${made}`}`,
   );
 
@@ -59,7 +58,7 @@ describe("changes()", () => {
         return answer;
       });
       const queries = openQueries({ ...world.context, tables: { ...world.tables, client } });
-      await toArray(queries.changes(sinceMs === undefined ? {} : { sinceMs }));
+      await Array.fromAsync(queries.changes(sinceMs === undefined ? {} : { sinceMs }));
       return items;
     };
     expect(await read()).toBe(8);
@@ -69,7 +68,7 @@ describe("changes()", () => {
   });
 
   it("shows who changed what of one autoscaler, from what to what, and that it came about", async () => {
-    const [created, changed, paused] = await toArray(service.changes({ name: "web" }));
+    const [created, changed, paused] = await Array.fromAsync(service.changes({ name: "web" }));
     expect(created).toMatchObject({ by: "ada", at: new Date(NOON + 1_000).toISOString(), verb: "apply", generation: 1, made: true, fields: [] });
     expect(changed).toMatchObject({ cluster: "eu-1", namespace: "shop", name: "web", generation: 2, made: true });
     expect(changed?.fields).toEqual([
@@ -121,9 +120,9 @@ describe("changes()", () => {
   });
 
   it("goes on after any of its items", async () => {
-    const all = await toArray(service.changes({}));
+    const all = await Array.fromAsync(service.changes({}));
     for (const [at, { id, at: time }] of all.entries()) {
-      expect(await toArray(service.changes({ after: { atMs: Date.parse(time), id } }))).toEqual(all.slice(at + 1));
+      expect(await Array.fromAsync(service.changes({ after: { atMs: Date.parse(time), id } }))).toEqual(all.slice(at + 1));
     }
   });
 

@@ -5,7 +5,6 @@ import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openQueries, openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
@@ -131,7 +130,7 @@ describe("the state of a cluster", () => {
     const view = await shown();
     expect(view).toMatchObject({ state: "unreachable", since: at(30), partitions: [{ state: "unreachable", since: at(30) }] });
     expect(view.error).toContain("nothing listens at the server's address (ECONNREFUSED)");
-    expect((await toArray(service.clusters())).find((one) => one.name === name)).toEqual(view);
+    expect((await Array.fromAsync(service.clusters())).find((one) => one.name === name)).toEqual(view);
   });
 
   it("stays unreachable while the cluster is paused or the fleet is frozen, and else tells of those", async () => {
@@ -229,7 +228,7 @@ describe("the state of a cluster", () => {
     refuseScales();
     await syncAll();
     expect(await shown()).toMatchObject({ state: "forbidden", error: expect.stringContaining('cannot update resource "deployments/scale"') });
-    const [view] = await toArray(service.autoscalers({ cluster: name }));
+    const [view] = await Array.fromAsync(service.autoscalers({ cluster: name }));
     expect(view).toMatchObject({
       state: "forbidden",
       currentReplicas: 2,
@@ -253,7 +252,7 @@ describe("the state of a cluster", () => {
     server.collections.delete("/apis/metrics.k8s.io/v1beta1/pods");
     await syncAll();
     expect(await shown()).toMatchObject({ state: "failing" });
-    const [view] = await toArray(service.autoscalers({ cluster: name }));
+    const [view] = await Array.fromAsync(service.autoscalers({ cluster: name }));
     expect(view).toMatchObject({ state: "failing" });
     expect((await service.status()).problems.filter(({ message }) => message.includes(`"${name}`))).toMatchObject([
       { kind: "failing", next: `tidemark cluster check ${name}` },

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewCluster, Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
 import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
 import { NOON } from "../noon.ts";
@@ -111,7 +110,7 @@ describe("a cluster", () => {
   });
 
   it("is not paused to an end that cannot be written down, and no change of it is kept", async () => {
-    const told = async () => (await toArray(scopeChangesOf(world.tables, { scope: "cluster", name: "eu-1" }))).length;
+    const told = async () => (await Array.fromAsync(scopeChangesOf(world.tables, { scope: "cluster", name: "eu-1" }))).length;
     const before = await told();
     await expect(service.pauseCluster("eu-1", Number.MAX_SAFE_INTEGER)).rejects.toMatchObject({
       code: "service.invalid",
@@ -134,7 +133,7 @@ describe("a cluster", () => {
     });
     await service.delete({ name: "web" });
     await service.removeCluster("eu-1");
-    expect(await toArray(service.clusters())).toEqual([]);
+    expect(await Array.fromAsync(service.clusters())).toEqual([]);
     await expect(service.cluster("eu-1")).rejects.toMatchObject({
       code: "service.unknown",
       message: 'Cannot find cluster "eu-1": no object has that name',
@@ -151,7 +150,7 @@ describe("a cluster", () => {
 
 describe("the history of edits", () => {
   const told = async (scope: "cluster" | "fleet", name: string) => {
-    const changes = await toArray(scopeChangesOf(world.tables, { scope, name }));
+    const changes = await Array.fromAsync(scopeChangesOf(world.tables, { scope, name }));
     return changes.map(({ verb, version, by, before, after }) => [verb, version, by, before !== undefined, after !== undefined]);
   };
 

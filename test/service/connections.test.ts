@@ -5,7 +5,7 @@ import type { Connection } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { getCluster, getConnection, putCluster, putConnection } from "../../lib/store/records/clusters.ts";
-import { openStored } from "../../lib/sync/observe/connected.ts";
+import { openStored } from "../../lib/sync/observe/observe.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";

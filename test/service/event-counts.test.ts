@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoscalerName, type ClusterName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { openQueries } from "../../lib/service/open.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { closeDays } from "../../lib/store/history/event-calendar.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
 import { type InsertHistory, insertByStatement } from "../../lib/store/history/item.ts";
@@ -97,7 +96,7 @@ describe("counts of events by month", () => {
       const stored = await played(steps, { clusters, tables, insert });
       const [sinceMs, untilMs] = whole ? [NOON - 101 * DAY_MS, NOON] : [NOON - Math.max(since, until), NOON - Math.min(since, until)];
       const service = openQueries({ tables, clock: () => NOON });
-      const counted = await toArray(service.eventCounts({ sinceMs, untilMs }));
+      const counted = await Array.fromAsync(service.eventCounts({ sinceMs, untilMs }));
       expect(counted).toEqual(expectedOf(stored.filter(({ atMs }) => atMs >= sinceMs && atMs <= untilMs)));
     });
     await fc.assert(property, { numRuns: process.env["CI"] === undefined ? 25 : 150 });

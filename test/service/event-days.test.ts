@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { closedDays } from "../../lib/store/history/event-calendar.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
@@ -45,7 +44,7 @@ const added = async (context: ServiceContext): Promise<void> => {
   await storeEvents(context.insert, await recordOf(context, "web"), context.clock(), [[0, 2, 4]]);
 };
 
-const all = (context: ServiceContext, sinceMs?: number) => toArray(openService(context).events(sinceMs === undefined ? {} : { sinceMs }));
+const all = (context: ServiceContext, sinceMs?: number) => Array.fromAsync(openService(context).events(sinceMs === undefined ? {} : { sinceMs }));
 
 describe("events of all that is kept", () => {
   it("ask no day before a cluster was added", async () => {

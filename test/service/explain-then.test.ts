@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { rfc3339 } from "../../lib/service/times.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
 import type { Explanation } from "../../lib/views/autoscaler.ts";
@@ -185,7 +184,7 @@ describe("explain() of an earlier time", () => {
     world = await seriesWorld({ hpa: 5 }, MANIFESTS[0] ?? "");
     world.milli = 3_000_000n;
     await world.play(1);
-    const [event] = await toArray(world.service.events({ name: "hpa" }));
+    const [event] = await Array.fromAsync(world.service.events({ name: "hpa" }));
     const then = Date.parse(event?.at ?? "");
     // The journal is gone after 14 days, and nothing has synced since.
     world.wait(20 * DAY_MS);

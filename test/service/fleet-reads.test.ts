@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openQueries } from "../../lib/service/open.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
@@ -52,7 +51,7 @@ describe("the requests of a reader of 120 clusters", () => {
 
   it("clusters asks for as much, and the connections", async () => {
     const { service, requests, depth } = counted();
-    expect((await toArray(service.clusters())).map(({ state }) => state)).toEqual(Array.from({ length: CLUSTERS }, () => "ok"));
+    expect((await Array.fromAsync(service.clusters())).map(({ state }) => state)).toEqual(Array.from({ length: CLUSTERS }, () => "ok"));
     expect(requests).toEqual({ GetItemCommand: 1, QueryCommand: CLUSTER_PAGES + 1, BatchGetItemCommand: 2 });
     expect(depth()).toBeLessThanOrEqual(8);
   });

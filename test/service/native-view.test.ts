@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { NO_WINDOWS, windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
+import { NO_WINDOWS, windowsView } from "../../lib/service/explain/describe.ts";
 import { whatIf } from "../../lib/service/explain/what-if.ts";
 import { unmeasured } from "../../lib/sync/observe/metric-readings.ts";
 import { NOON } from "../noon.ts";

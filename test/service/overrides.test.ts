@@ -6,8 +6,7 @@ import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewOverride } from "../../lib/service/requests.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
-import { boundsThen } from "../../lib/service/views/bounds-of.ts";
+import { boundsThen } from "../../lib/service/views/holds-view.ts";
 import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
@@ -33,14 +32,14 @@ afterAll(() => world.close());
 
 beforeEach(async () => {
   world.set(NOON);
-  for (const { id, state } of await toArray(ada.overrides({}))) if (state !== "expired") await ada.clearOverride({ id });
+  for (const { id, state } of await Array.fromAsync(ada.overrides({}))) if (state !== "expired") await ada.clearOverride({ id });
 });
 
 const set = (wanted: Partial<NewOverride>, by = ada) => by.setOverride({ ...IN_AN_HOUR, ...wanted });
 const WEB = { name: "eu-1/shop/web" };
 const SHOP = { cluster: "eu-1", namespace: "shop" };
 const listed = async (query = {}) =>
-  (await toArray(ada.overrides(query))).filter(({ state }) => state !== "expired").map(({ scope, state }) => `${scope} ${state}`);
+  (await Array.fromAsync(ada.overrides(query))).filter(({ state }) => state !== "expired").map(({ scope, state }) => `${scope} ${state}`);
 
 describe("setOverride()", () => {
   it("says whom it meets with which bounds, and stores nothing in a dry run", async () => {
@@ -164,7 +163,7 @@ describe("an override", () => {
       code: "service.unknown",
       message: expect.stringContaining("or it was cleared"),
     });
-    const edits = (await toArray(ada.changes(WEB)))
+    const edits = (await Array.fromAsync(ada.changes(WEB)))
       .slice(-3)
       .map(({ verb, by, made, fields }) => ({ verb, by, made, paths: fields.map(({ path }) => path) }));
     expect(edits).toEqual([
@@ -183,7 +182,7 @@ describe("an override", () => {
       await ada.clearOverride({ id: override.id });
       world.set(sinceMs + 2 * at + 2);
     }
-    const edits = (await toArray(ada.changes({ sinceMs }))).slice(0, 6).map(({ scope, verb, fields }) => `${scope} ${verb} ${fields.length}`);
+    const edits = (await Array.fromAsync(ada.changes({ sinceMs }))).slice(0, 6).map(({ scope, verb, fields }) => `${scope} ${verb} ${fields.length}`);
     expect(edits).toEqual(["fleet override 1", "fleet clear 1", "cluster override 1", "cluster clear 1", "cluster override 1", "cluster clear 1"]);
   });
 
@@ -221,7 +220,7 @@ describe("an override", () => {
       throw Object.assign(new Error("planted: lost answer"), { name: "TimeoutError" });
     });
     await set({ fleet: true, max: 9, reason: "ada's" }, openService({ ...world.context, tables: { ...world.tables, client } }));
-    expect((await toArray(ada.overrides({}))).map(({ reason }) => reason).toSorted()).toEqual(["ada's", "bob's"]);
+    expect((await Array.fromAsync(ada.overrides({}))).map(({ reason }) => reason).toSorted()).toEqual(["ada's", "bob's"]);
   });
 });
 

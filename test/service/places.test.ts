@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { EventCursor, EventQuery, Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
 import type { EventView } from "../../lib/views/event.ts";
 import { NOON } from "../noon.ts";
@@ -44,10 +43,10 @@ afterAll(() => world.close());
 const placeOf = ({ cluster, at: time, id }: EventView): EventCursor => ({ cluster, atMs: Date.parse(time), id });
 
 const restsOf = async (query: EventQuery): Promise<void> => {
-  const all = await toArray(service.events(query));
+  const all = await Array.fromAsync(service.events(query));
   expect(all.length).toBeGreaterThan(3);
   for (const [index, left] of all.entries()) {
-    const rest = await toArray(service.events({ ...query, after: placeOf(left) }));
+    const rest = await Array.fromAsync(service.events({ ...query, after: placeOf(left) }));
     expect(rest.map(({ id }) => id)).toEqual(all.slice(index + 1).map(({ id }) => id));
   }
 };
@@ -59,41 +58,42 @@ describe("events() after a place", () => {
 
   it("go on for a name that is gone, in order of time across its namespaces, to nothing at last", async () => {
     await restsOf({ name: "gone" });
-    const times = (await toArray(service.events({ name: "gone" }))).map(({ at: time }) => time);
+    const times = (await Array.fromAsync(service.events({ name: "gone" }))).map(({ at: time }) => time);
     expect(times).toEqual(times.toSorted());
-    await expect(toArray(service.events({ name: "never" }))).rejects.toMatchObject({ code: "service.unknown" });
+    await expect(Array.fromAsync(service.events({ name: "never" }))).rejects.toMatchObject({ code: "service.unknown" });
   });
 
   it("go on for one autoscaler", async () => {
-    const [first, ...more] = await toArray(service.events({ name: "shop/web" }));
-    expect(first && (await toArray(service.events({ name: "shop/web", after: placeOf(first) })))).toEqual(more);
+    const [first, ...more] = await Array.fromAsync(service.events({ name: "shop/web" }));
+    expect(first && (await Array.fromAsync(service.events({ name: "shop/web", after: placeOf(first) })))).toEqual(more);
   });
 
   it("end where they are told to, and never begin before what is kept", async () => {
-    const until = await toArray(service.events({ sinceMs: NOON - 60_000, untilMs: NOON - 30_000 }));
+    const until = await Array.fromAsync(service.events({ sinceMs: NOON - 60_000, untilMs: NOON - 30_000 }));
     expect(new Set(until.map(({ at: time }) => Date.parse(time)))).toEqual(new Set([NOON - 60_000, NOON - 45_000, NOON - 30_000]));
     // Not deleted yet, since the engine of this test knows no time to live.
     const atMs = NOON - EVENT_DAYS_KEPT * DAY_MS - 1;
     await insertEvents(world.context.insert, [{ ...at("eu-1", "shop", "web", 0, "old:1"), atMs }]);
-    expect(await toArray(service.events({ sinceMs: 0, untilMs: NOON - EVENT_DAYS_KEPT * DAY_MS + 1_000 }))).toEqual([]);
+    expect(await Array.fromAsync(service.events({ sinceMs: 0, untilMs: NOON - EVENT_DAYS_KEPT * DAY_MS + 1_000 }))).toEqual([]);
   });
 });
 
 describe("autoscalers() and clusters() after a place", () => {
   it("go on after any autoscaler, also one that is not there", async () => {
-    const all = await toArray(service.autoscalers({}));
+    const all = await Array.fromAsync(service.autoscalers({}));
     for (const [index, left] of all.entries()) {
-      expect((await toArray(service.autoscalers({}, left))).map(({ uid }) => uid)).toEqual(all.slice(index + 1).map(({ uid }) => uid));
+      expect((await Array.fromAsync(service.autoscalers({}, left))).map(({ uid }) => uid)).toEqual(all.slice(index + 1).map(({ uid }) => uid));
     }
-    const names = async (...asked: Parameters<Service["autoscalers"]>) => (await toArray(service.autoscalers(...asked))).map(({ name }) => name);
+    const names = async (...asked: Parameters<Service["autoscalers"]>) =>
+      (await Array.fromAsync(service.autoscalers(...asked))).map(({ name }) => name);
     expect(await names({ namespace: "shop" }, { cluster: "eu-1", namespace: "shop", name: "b" })).toEqual(["late", "web"]);
     expect(await names({ cluster: "us-1" }, { cluster: "us-1", namespace: "zoo", name: "z" })).toEqual([]);
     expect(await names({}, { cluster: "eu-2", namespace: "a", name: "a" })).toEqual(["jobs"]);
   });
 
   it("go on after any cluster", async () => {
-    expect((await toArray(service.clusters())).map(({ name }) => name)).toEqual(["eu-1", "us-1"]);
-    expect((await toArray(service.clusters("eu-1"))).map(({ name }) => name)).toEqual(["us-1"]);
-    expect(await toArray(service.clusters("us-1"))).toEqual([]);
+    expect((await Array.fromAsync(service.clusters())).map(({ name }) => name)).toEqual(["eu-1", "us-1"]);
+    expect((await Array.fromAsync(service.clusters("eu-1"))).map(({ name }) => name)).toEqual(["us-1"]);
+    expect(await Array.fromAsync(service.clusters("us-1"))).toEqual([]);
   });
 });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openQueries } from "../../lib/service/open.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
@@ -27,7 +26,7 @@ it("A list of autoscalers asks for each page of the journal once, although the c
   };
   const tables: Tables = { ...world.tables, client: { send: send as never } };
   let nowMs = NOON;
-  const all = await toArray(openQueries({ tables, clock: () => ++nowMs }).autoscalers({}));
+  const all = await Array.fromAsync(openQueries({ tables, clock: () => ++nowMs }).autoscalers({}));
   expect(all.length).toBeGreaterThan(2);
   expect(asked.length).toBeGreaterThan(0);
   expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
@@ -49,7 +48,7 @@ it("A list of autoscalers reads windows pages only where the journal does not te
     return answer;
   };
   const service = openQueries({ tables: { ...world.tables, client: { send: send as never } }, clock: () => NOON });
-  const all = await toArray(service.autoscalers({}));
+  const all = await Array.fromAsync(service.autoscalers({}));
   const waiting = all.filter(({ decision }) => decision === undefined).length;
   expect(read.autoscalers).toBe(all.length);
   expect(read.windowsPages).toBeLessThanOrEqual(waiting);

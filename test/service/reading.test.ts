@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
 import { NOON } from "../noon.ts";
@@ -27,7 +26,7 @@ afterAll(() => world.close());
 
 describe("autoscalers()", () => {
   it("lists every cluster in order of cluster, namespace and name, with a state for each", async () => {
-    const all = await toArray(service.autoscalers({}));
+    const all = await Array.fromAsync(service.autoscalers({}));
     expect(all.map(({ cluster, namespace: inside, name, state }) => [cluster, inside, name, state])).toEqual([
       ["eu-1", "infra", "web", "waiting"],
       ["eu-1", "shop", "api", "failing"],
@@ -38,7 +37,8 @@ describe("autoscalers()", () => {
   });
 
   it("narrows to a cluster and a namespace", async () => {
-    const names = async (filter: { cluster?: string; namespace?: string }) => (await toArray(service.autoscalers(filter))).map(({ name }) => name);
+    const names = async (filter: { cluster?: string; namespace?: string }) =>
+      (await Array.fromAsync(service.autoscalers(filter))).map(({ name }) => name);
     expect(await names({ cluster: "us-1" })).toEqual(["jobs"]);
     expect(await names({ namespace: "shop" })).toEqual(["api", "late", "web"]);
     expect(await names({ namespace: "sho" })).toEqual([]);
@@ -189,7 +189,7 @@ describe("explain()", () => {
 
 describe("events()", () => {
   const listed = async (query: Parameters<Service["events"]>[0]) =>
-    (await toArray(service.events(query))).map(({ name, from, to }) => `${name} ${from}>${to}`);
+    (await Array.fromAsync(service.events(query))).map(({ name, from, to }) => `${name} ${from}>${to}`);
 
   it("gives those of one autoscaler, oldest first", async () => {
     expect(await listed({ name: "shop/web" })).toEqual(["web 2>4", "web 4>6", "web 6>9"]);
@@ -210,7 +210,7 @@ describe("events()", () => {
   });
 
   it("are complete: id, times, counts, reason, outcome and what the server said", async () => {
-    expect((await toArray(service.events({ name: "shop/web" })))[1]).toEqual({
+    expect((await Array.fromAsync(service.events({ name: "shop/web" })))[1]).toEqual({
       id: `${(await recordOf(world.context, "web")).uid}:2`,
       at: at(-3000),
       settledAt: new Date(ago(3000) + 40).toISOString(),

@@ -4,7 +4,6 @@ import type { Rights } from "../../lib/model/access.ts";
 import { namespace, partitionName } from "../../lib/model/ids.ts";
 import type { QueryContext } from "../../lib/service/context.ts";
 import { openCommands, openQueries } from "../../lib/service/open.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { type RowQuery, rowOfView } from "../../lib/service/views/row-view.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
@@ -59,14 +58,14 @@ const readWorld = async (workloads: Readonly<Record<string, number>> = { api: 4,
 const contextOf = (world: World, more: Partial<QueryContext> = {}): QueryContext => ({ tables: world.tables, clock: () => world.nowMs, ...more });
 
 const rowsOf = async (world: World, query: RowQuery = {}, more: Partial<QueryContext> = {}): Promise<ClusterRows> => {
-  const [first] = await toArray(openQueries(contextOf(world, more)).rows({ cluster: world.record.name, ...query }));
+  const [first] = await Array.fromAsync(openQueries(contextOf(world, more)).rows({ cluster: world.record.name, ...query }));
   if (!first) throw new Error("there is no cluster");
   return first;
 };
 
 /** The row of an autoscaler as the list of whole autoscalers has it. */
 const viewedRows = async (world: World): Promise<readonly AutoscalerRow[]> =>
-  (await toArray(openQueries(contextOf(world)).autoscalers({ cluster: world.record.name }))).map((view) => rowOfView(view, "default"));
+  (await Array.fromAsync(openQueries(contextOf(world)).autoscalers({ cluster: world.record.name }))).map((view) => rowOfView(view, "default"));
 
 /** Times are seconds in a summary, and its metrics are of its minute. */
 const withoutTimes = ({ lastScaleAt, measuredAt: _measured, ...row }: AutoscalerRow): object => ({

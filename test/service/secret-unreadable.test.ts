@@ -3,7 +3,6 @@ import { NOTHING_TRUSTED } from "../../lib/cluster/access/access.ts";
 import { connect } from "../../lib/cluster/connect.ts";
 import { newLogger, powertoolsReporter } from "../../lib/report/reporter.ts";
 import { openService } from "../../lib/service/open.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { newDamaged } from "./world/damaged.ts";
 
@@ -47,7 +46,7 @@ const syncWith = async (content: string) => {
     described,
     await service.explain({ name: "shop/web" }),
     await service.cluster(name),
-    await toArray(service.autoscalers({})),
+    await Array.fromAsync(service.autoscalers({})),
     await service.series(),
   ];
   return { report, output: lines.join("\n") + JSON.stringify(views), described, before, after: damaged.replicas() };

@@ -4,7 +4,6 @@ import { answerRequest } from "../../lib/api/answer-request.ts";
 import { METRICS_PATH } from "../../lib/api/paths.ts";
 import { type MetricFamily, openMetricsText, type Sample } from "../../lib/report/open-metrics.ts";
 import { openQueries } from "../../lib/service/open.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import { ADA, openTo } from "../api/world.ts";
 import { type ParsedFamily, parseOpenMetrics } from "../report/open-metrics-parser.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld, valueIn } from "./series-world.ts";
@@ -47,7 +46,7 @@ const UP = { transition: "upscale" };
 const DOWN = { transition: "downscale" };
 
 const sumsOfEvents = async (): Promise<{ readonly up: number; readonly down: number }> => {
-  const made = (await toArray(world.service.events({}))).filter(({ outcome }) => outcome !== "refused");
+  const made = (await Array.fromAsync(world.service.events({}))).filter(({ outcome }) => outcome !== "refused");
   const sum = (changes: readonly number[]): number => changes.reduce((all, change) => all + Math.max(0, change), 0);
   return { up: sum(made.map(({ from, to }) => to - from)), down: sum(made.map(({ from, to }) => from - to)) };
 };

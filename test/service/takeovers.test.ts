@@ -3,7 +3,6 @@ import { takeOverOne, waitsFor } from "../../lib/cli/takeover/take-over-one.ts";
 import type { KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { toArray } from "../../lib/service/to-array.ts";
 import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
@@ -65,7 +64,8 @@ const answered =
   (code: number): KubeconfigApi["remove"] =>
   async () => ({ kind: "failed", failure: { code, reason: "No", message: "not now" } });
 
-const made = async (name: string) => (await toArray(service.changes({ ...QUERY, name }))).slice(1).map((change) => [change.verb, change.made]);
+const made = async (name: string) =>
+  (await Array.fromAsync(service.changes({ ...QUERY, name }))).slice(1).map((change) => [change.verb, change.made]);
 
 it("a takeover that the API server refuses is recorded, and not as made", async () => {
   expect(await taken("web", { remove: answered(403) })).toContain("could not be deleted: not now");

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { MetricOutcome, StepOutcome } from "../../lib/model/decision.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { NO_WINDOWS } from "../../lib/service/explain/autoscaler-windows.ts";
+import { NO_WINDOWS } from "../../lib/service/explain/describe.ts";
 import { whatIf } from "../../lib/service/explain/what-if.ts";
 import { timesTarget } from "../../lib/service/explain/leading-metric.ts";
 import type { WindowsView } from "../../lib/views/windows.ts";

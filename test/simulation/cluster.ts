@@ -1,5 +1,5 @@
 import type { ScaleAnswer, ScaleWrite } from "../../lib/cluster/cluster-client.ts";
-import { isOfTidemark } from "../../lib/cluster/read/scale.ts";
+import { isOfTidemark } from "../../lib/cluster/scale.ts";
 import { namespace as namespaceOf } from "../../lib/model/ids.ts";
 import type { ScaleReading } from "../../lib/model/observation.ts";
 import type { TargetRef } from "../../lib/model/spec-common.ts";

@@ -1,8 +1,7 @@
 import type { Observed, Watched } from "../../lib/cluster/cluster-client.ts";
 import { type LabelIndex, labelIndex } from "../../lib/model/selector.ts";
-import type { Answer, ApiFailure, MetricValue, Pod, PodMetrics, RecommenderReply, ScaleReading } from "../../lib/model/observation.ts";
+import type { Answer, ApiFailure, MetricValue, Pod, PodMetrics, RecommenderReply, ScaleReading, KnownRival } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
-import type { KnownRival } from "../../lib/model/rival-state.ts";
 import { questions } from "../../lib/policy/dialects.ts";
 import { answersOf, askedOf } from "../answers.ts";
 import { LOAD_PER_POD, type SimulatedCluster, type Workload } from "./cluster.ts";

@@ -1,5 +1,5 @@
 import type { ClusterClient, ObservedCluster, ServiceRequest } from "../../lib/cluster/cluster-client.ts";
-import { fieldManagerOf } from "../../lib/cluster/read/scale.ts";
+import { fieldManagerOf } from "../../lib/cluster/scale.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { SPEC_KIND_NAMES } from "../../lib/model/spec.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";

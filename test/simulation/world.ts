@@ -1,7 +1,7 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import { ANY_HOST, type AutoscalerRecord, type ClusterRecord, type TableIds } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { putRecordParams } from "../../lib/store/records/write.ts";
 import { autoscalerKey, clusterKey, connectionKey, fleetKey, sourceKey } from "../../lib/store/table/keys.ts";
 import { type SimulatedCluster, simulatedCluster, type Workload } from "./cluster.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import type { KnownRival, KnownRivals } from "../../lib/model/rival-state.ts";
+import type { KnownRival, KnownRivals } from "../../lib/model/observation.ts";
 import type { Windows } from "../../lib/model/windows.ts";
 import { decodePage, encodePage, PAGE_VERSION } from "../../lib/store/pages/codec.ts";
 import { PAGE_BYTES_MAX, PAGE_ENTRIES, pageOf, wantedPages } from "../../lib/store/pages/plan.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type AutoscalerUid, autoscalerName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
-import type { Sample } from "../../lib/model/sample.ts";
+import type { Sample } from "../../lib/model/scale-records.ts";
 import { BIN_MS, ROLLUP_BODY_BYTES_MAX, ROLLUP_MS, rollupItem } from "../../lib/store/history/rollups.ts";
 
 describe("rollupItem()", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { specOf } from "../../lib/manifest/admit.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { decide } from "../../lib/policy/decide.ts";
 import { asksOf } from "../../lib/policy/dialects.ts";

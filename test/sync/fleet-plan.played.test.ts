@@ -5,7 +5,7 @@ import type { Draft, Queue } from "../../lib/local/queue/queue.ts";
 import { sqsFailure, type SqsServer, startSqsServer } from "../../lib/local/queue/sqs-server.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import { clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { markPlanned } from "../../lib/store/records/plan-records.ts";
 import { messageOf } from "../../lib/plan/message.ts";

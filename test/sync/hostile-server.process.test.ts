@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";

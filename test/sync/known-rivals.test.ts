@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { namespace } from "../../lib/model/ids.ts";
-import type { Rival, RivalLook } from "../../lib/model/rival-state.ts";
+import type { Rival, RivalLook } from "../../lib/model/observation.ts";
 import type { SpecKindName } from "../../lib/model/spec.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { getCluster, putCluster } from "../../lib/store/records/clusters.ts";

@@ -1,8 +1,7 @@
 import type { ClusterClient, Observed, ScaleAnswer, Watched, SpecListing, SpecRequest } from "../../lib/cluster/cluster-client.ts";
 import { specObject } from "../../lib/cluster/specs/list-specs.ts";
 import type { Namespace } from "../../lib/model/ids.ts";
-import type { ApiFailure, ScaleReading } from "../../lib/model/observation.ts";
-import type { RivalLook } from "../../lib/model/rival-state.ts";
+import type { ApiFailure, ScaleReading, RivalLook } from "../../lib/model/observation.ts";
 import type { SpecKind } from "../../lib/model/spec.ts";
 import { observationOf, scaleRead } from "../observation.ts";
 

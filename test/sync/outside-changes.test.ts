@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uidOfIntent } from "../../lib/model/ids.ts";
-import type { Rival } from "../../lib/model/rival-state.ts";
+import type { Rival } from "../../lib/model/observation.ts";
 import { deleteAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";

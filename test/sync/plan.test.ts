@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { markPlanned } from "../../lib/store/records/plan-records.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";

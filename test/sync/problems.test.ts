@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { kindSentence, type Problem, problemMetrics } from "../../lib/report/problems.ts";
 import { NO_TROUBLES, type Trouble, type Troubles } from "../../lib/store/head/troubles.ts";
 import { risenProblems, type KindsReported } from "../../lib/plan/count-problems.ts";

@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { sourceClient } from "../../lib/source-client/source-client.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";

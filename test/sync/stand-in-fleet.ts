@@ -3,7 +3,7 @@ import type { Context, SQSEvent } from "aws-lambda";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { autoscalerName, autoscalerUid, type ClusterName, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";

@@ -1,6 +1,6 @@
 import { autoscalerName, autoscalerUid, clusterName, namespace, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { type Head, readHead } from "../../lib/store/head/head.ts";
 import { eventsOfCluster } from "../../lib/store/history/fleet-events.ts";

@@ -1,7 +1,6 @@
 import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
-import { toArray } from "../../service/to-array.ts";
 import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
 import type { Printer, Session, Paint, Style } from "../io.ts";
 import { ageText } from "../output/age-text.ts";
@@ -16,7 +15,7 @@ import { TidemarkError } from "../../model/errors.ts";
 export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "STATE", "SYNCED"] as const;
 
 export const list = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {
-  const all = await toArray(service.clusters());
+  const all = await Array.fromAsync(service.clusters());
   if (output !== "table") await printer.print(documentText(listOf(all), output));
   else if (all.length === 0) await printer.print(text`No clusters\n`);
   else await printer.print(lines(new Table(CLUSTER_HEADERS).lines(withLocalTimes(all).map((cluster) => row(cluster, printer.paint)))));

@@ -7,7 +7,7 @@ import { hasDowntime } from "../../manifest/import/schedules/downtimes.ts";
 import { type Attached, type Converted, isTimed, withoutScheduleMetrics, withSchedules } from "../../manifest/import/schedules/with-schedules.ts";
 import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { TriggerSources } from "../../manifest/import/keda/native-scaled-object.ts";
-import type { Validation } from "../../model/validation.ts";
+import type { Validation } from "../../model/spec.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
 import { joined, type Printed, text } from "../../report/printed.ts";

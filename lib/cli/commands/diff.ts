@@ -1,7 +1,7 @@
 import { createTwoFilesPatch } from "diff";
 import { admit } from "../../manifest/admit.ts";
 import { passedOverText } from "../../manifest/passed-over.ts";
-import type { Validation } from "../../model/validation.ts";
+import type { Validation } from "../../model/spec.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { block, type Printed } from "../../report/printed.ts";
 import { inNamespace, readInputs } from "../../service/apply/manifest-inputs.ts";

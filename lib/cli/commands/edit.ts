@@ -1,5 +1,5 @@
 import { passedOverText } from "../../manifest/passed-over.ts";
-import type { Validation } from "../../model/validation.ts";
+import type { Validation } from "../../model/spec.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { instantText } from "../../report/instant-text.ts";
 import { type Printed, text } from "../../report/printed.ts";

@@ -1,4 +1,3 @@
-import { toArray } from "../../service/to-array.ts";
 import { type TableRow, tableRowOf, tableRows } from "../../service/views/row-view.ts";
 import { waitForAll } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
@@ -141,13 +140,13 @@ const watchedDocuments = (
   let held: ReadonlyMap<string, HeldCluster> = new Map();
   const { clusters: _patterns, ...inOneCluster } = options;
   const read = async (changed: readonly string[]): Promise<readonly AutoscalerView[]> => {
-    if (changed.length > READ_ALONE_MAX) return toArray(listedAutoscalers(service, kinds, options));
-    return (await waitForAll(changed.map((cluster) => toArray(listedAutoscalers(service, kinds, { ...inOneCluster, cluster }))))).flat();
+    if (changed.length > READ_ALONE_MAX) return Array.fromAsync(listedAutoscalers(service, kinds, options));
+    return (await waitForAll(changed.map((cluster) => Array.fromAsync(listedAutoscalers(service, kinds, { ...inOneCluster, cluster }))))).flat();
   };
   return {
     look: async () => {
       const known = [...held.values()].flatMap(({ marks }) => marks).slice(0, MARKS_MAX);
-      const seen = await toArray(
+      const seen = await Array.fromAsync(
         listedClusters(service, kinds, { ...options, fields: ["state"], ...(known.length > 0 && { known: known.join("") }) }),
       );
       const kept = new Map(seen.flatMap((one) => unchangedIn(one, held.get(one.cluster))));

@@ -1,6 +1,5 @@
 import { isObject } from "../../model/json.ts";
 import { readSelector } from "../../service/label-selector.ts";
-import { toArray } from "../../service/to-array.ts";
 import { type TableRow, tableRowOf } from "../../service/views/row-view.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { batches, listWriter } from "../output/list-writers.ts";
@@ -50,8 +49,8 @@ export const get = async (
   if (named.length > 0) return getNamed(session, printer, resources, { ...options, isList: named.length > 1 || clusters !== undefined });
   const unsorted = listedAutoscalers(session.service, selection.kinds, options);
   // Only a sorted list is read whole before its first line is printed.
-  const views = sortField ? sortedBy(await toArray(unsorted), sortField, kubernetesObject) : unsorted;
-  if (options.fields !== undefined) return printFields(session, printer, (await toArray(views)).map(tableRowOf), options);
+  const views = sortField ? sortedBy(await Array.fromAsync(unsorted), sortField, kubernetesObject) : unsorted;
+  if (options.fields !== undefined) return printFields(session, printer, (await Array.fromAsync(views)).map(tableRowOf), options);
   if (!(await printList(session, printer, views, options)) && options.output !== "name") printer.report(nothingListed(options));
 };
 
@@ -69,7 +68,7 @@ const getRows = async (
   const { fields: _written, ...scope } = options;
   // A list that is sorted needs the field that it is sorted by.
   const unsorted = listedRows(session.service, kinds, { ...scope, ...(fields && !sortField && { fields }) });
-  const rows = sortField ? sortedBy(await toArray(unsorted), sortField, documentOfRow) : unsorted;
+  const rows = sortField ? sortedBy(await Array.fromAsync(unsorted), sortField, documentOfRow) : unsorted;
   const writer = rowsWriter(session, printer, options);
   let isEmpty = true;
   for await (const batch of batches(rows, BATCH)) {

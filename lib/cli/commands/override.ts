@@ -1,7 +1,6 @@
 import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import { lines, text, type Word } from "../../report/printed.ts";
 import type { NewOverride, OverrideQuery } from "../../service/requests.ts";
-import { toArray } from "../../service/to-array.ts";
 import type { BoundsView, OverrideEdited, OverrideMeeting, OverrideSetView, OverrideView } from "../../views/holds.ts";
 import { type Choice, type ChoiceOptions, choiceOfEdit, chosenForEdit } from "../select/chosen-autoscalers.ts";
 import type { Printer, Session, Paint } from "../io.ts";
@@ -161,7 +160,7 @@ export const list = async (
   query: OverrideQuery,
   { all, expired, output }: ListOptionsOfOverrides,
 ): Promise<void> => {
-  const found = await toArray(service.overrides(query));
+  const found = await Array.fromAsync(service.overrides(query));
   const shown = found.filter(({ state }) => (expired ? state === "expired" : all || state !== "expired"));
   if (output !== "table") {
     await printer.print(documentText({ items: shown }, output));

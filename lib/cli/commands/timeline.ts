@@ -5,7 +5,6 @@ import { timelineSvg } from "../../report/timeline/svg.ts";
 import type { Timeline } from "../../report/timeline/timeline.ts";
 import { wholeHistory, timelineOf } from "../../service/history/history.ts";
 import type { AutoscalerQuery, Service } from "../../service/service.ts";
-import { toArray } from "../../service/to-array.ts";
 import type { ChangeView } from "../../views/change.ts";
 import type { EventView } from "../../views/event.ts";
 import type { HistoryView } from "../../views/over-time.ts";
@@ -83,8 +82,8 @@ interface Read {
 
 const readAll = async (service: Service, query: AutoscalerQuery, stretch: Stretch): Promise<Read> => {
   const history = await wholeHistory(service, { ...query, ...stretch });
-  const events = await toArray(service.events({ ...query, ...stretch }));
-  const changes = await toArray(service.changes({ ...query, sinceMs: stretch.sinceMs }));
+  const events = await Array.fromAsync(service.events({ ...query, ...stretch }));
+  const changes = await Array.fromAsync(service.changes({ ...query, sinceMs: stretch.sinceMs }));
   return { history, events, changes: changes.filter(({ at, made }) => made !== false && Date.parse(at) <= stretch.untilMs) };
 };
 

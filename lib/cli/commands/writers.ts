@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import * as z from "zod";
-import { isOfTidemark } from "../../cluster/read/scale.ts";
+import { isOfTidemark } from "../../cluster/scale.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
 import { lines } from "../../report/printed.ts";

@@ -4,7 +4,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import { chooseTarget, TARGET_OPTIONS, type TargetOptions } from "../select/command-target.ts";
 import type { Io, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
-import { toArray } from "../../service/to-array.ts";
 
 export interface Candidate {
   readonly word: string;
@@ -162,9 +161,9 @@ export const readNames = (io: OpenIo, words: readonly string[]): Named => {
     (): Promise<readonly Name[]> =>
       inTime(() => inSession(io, words, names));
   return {
-    clusters: ask(async (service) => (await toArray(service.clusters())).map(({ name }) => name)),
+    clusters: ask(async (service) => (await Array.fromAsync(service.clusters())).map(({ name }) => name)),
     partitions: ask(async (service) =>
-      (await toArray(service.clusters())).flatMap(({ name, partitions }) => partitions.map((partition) => `${name}/${partition.name}`)),
+      (await Array.fromAsync(service.clusters())).flatMap(({ name, partitions }) => partitions.map((partition) => `${name}/${partition.name}`)),
     ),
     namespaces: ask(async (service, said) => [...new Set((await autoscalersIn(service, said)).map(({ namespace }) => namespace))].sort()),
     autoscalers: ask(autoscalersIn),

@@ -57,7 +57,7 @@ export const futureMs = (option: string, text: string, nowMs: number, note?: Not
   return instant;
 };
 
-/** A duration, by default of at least one second. The service checks its limit (lib/service/clusters/cluster-faults.ts). */
+/** A duration, by default of at least one second. The service checks its limit (lib/service/clusters/connection-check.ts). */
 export const lengthMs = (option: string, text: string, leastMs = SECOND_MS): number => {
   const length = readDuration(text);
   if (length === undefined || length < leastMs) {

@@ -1,6 +1,6 @@
 import { metricText } from "../../report/metric-reading.ts";
 import type { Printed } from "../../report/printed.ts";
-import { boundsInForce } from "../../service/views/bounds-of.ts";
+import { boundsInForce } from "../../service/views/holds-view.ts";
 import type { Description, OriginView } from "../../views/autoscaler.ts";
 import type { FrozenView, OverrideView, PauseView } from "../../views/holds.ts";
 import { ageText, untilText } from "./age-text.ts";

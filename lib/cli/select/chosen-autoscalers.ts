@@ -1,6 +1,5 @@
 import { readSelector } from "../../service/label-selector.ts";
 import type { Service } from "../../service/service.ts";
-import { toArray } from "../../service/to-array.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { resourcesInClusters } from "./cluster-pattern.ts";
 import { type ListOptions, listedRows } from "./listed-autoscalers.ts";
@@ -61,7 +60,7 @@ const listOption = ({ all, selector }: ChoiceOptions): string | undefined =>
 /** The autoscalers that a command reads. */
 export const chosenForQuery = async (service: Service, { resources, kinds, options }: Choice): Promise<readonly Chosen[]> => {
   if (resources.length > 0) return options.clusters === undefined ? resources : resourcesInClusters(service, resources, options.clusters);
-  const rows = await toArray(listedRows(service, kinds, options));
+  const rows = await Array.fromAsync(listedRows(service, kinds, options));
   return rows.map(({ cluster, namespace, name, uid, generation }) => ({ cluster, namespace, name, version: { uid, generation } }));
 };
 

@@ -1,7 +1,6 @@
 import { isTidemarkError } from "../../model/errors.ts";
 import { readSelector } from "../../service/label-selector.ts";
 import type { Service } from "../../service/service.ts";
-import { toArray } from "../../service/to-array.ts";
 import { namesIn, type RowQuery, rowOfView, type TableRow, tableRows } from "../../service/views/row-view.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
@@ -49,11 +48,11 @@ export async function* listedClusters(
   const filters = await filtersOf(service, options);
   try {
     if (filters.length === 1) yield* service.rows({ ...filters[0], ...more });
-    else yield* (await mapWithLimit(filters, CLUSTERS_AT_ONCE, (filter) => toArray(service.rows({ ...filter, ...more })))).flat();
+    else yield* (await mapWithLimit(filters, CLUSTERS_AT_ONCE, (filter) => Array.fromAsync(service.rows({ ...filter, ...more })))).flat();
   } catch (error) {
     if (!isTidemarkError(error, "api.unknown-route")) throw error;
     // A stack of an earlier release has no rows.
-    yield* clustersOf(await toArray(listedAutoscalers(service, kinds, options)));
+    yield* clustersOf(await Array.fromAsync(listedAutoscalers(service, kinds, options)));
   }
 }
 

@@ -4,8 +4,7 @@ import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 import { TidemarkError } from "../../model/errors.ts";
 import { foreignText } from "../../model/foreign-text.ts";
 import { KUBECONFIG_TTL_MS } from "../request-limits.ts";
-import type { Access, Credentials, KubeconfigFile, Trusted } from "./access.ts";
-import { cached } from "./cached.ts";
+import { type Access, type Credentials, type KubeconfigFile, type Trusted, cached } from "./access.ts";
 import { readSecretText } from "./secret-text.ts";
 import { serverUrl } from "../reachable.ts";
 

@@ -4,7 +4,7 @@ import type { MetricQuery } from "../../model/query.ts";
 import { type MetricRequest, readValues, valuesReader } from "../../sources/source.ts";
 import { answererOf } from "../../sources/sources.ts";
 import { inNamespace, segment } from "../discovery.ts";
-import { unknownKind } from "../read/scale.ts";
+import { unknownKind } from "../scale.ts";
 import { MAX_METRIC_BYTES } from "../request-limits.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { type ByNamespace, podMetricsIn } from "./pods.ts";

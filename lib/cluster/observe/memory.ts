@@ -2,9 +2,8 @@ import { type KeptLists, keptLists } from "../list-memory.ts";
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS, MAX_OTHER_STACKS, OTHER_STACK_MS, MAX_RIVAL_LOOKS_SPARED, RIVALS_TTL_MS } from "../request-limits.ts";
 import { type SlowNamespaces, slowNamespaces } from "./flows.ts";
 import { type HeavyNamespaces, heavyNamespaces } from "./scopes.ts";
-import type { ScaleReading } from "../../model/observation.ts";
+import type { ScaleReading, Rival } from "../../model/observation.ts";
 import type { Observed } from "../cluster-client.ts";
-import type { Rival } from "../../model/rival-state.ts";
 
 /** What a warm client remembers of earlier observations: the size of lists, missing rights, and the rivals of the last LIST. */
 export interface Memory {

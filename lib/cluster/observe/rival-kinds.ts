@@ -1,10 +1,10 @@
 import { asList, asObject, asText, asCount, asName, type Json, readTime } from "../../model/json.ts";
 import type { JsonObject } from "../transport/transport.ts";
 import type { WireKind } from "../wire/message.ts";
-import { HPA_LIST } from "../wire/workloads.ts";
+import { HPA_LIST } from "../wire/objects.ts";
 import type { Because } from "../../model/decision.ts";
 import { foreignReason, foreignText } from "../../model/foreign-text.ts";
-import type { Rival } from "../../model/rival-state.ts";
+import type { Rival } from "../../model/observation.ts";
 
 /** A kind of controller that scales its target. */
 export interface RivalKind {

@@ -1,8 +1,7 @@
 import { groupOf } from "../../model/spec-common.ts";
 import type { Namespace } from "../../model/ids.ts";
-import type { ApiFailure } from "../../model/observation.ts";
+import type { ApiFailure, Rival, RivalLook } from "../../model/observation.ts";
 import { asObject, asText } from "../../model/json.ts";
-import type { Rival, RivalLook } from "../../model/rival-state.ts";
 import type { Observed, Watched } from "../cluster-client.ts";
 import { type Found, type KindPath, listPath } from "../discovery.ts";
 import { passedOverFailure } from "../list.ts";

@@ -1,5 +1,5 @@
 import { list, map, message, one, type WireKind } from "../wire/message.ts";
-import { DURATION, listOf, POD_META, QUANTITY, TIME } from "../wire/meta.ts";
+import { DURATION, listOf, POD_META, QUANTITY, TIME } from "../wire/objects.ts";
 import type { Container, Pod } from "../../model/observation.ts";
 import { asList, asName, asObject, asText, asTexts, type Json, readAmounts, readTime } from "../../model/json.ts";
 

@@ -3,12 +3,11 @@ import { isObject, asCount, asList, asName, asObject, asText, type Json, readTim
 import type { ClusterRecord } from "../../model/records.ts";
 import type { SpecKind } from "../../model/spec.ts";
 import { type KindPath, listPath } from "../discovery.ts";
-import { fieldManagerOf, isOfTidemark } from "../read/scale.ts";
+import { fieldManagerOf, isOfTidemark, type ApiSession } from "../scale.ts";
 import { passedOverFailure } from "../list.ts";
 import { listScope, covers, type Scope } from "../observe/scopes.ts";
 import type { Memory } from "../observe/memory.ts";
 import { MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
-import type { ApiSession } from "../scale.ts";
 import { type CallBudget, callBudget } from "../transport/budget.ts";
 import type { ListedSpecs, SeenObject, SpecListing, SpecObject, SpecRequest } from "../cluster-client.ts";
 

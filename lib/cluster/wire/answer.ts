@@ -3,7 +3,7 @@ import { foreignText } from "../../model/foreign-text.ts";
 import { asObject, asText, type Json } from "../../model/json.ts";
 import { decodeMessage } from "./decode-message.ts";
 import { type Receiver, TooManyParts, type WireKind } from "./message.ts";
-import { STATUS, UNKNOWN } from "./meta.ts";
+import { STATUS, UNKNOWN } from "./objects.ts";
 
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 

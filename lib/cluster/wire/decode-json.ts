@@ -24,7 +24,7 @@ import {
   QUOTE,
   type Reading,
   readingOf,
-  readText,
+  readJsonText,
   skipValue,
   toTheEnd,
   unexpected,
@@ -253,7 +253,7 @@ const readOne = (reading: Reading, type: FieldType): unknown =>
 /** A text, number or literal; null in the place of a list or object. */
 const readScalar = (reading: Reading): unknown => {
   const first = peek(reading);
-  if (first === QUOTE) return readText(reading);
+  if (first === QUOTE) return readJsonText(reading);
   const start = reading.at;
   skipValue(reading);
   return first === OBJECT_OPENS || first === ARRAY_OPENS ? null : JSON.parse(reading.bytes.toString("latin1", start, reading.at));

@@ -5,7 +5,7 @@ import type { Json } from "../../model/json.ts";
 import { DECODE_BYTES_AT_ONCE, MAX_ANSWER_PARTS, MAX_ITEM_PARTS, MAX_OBJECT_BYTES, MAX_OBJECT_FIELDS, PARTS_OF_AN_ITEM } from "../request-limits.ts";
 import type { Field, FieldType, Message, Receiver, Single } from "./message.ts";
 import { keepParts, NAMED, ObjectTooLarge, tooManyOfObject, tooManyParts } from "./message.ts";
-import { readText } from "./read-text.ts";
+import { readText } from "./json-bytes.ts";
 
 /** The state of a decoding. */
 interface Decoding {

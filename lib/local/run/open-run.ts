@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { Validation } from "../../model/validation.ts";
+import { type Validation, SPEC_KIND_NAMES } from "../../model/spec.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../model/ids.ts";
 import { ANY_HOST, type ClusterRecord, type ConnectionRecord } from "../../model/records.ts";
-import { DEFAULT_SETTINGS } from "../../model/settings.ts";
-import { SPEC_KIND_NAMES } from "../../model/spec.ts";
+import { DEFAULT_SETTINGS } from "../../model/spec-common.ts";
 import { openMetricsText } from "../../report/open-metrics.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";

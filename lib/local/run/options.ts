@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { VALIDATION_WORDS, type Validation, validationOf } from "../../model/validation.ts";
+import { VALIDATION_WORDS, type Validation, validationOf } from "../../model/spec.ts";
 import { readDuration, LATEST_MS } from "../../model/time-text.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { readEverydayTime, readExactTime, inUtc } from "../../report/instant-text.ts";

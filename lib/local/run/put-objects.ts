@@ -1,7 +1,7 @@
 import { admitOrThrow } from "../../manifest/admit.ts";
 import { readManifests } from "../../manifest/documents.ts";
 import { newOtherKinds } from "../../manifest/other-kinds.ts";
-import type { Validation } from "../../model/validation.ts";
+import type { Validation } from "../../model/spec.ts";
 import { isObject } from "../../model/json.ts";
 import { kindsReadFrom, type ClusterRecord } from "../../model/records.ts";
 import type { ServiceContext } from "../../service/context.ts";

@@ -17,7 +17,7 @@ import { insertByStatement } from "../../store/history/item.ts";
 import { serverClockOf } from "../../store/table/server-clock.ts";
 import type { Tables as StoreTables } from "../../store/table/tables.ts";
 import { sourcesWhenAsked } from "../../sync/observe/ask-sources.ts";
-import { openStored } from "../../sync/observe/connected.ts";
+import { openStored } from "../../sync/observe/observe.ts";
 import { PURE_PART } from "../../sync/decide/pure-part.ts";
 import type { SyncPorts } from "../../sync/sync-ports.ts";
 import { messageOf, DEFAULT_TIMING } from "../../plan/message.ts";

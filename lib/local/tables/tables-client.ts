@@ -2,8 +2,7 @@ import * as z from "zod";
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse, IncomingHttpHeaders } from "node:http";
 import { DynamoDBClient, type DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
-import { boundedRequests } from "../../aws/bounded-requests.ts";
-import { withoutLogger } from "../../aws/without-logger.ts";
+import { boundedRequests, withoutLogger } from "../../aws/bounded-requests.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../run/loopback.ts";
 
 /** Many times as long as the slowest call. A command must not wait for ever on a process that serves the tables and was stopped. */

@@ -1,6 +1,5 @@
 import { isTidemarkError } from "../../model/errors.ts";
 import type { Service } from "../../service/service.ts";
-import { toArray } from "../../service/to-array.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { EventView } from "../../views/event.ts";
 
@@ -44,7 +43,7 @@ export const stackReader = (service: Service, sinceMs: number, news: News & Pick
       return fresh.splice(0);
     },
     seen: () => [...seen.values()],
-    eventsSince: (fromMs) => toArray(service.events({ sinceMs: fromMs })),
+    eventsSince: (fromMs) => Array.fromAsync(service.events({ sinceMs: fromMs })),
   };
 };
 

@@ -1,5 +1,5 @@
 import { instantText } from "../../report/instant-text.ts";
-import { boundsInForce } from "../../service/views/bounds-of.ts";
+import { boundsInForce } from "../../service/views/holds-view.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { EventView } from "../../views/event.ts";
 import type { Statistics } from "../cluster/reading.ts";

@@ -1,8 +1,7 @@
 import { present } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem, required, type Warning } from "../../fields/problem.ts";
-import { groupOf } from "../../model/spec-common.ts";
+import { groupOf, type TargetRef } from "../../model/spec-common.ts";
 import { canonicalOf } from "../../model/quantity.ts";
-import type { TargetRef } from "../../model/spec-common.ts";
 import type { AdmitForm, FormOutcome, StoredForm } from "../form.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
 import { behaviorOfConstraints, type ConstraintsBlock, readConstraints } from "./constraints.ts";

@@ -4,7 +4,7 @@ import { type Explanations, LARGEST_WINS } from "../explanations.ts";
 import { sourceOf } from "../../sources/sources.ts";
 import { marksText } from "../shared/metrics/measurement.ts";
 import { toleranceOf } from "../shared/arithmetic.ts";
-import type { ControllerSettings } from "../../model/settings.ts";
+import type { ControllerSettings } from "../../model/spec-common.ts";
 import type { Windows } from "../../model/windows.ts";
 import type { StabilizationWindows } from "../shared/stabilization.ts";
 import { type Moment, rateStates, stabilizationStates, type WindowStates } from "../shared/window-states.ts";

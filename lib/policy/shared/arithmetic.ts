@@ -1,4 +1,4 @@
-import type { ControllerSettings } from "../../model/settings.ts";
+import type { ControllerSettings } from "../../model/spec-common.ts";
 import type { HpaSpec } from "../../model/spec-hpa.ts";
 import type { LimitFactor } from "../../model/spec-watermark.ts";
 

@@ -1,4 +1,4 @@
-import type { ControllerSettings } from "../../model/settings.ts";
+import type { ControllerSettings } from "../../model/spec-common.ts";
 import type { CountedChanges, ScalingRules } from "../../model/spec-hpa.ts";
 import type { NativePolicy } from "../../model/spec-native.ts";
 import { type Memory, newestRunAt, type RecommendationRun, type ScaleChange } from "../../model/windows.ts";

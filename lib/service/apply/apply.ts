@@ -9,10 +9,10 @@ import type { ApplyOptions, ManifestSource } from "../service.ts";
 import type { NewSource } from "../requests.ts";
 import { inNamespace, type ManifestInput, readInputs } from "./manifest-inputs.ts";
 import { planApply, type ApplyTarget, type Planned, replan } from "./plan.ts";
-import { ownPart } from "../../manifest/own-part.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { HistoryItem, Inserted, InsertHistory } from "../../store/history/item.ts";
 import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.ts";
+import { isObject } from "../../model/json.ts";
 
 /**
  * Creates or updates autoscalers. All documents are checked before the first is stored, so that a refusal changes nothing. Then each document is one edit.
@@ -207,3 +207,33 @@ const insertTogether = (insert: InsertHistory): InsertHistory => {
       if (waiting.push({ items, resolve, reject }) === 1) setImmediate(() => void send());
     });
 };
+
+/** Fields of the metadata that only an API server sets. */
+const SERVER_FIELDS: readonly string[] = [
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "selfLink",
+  "managedFields",
+  "ownerReferences",
+  "finalizers",
+];
+
+/**
+ * The part of a manifest that a person writes: without `status` and without the metadata that only an API server sets. A manifest that was read back (`get -o yaml`) has both. Stored, they
+ * would be listed as changes, and take space.
+ */
+export const ownPart = (document: unknown): unknown =>
+  isObject(document)
+    ? Object.fromEntries(
+        Object.entries(document).flatMap(([field, value]) =>
+          field === "status" ? [] : [[field, field === "metadata" ? ownMetadata(value) : value]],
+        ),
+      )
+    : document;
+
+const ownMetadata = (metadata: unknown): unknown =>
+  isObject(metadata) ? Object.fromEntries(Object.entries(metadata).filter(([field]) => !SERVER_FIELDS.includes(field))) : metadata;

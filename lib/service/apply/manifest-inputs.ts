@@ -4,7 +4,7 @@ import { newBudget } from "../../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
 import { newOtherKinds } from "../../manifest/other-kinds.ts";
 import { type KindCount, passedOverText } from "../../manifest/passed-over.ts";
-import type { Validation } from "../../model/validation.ts";
+import type { Validation } from "../../model/spec.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";

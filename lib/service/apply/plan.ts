@@ -1,15 +1,14 @@
 import { type Admitted, recommenderIn } from "../../manifest/admit.ts";
 import type { Metadata } from "../../manifest/metadata.ts";
-import type { Validation } from "../../model/validation.ts";
+import type { Validation, AutoscalerSpec } from "../../model/spec.ts";
 import { mustAllow } from "../../model/access.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../../model/ids.ts";
 import { isOfEarlierCluster, originIn, type AutoscalerRecord, type ClusterRecord } from "../../model/records.ts";
 import type { Calendar } from "../../model/schedule.ts";
-import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet } from "../../store/records/clusters.ts";
-import { refusedUrl } from "../../sync/specs/recommender-hosts.ts";
+import { refusedUrl } from "../../sync/observe/recommend.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 import type { ServiceContext } from "../context.ts";
 import { mustMatch, livesInCluster, readFromObject } from "../edits/edit-condition.ts";

@@ -5,7 +5,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../model/ids.ts";
 import { withoutExpired } from "../../model/override.ts";
 import type { ClusterRecord, Connection, ConnectionRecord } from "../../model/records.ts";
-import { DEFAULT_SETTINGS } from "../../model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../model/spec-common.ts";
 import { SPEC_KIND_NAMES } from "../../model/spec.ts";
 import {
   connectionFor,
@@ -28,12 +28,10 @@ import { withWindows } from "../partitions/carry-windows.ts";
 import { emptyPages, everSynced, whileNoSyncs } from "../partitions/leases.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import type { ClusterChange, NewCluster } from "../service.ts";
-import { toArray } from "../to-array.ts";
 import { clusterView, headsOf } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/holds-view.ts";
 import { rememberTables } from "./fleet.ts";
-import { clusterFaults } from "./cluster-faults.ts";
-import { isOneCluster, lookBefore, reachedNow } from "./connection-check.ts";
+import { clusterFaults, isOneCluster, lookBefore, reachedNow } from "./connection-check.ts";
 
 const PERIOD_MS = 15_000;
 /** Attempts of an edit while other editors win. */
@@ -50,7 +48,7 @@ const view = async (context: QueryContext, cluster: ClusterRecord): Promise<Clus
 export async function* clusters(context: QueryContext, after = ""): AsyncGenerator<ClusterView> {
   const rest = (await clustersNamed(context, undefined)).filter(({ name }) => name > after);
   const { tables } = context;
-  const [fleet, listed, heads] = await Promise.all([getFleet(tables), toArray(listConnections(tables)), headsOf(context, rest)]);
+  const [fleet, listed, heads] = await Promise.all([getFleet(tables), Array.fromAsync(listConnections(tables)), headsOf(context, rest)]);
   const connections = new Map(listed.map((stored) => [stored.cluster, stored]));
   const viewOf = (cluster: ClusterRecord) =>
     clusterView(context, cluster, { fleet, heads, connection: connectionFor(cluster, connections.get(cluster.name)) });

@@ -3,7 +3,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { withoutExpired } from "../../model/override.ts";
 import type { FleetRecord, ClusterRecord, TableIds } from "../../model/records.ts";
 import { getFleet, putFleet, listClusters, putCluster } from "../../store/records/clusters.ts";
-import { areRestored } from "../../store/table/table-ids.ts";
+import { areRestored } from "../../store/table/real-tables.ts";
 import type { FleetEdited, FleetView, FleetAdopted } from "../../views/cluster.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
@@ -13,7 +13,6 @@ import { listAutoscalers, putAutoscaler, raiseSpecVersion } from "../../store/re
 import type { Tables } from "../../store/table/tables.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { forgetPast } from "../partitions/reset-time.ts";
-import { toArray } from "../to-array.ts";
 
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
@@ -84,7 +83,7 @@ export const adopt = async (context: ServiceContext): Promise<FleetAdopted> => {
   const { version, ...before } = await getFleet(tables);
   const found = await tables.ids?.();
   if (!found || !areRestored(before.tables, found)) throw notRestored();
-  const clusters = await toArray(listClusters(tables));
+  const clusters = await Array.fromAsync(listClusters(tables));
   const bad = clusters.find((item) => item.kind === "unreadable");
   if (bad?.kind === "unreadable")
     throw new TidemarkError("service.unreadable", `Cannot adopt the tables: the record of cluster "${bad.name}" cannot be read: ${bad.message}`, {});
@@ -118,7 +117,7 @@ const adoptCluster = async (context: ServiceContext, cluster: ClusterRecord, res
   const { tables } = context;
   const raised = { ...cluster, restoredAs, version: cluster.version + LOST_NUMBERS };
   if ((await putCluster(tables, raised, cluster.version)).kind === "conflict") throw conflict(`cluster "${cluster.name}"`);
-  const items = await toArray(listAutoscalers(tables, cluster.name));
+  const items = await Array.fromAsync(listAutoscalers(tables, cluster.name));
   await mapWithLimit(items, RECORDS_AT_ONCE, async (item) => {
     // An item that cannot be read holds its autoscaler by itself.
     if (item.kind === "unreadable") return;

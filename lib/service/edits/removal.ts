@@ -6,13 +6,12 @@ import { deleteCluster, getCluster, putCluster } from "../../store/records/clust
 import { store } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
-import { emptyPages, everSynced, whileNoSyncs, type LeasedPartition, type Leases } from "../partitions/leases.ts";
+import { emptyPages, everSynced, whileNoSyncs, type LeasedPartition, type Leases, notBeforeMs } from "../partitions/leases.ts";
 import { recordChange } from "../partitions/record-change.ts";
 import { readHead } from "../../store/head/head.ts";
 import { withdrawIntents } from "../../store/head/store-intents.ts";
 import { insertEvents } from "../../store/history/events.ts";
 import { scaleEvent } from "../../sync/scale/scale-event.ts";
-import { notBeforeMs } from "../partitions/reset-lease.ts";
 import type { Intent } from "../../model/scale-records.ts";
 
 /*

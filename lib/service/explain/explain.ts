@@ -12,7 +12,7 @@ import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data
 import type { AutoscalerQuery } from "../service.ts";
 import { CLOCKS_APART_MS, rfc3339, secondsBetween } from "../times.ts";
 import { decisionView, metricsOf } from "../views/autoscaler-view.ts";
-import { boundsThen } from "../views/bounds-of.ts";
+import { boundsThen } from "../views/holds-view.ts";
 import { eventView, stepViews } from "../views/event-view.ts";
 import { windowsOf } from "./describe.ts";
 import { whatIf } from "./what-if.ts";

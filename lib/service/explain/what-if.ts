@@ -1,6 +1,6 @@
 import type { StepOutcome } from "../../model/decision.ts";
 import { decimalText } from "../../model/quantity.ts";
-import type { ControllerSettings } from "../../model/settings.ts";
+import type { ControllerSettings } from "../../model/spec-common.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { StoppingMetric } from "../../policy/explanations.ts";

@@ -11,9 +11,8 @@ import { DEFAULT_TIMING, deadlineOf } from "../../plan/message.ts";
 import type { WindowsView } from "../../views/windows.ts";
 import type { QueryContext } from "../context.ts";
 import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";
-import { toArray } from "../to-array.ts";
 import { rfc3339 } from "../times.ts";
-import { NO_WINDOWS, windowsView } from "./autoscaler-windows.ts";
+import { NO_WINDOWS, windowsView } from "./describe.ts";
 import type { Evaluation, EventRecord, JournalPage } from "../../model/scale-records.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
@@ -118,7 +117,7 @@ const lastResetMs = async ({ tables }: QueryContext, { cluster, record }: Autosc
 };
 
 const eventsThen = async ({ tables }: QueryContext, record: AutoscalerRecord, atMs: number): Promise<readonly EventRecord[]> => {
-  const events = await toArray(eventsOfAutoscaler(tables, record, { sinceMs: atMs - PERIOD_MS_MAX, untilMs: atMs }));
+  const events = await Array.fromAsync(eventsOfAutoscaler(tables, record, { sinceMs: atMs - PERIOD_MS_MAX, untilMs: atMs }));
   return events.filter(({ uid }) => uid === record.uid);
 };
 

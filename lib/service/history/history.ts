@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import type { Sample } from "../../model/sample.ts";
+import type { Sample } from "../../model/scale-records.ts";
 import { EVENT_DAYS_KEPT } from "../../store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
 import { BIN_MS, rolledSamples } from "../../store/history/rollups.ts";

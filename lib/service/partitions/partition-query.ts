@@ -12,7 +12,6 @@ import { autoscalersOf } from "../../store/records/clusters.ts";
 import type { IntentView, PageView, PartitionView } from "../../views/cluster.ts";
 import type { QueryContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
-import { toArray } from "../to-array.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
 import type { Windows } from "../../model/windows.ts";
 import { DEFAULT_TIMING } from "../../plan/message.ts";
@@ -47,7 +46,7 @@ export const uidOfItem = (item: AutoscalerItem): AutoscalerUid | undefined => (i
 /** Describes a partition without the content of its windows. All reads are consistent. */
 export const partition = async (context: QueryContext, path: string): Promise<PartitionView> => {
   const { cluster, ref } = await findPartition(context, path);
-  const items = await toArray(autoscalersOf(context.tables, cluster, ref));
+  const items = await Array.fromAsync(autoscalersOf(context.tables, cluster, ref));
   const head = await readHead(context.tables, ref);
   const nowMs = context.clock();
   const aheadMs = head && headAheadMs(head, nowMs);

@@ -6,8 +6,7 @@ import { type Head, readHead } from "../../store/head/head.ts";
 import type { UnreadableIntent } from "../../store/head/intent-codec.ts";
 import { adoptPages } from "../../store/head/moving.ts";
 import { withdrawIntents } from "../../store/head/store-intents.ts";
-import { eventsOfAutoscaler, insertEvents } from "../../store/history/events.ts";
-import { insertKeptBytes } from "../../store/history/kept-bytes.ts";
+import { eventsOfAutoscaler, insertEvents, insertKeptBytes } from "../../store/history/events.ts";
 import { encodePage } from "../../store/pages/codec.ts";
 import { writePage } from "../../store/pages/pages.ts";
 import { pageOf } from "../../store/pages/plan.ts";
@@ -20,11 +19,9 @@ import { DEFAULT_TIMING, deadlineOf } from "../../plan/message.ts";
 import type { ResetView } from "../../views/cluster.ts";
 import { storedSpec } from "../stored-spec.ts";
 import type { ServiceContext } from "../context.ts";
-import { toArray } from "../to-array.ts";
-import type { LeasedPartition } from "./leases.ts";
+import { type LeasedPartition, notBeforeMs, underLease, withUnknownHistory } from "./leases.ts";
 import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem } from "./partition-query.ts";
 import { recordChange } from "./record-change.ts";
-import { notBeforeMs, underLease, withUnknownHistory } from "./reset-lease.ts";
 import type { ScaleEventRecord, StoredWindows } from "../../model/scale-records.ts";
 
 /*
@@ -65,7 +62,7 @@ const reset = async (
   { lost, action }: { readonly lost: UnreadableIntent; readonly action: string },
 ): Promise<ResetView> => {
   const uid = uidOfIntent(lost.id);
-  const items = await toArray(autoscalersOf(context.tables, cluster, ref));
+  const items = await Array.fromAsync(autoscalersOf(context.tables, cluster, ref));
   const item = items.find((candidate) => uidOfItem(candidate) === uid);
   const record = item?.kind === "read" ? item.record : undefined;
   const nowMs = notBeforeMs(context, leased);

@@ -14,9 +14,8 @@ import { scaleEvent } from "../../sync/scale/scale-event.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../plan/message.ts";
 import type { ResetView } from "../../views/cluster.ts";
 import type { ServiceContext } from "../context.ts";
-import { toArray } from "../to-array.ts";
 import { rfc3339 } from "../times.ts";
-import type { LeasedPartition } from "./leases.ts";
+import { type LeasedPartition, underLease, withUnknownHistory, notBeforeMs } from "./leases.ts";
 import {
   type FoundPartition,
   findPartition,
@@ -29,7 +28,6 @@ import {
   scaledUntil,
 } from "./partition-query.ts";
 import { recordChange } from "./record-change.ts";
-import { underLease, withUnknownHistory, notBeforeMs } from "./reset-lease.ts";
 import type { Intent, StoredWindows, UncountedScale } from "../../model/scale-records.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 
@@ -101,7 +99,7 @@ const reset = async (context: ServiceContext, leased: LeasedPartition, { cluster
   const { head } = leased;
   // The claim has compared this clock with the service's.
   const nowMs = context.clock();
-  const items = (await toArray(autoscalersOf(context.tables, cluster, ref))).filter((item) => ahead.uids.has(uidOfItem(item) ?? ""));
+  const items = (await Array.fromAsync(autoscalersOf(context.tables, cluster, ref))).filter((item) => ahead.uids.has(uidOfItem(item) ?? ""));
   const autoscalers = items.map(pathOf);
   const lowered = {
     nowMs: Math.min(head.nowMs, nowMs),
@@ -189,7 +187,7 @@ const forget = async (
   }
   const entries = new Map(pages.flatMap((page) => [...page.entries]));
   const changed = new Map<string, StoredWindows>();
-  for (const item of await toArray(autoscalersOf(context.tables, cluster, ref))) {
+  for (const item of await Array.fromAsync(autoscalersOf(context.tables, cluster, ref))) {
     const uid = uidOfItem(item);
     if (uid === undefined) continue;
     const record = item.kind === "read" ? item.record : undefined;

@@ -1,17 +1,15 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
-import { insertKeptBytes } from "../../store/history/kept-bytes.ts";
+import { insertKeptBytes } from "../../store/history/events.ts";
 import { encodePage } from "../../store/pages/codec.ts";
 import { type PageId, readPageBytes, writePage } from "../../store/pages/pages.ts";
 import { autoscalersOf } from "../../store/records/clusters.ts";
 import type { ResetView } from "../../views/cluster.ts";
 import type { ServiceContext } from "../context.ts";
-import { toArray } from "../to-array.ts";
-import type { LeasedPartition } from "./leases.ts";
+import { type LeasedPartition, notBeforeMs, underLease, withUnknownHistory } from "./leases.ts";
 import { type FoundPartition, findPartition, itemsOfPage, pageOfHead } from "./partition-query.ts";
 import { recordChange } from "./record-change.ts";
-import { notBeforeMs, underLease, withUnknownHistory } from "./reset-lease.ts";
 import type { StoredWindows } from "../../model/scale-records.ts";
 
 /*
@@ -67,7 +65,7 @@ const reset = async (
   const pageId: PageId = { partition: ref, generation: head.pageGeneration, index: lost.page };
   const bytes = await readPageBytes(context.tables, pageId);
   const nowMs = notBeforeMs(context, leased);
-  const items = itemsOfPage(await toArray(autoscalersOf(context.tables, cluster, ref)), lost.page, head.pages.length);
+  const items = itemsOfPage(await Array.fromAsync(autoscalersOf(context.tables, cluster, ref)), lost.page, head.pages.length);
   const entries: StoredWindows[] = [];
   for (const { uid, item } of items) {
     const record = item.kind === "read" ? item.record : undefined;

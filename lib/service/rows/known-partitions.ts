@@ -2,8 +2,7 @@ import { type PartitionRef, type AutoscalerRef, autoscalerName, type Namespace, 
 import { incarnationOf, type ClusterRecord } from "../../model/records.ts";
 import type { PartitionIndex, SummaryRow } from "../../model/summary.ts";
 import { type Head, readHeads } from "../../store/head/head.ts";
-import { type HeadSummary, statedIn } from "../../store/summary/head-summary.ts";
-import { decodeIndex, type DerivedItem, derivedItemOf } from "../../store/summary/summary-items.ts";
+import { type HeadSummary, statedIn, decodeIndex, type DerivedItem, derivedItemOf } from "../../store/summary/summary-items.ts";
 import { decodeSummary } from "../../store/summary/summary-codec.ts";
 import { batchGet } from "../../store/table/read-many.ts";
 import { indexKey, type Key, summaryKey } from "../../store/table/keys.ts";

@@ -5,7 +5,7 @@ import type { IndexRow } from "../../model/summary.ts";
 import type { Head } from "../../store/head/head.ts";
 import { type AutoscalerItem, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, autoscalersOf, partitionOf } from "../../store/records/clusters.ts";
-import { statedIn } from "../../store/summary/head-summary.ts";
+import { statedIn } from "../../store/summary/summary-items.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";

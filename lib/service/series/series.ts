@@ -13,7 +13,7 @@ import type { AutoscalerUid, Namespace, PartitionRef } from "../../model/ids.ts"
 import type { SummaryRow } from "../../model/summary.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { Head } from "../../store/head/head.ts";
-import { statedIn } from "../../store/summary/head-summary.ts";
+import { statedIn } from "../../store/summary/summary-items.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import type { Tables } from "../../store/table/tables.ts";
 import { STALE_PERIODS } from "../../plan/message.ts";

@@ -5,7 +5,7 @@ import { readSamples } from "../partitions/read-samples.ts";
 import type { ShadowQuery } from "../service.ts";
 import { refuseEmptyRange, rfc3339 } from "../times.ts";
 import type { Because } from "../../model/decision.ts";
-import type { Rival } from "../../model/rival-state.ts";
+import type { Rival } from "../../model/observation.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
 import { rivalView } from "../views/autoscaler-view.ts";
 

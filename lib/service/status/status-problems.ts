@@ -1,7 +1,7 @@
 import type { TroublingHold } from "../../model/summary.ts";
 import type { ClusterRecord, FleetRecord, TableIds } from "../../model/records.ts";
 import { countOf, LASTING_MS, lasting } from "../../store/head/troubles.ts";
-import { areRestored } from "../../store/table/table-ids.ts";
+import { areRestored } from "../../store/table/real-tables.ts";
 import { MINUTE_MS } from "../../plan/plan.ts";
 import type { DeadLetters, StatusProblem } from "../../views/status.ts";
 import { headAheadMs } from "../partitions/partition-query.ts";

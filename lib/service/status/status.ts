@@ -3,14 +3,13 @@ import { isActive } from "../../model/override.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
-import { statedIn } from "../../store/summary/head-summary.ts";
+import { statedIn } from "../../store/summary/summary-items.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { dueTimes, MINUTE_MS } from "../../plan/plan.ts";
 import type { ClusterView } from "../../views/cluster.ts";
 import type { DeadLetters, StatusProblem, StatusView } from "../../views/status.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { type LocatedOverride, ofAutoscaler, ofCluster, ofFleet } from "../overrides/override-places.ts";
-import { toArray } from "../to-array.ts";
 import { type ClusterReading, clusterReading, type Heads, headsOf } from "../views/cluster-of.ts";
 import { frozenView, overrideView, pauseView } from "../views/holds-view.ts";
 import { rfc3339 } from "../times.ts";
@@ -38,7 +37,12 @@ interface Looked {
 export const status = async (context: QueryContext): Promise<StatusView> => {
   const nowMs = context.clock();
   const { tables } = context;
-  const [fleet, ids, all, counted] = await Promise.all([getFleet(tables), tables.ids?.(), toArray(listClusters(tables)), context.deadLetters?.()]);
+  const [fleet, ids, all, counted] = await Promise.all([
+    getFleet(tables),
+    tables.ids?.(),
+    Array.fromAsync(listClusters(tables)),
+    context.deadLetters?.(),
+  ]);
   const items = all.filter((item) => touches(context, item.kind === "read" ? item.record.name : item.name));
   // The queues hold messages of all clusters.
   const deadLetters = sees(context) ? counted : undefined;
@@ -88,7 +92,7 @@ const look = async (
 ): Promise<Looked> => {
   const reading = await clusterReading(context, cluster, read);
   const isAsked = !reading.partitions.every(hasNeither);
-  const marked = isAsked ? await toArray(listAutoscalersWith(context.tables, ["paused", "overrides"], cluster.name)) : [];
+  const marked = isAsked ? await Array.fromAsync(listAutoscalersWith(context.tables, ["paused", "overrides"], cluster.name)) : [];
   const seen = marked.filter((record) => sees(context, cluster.name, record.namespace));
   return {
     cluster,

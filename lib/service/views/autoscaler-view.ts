@@ -1,15 +1,14 @@
 import { foreignText } from "../../model/foreign-text.ts";
 import { originIn, type AutoscalerRecord } from "../../model/records.ts";
-import type { Rival } from "../../model/rival-state.ts";
+import type { Rival } from "../../model/observation.ts";
 import type { Status } from "../../model/windows.ts";
 import { withReadableSelectors } from "../../policy/shared/scale-sentence.ts";
 import { countsOf, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
 import { metricReadings } from "../../sync/observe/metric-readings.ts";
 import type { AutoscalerState, AutoscalerView, DecisionView, RivalView } from "../../views/autoscaler.ts";
 import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";
-import { overridesView } from "./bounds-of.ts";
+import { overridesView, frozenView, pauseView } from "./holds-view.ts";
 import { readable } from "./event-view.ts";
-import { frozenView, pauseView } from "./holds-view.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
 import type { WithoutHold } from "../../model/scale-records.ts";
 

@@ -5,7 +5,7 @@ import { troubleOf } from "../../report/partition-trouble.ts";
 import { type Head, readHeads } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPages } from "../../store/pages/plan.ts";
-import { statedIn } from "../../store/summary/head-summary.ts";
+import { statedIn } from "../../store/summary/summary-items.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/keep/store-pages.ts";
 import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";

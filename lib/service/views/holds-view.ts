@@ -1,6 +1,6 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { LATEST_MS } from "../../model/time-text.ts";
-import type { AutoscalerRecord, FleetRecord } from "../../model/records.ts";
+import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../../model/records.ts";
 import type { FrozenView, PauseView, BoundSourceView, BoundsView, OverrideView } from "../../views/holds.ts";
 import { rfc3339 } from "../times.ts";
 import {
@@ -11,7 +11,12 @@ import {
   type Override,
   type OverrideScope,
   type ScopedOverride,
+  overridesOf,
 } from "../../model/override.ts";
+import type { BoundsInForce } from "../../model/windows.ts";
+import { effectiveBounds, isByManifest } from "../../policy/bounds/effective-bounds.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { StoredSpec } from "../stored-spec.ts";
 
 /** The pause if it is still active. A pause ends at its time without an edit. */
 export const pauseView = (paused: AutoscalerRecord["paused"], nowMs: number): PauseView | undefined => {
@@ -115,3 +120,57 @@ export const boundsView = ({ min, max, paused, holds, unknownCalendar }: Effecti
   ...(holds.length > 0 && { holds: holds.map(sourceView) }),
   ...(unknownCalendar && { unknownCalendar }),
 });
+
+interface Snapshot {
+  readonly spec: StoredSpec;
+  readonly fleet: FleetRecord;
+  readonly cluster: ClusterRecord;
+  readonly record: AutoscalerRecord;
+  readonly nowMs: number;
+}
+
+/** The bounds of an autoscaler now, and the overrides that meet it. */
+export const overridesView = ({
+  spec,
+  fleet,
+  cluster,
+  record,
+  nowMs,
+}: Snapshot): { readonly bounds?: BoundsView; readonly overrides?: readonly OverrideView[] } => {
+  const overrides = overridesOf({ fleet, cluster, record }).filter((override) => !isExpired(override, nowMs));
+  const people = { overrides, calendars: fleet.calendars ?? [] };
+  const placeOf = ({ scope }: ScopedOverride): OverridePlace => ({
+    scope,
+    ...(scope !== "fleet" && { cluster: record.cluster }),
+    ...((scope === "namespace" || scope === "autoscaler") && { namespace: record.namespace }),
+    ...(scope === "autoscaler" && { name: record.name }),
+  });
+  return {
+    ...(spec.kind === "spec" && !isByManifest(spec.spec, people, nowMs) && { bounds: boundsView(effectiveBounds(spec.spec, people, nowMs)) }),
+    ...(overrides.length > 0 && { overrides: overrides.map((override) => overrideView(placeOf(override), override, nowMs)) }),
+  };
+};
+
+/** The bounds that hold now: the bounds of a schedule or an override, else of the manifest. */
+export const boundsInForce = ({
+  bounds,
+  minReplicas,
+  maxReplicas,
+}: Pick<AutoscalerView, "bounds" | "minReplicas" | "maxReplicas">): { readonly min?: number; readonly max?: number } => {
+  const [min, max] = [bounds?.min.replicas ?? minReplicas, bounds?.max.replicas ?? maxReplicas];
+  return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+};
+
+/** The bounds of an evaluation; undefined where nothing says that any but the manifest set them. */
+export const boundsThen = (bounds: BoundsInForce | undefined): BoundsView | undefined => {
+  if (!bounds) return undefined;
+  const { min, max, minBy, maxBy, paused, holds = [] } = bounds;
+  if (!minBy && !maxBy && !paused && holds.length === 0) return undefined;
+  const manifest = { kind: "manifest" } as const;
+  return boundsView({
+    min: { replicas: min, source: minBy ?? manifest },
+    max: { replicas: max, source: maxBy ?? manifest },
+    ...(paused && { paused }),
+    holds,
+  });
+};

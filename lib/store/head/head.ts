@@ -42,7 +42,7 @@ export interface Head extends HeadIntents {
   readonly troubles: Troubles;
   /** The protocol version of the code that claimed last (protocol-version.ts). */
   readonly protocol: number;
-  /** What changed since the summary item (lib/store/summary/head-summary.ts); absent before the first release that wrote one. No decision reads it. */
+  /** What changed since the summary item (lib/store/summary/summary-items.ts); absent before the first release that wrote one. No decision reads it. */
   readonly summary?: Uint8Array;
 }
 

@@ -15,7 +15,7 @@ export interface Release {
   readonly pages: readonly number[];
   /** The entries that stay. The holder has seen every entry (write number), so that this removes exactly those that are settled and counted. */
   readonly intents: IntentBodies;
-  /** For readers (lib/store/summary/head-summary.ts). Absent: the one before stays, and says by its time that it is old. */
+  /** For readers (lib/store/summary/summary-items.ts). Absent: the one before stays, and says by its time that it is old. */
   readonly summary?: Uint8Array;
   readonly troubles: Troubles;
 }

@@ -1,5 +1,5 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import { type AutoscalerRef, type ClusterName, autoscalerName, clusterName, namespace, uidOfIntent } from "../../model/ids.ts";
+import { type AutoscalerRef, type ClusterName, autoscalerName, clusterName, namespace, uidOfIntent, type PartitionRef } from "../../model/ids.ts";
 import {
   autoscalerHistoryPk,
   dayEventKey,
@@ -175,3 +175,25 @@ const opened = (item: HistoryItem, body: Uint8Array): ReturnType<typeof decompre
 
 const unreadable = ({ pk, sk }: Key, why: string, cause?: unknown): TidemarkError =>
   new TidemarkError("store.unreadable", `Cannot read the scale event "${pk} ${sk}": ${why}`, { key: sk }, { cause });
+
+/** Unreadable bytes that a person removed from the state. They stay in the history for a later analysis. */
+export interface KeptBytes {
+  readonly partition: PartitionRef;
+  /** Their origin, `page#0#3` or `intent#<id>`. */
+  readonly what: string;
+  readonly atMs: number;
+  readonly bytes: Uint8Array;
+}
+
+/** These items have their own partition key. No cluster, day or autoscaler has a key that begins like this. */
+const keptKey = ({ partition: { cluster, partition }, what, atMs }: KeptBytes): Key => ({
+  pk: `kept#${cluster}#${partition}`,
+  sk: `${sortableMs(atMs)}#${what}`,
+});
+
+/** Inserts the bytes for as long as events are kept, and returns their key. They fit an item, because they came from an item. */
+export const insertKeptBytes = async (insert: InsertHistory, kept: KeptBytes): Promise<Key> => {
+  const key = keptKey(kept);
+  await insert([{ ...key, body: kept.bytes, ttlSeconds: ttlOf(kept.atMs, EVENT_DAYS_KEPT) }]);
+  return key;
+};

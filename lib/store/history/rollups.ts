@@ -1,6 +1,6 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerRef, AutoscalerUid, PartitionRef } from "../../model/ids.ts";
-import type { Lane, Sample, SampleMetric } from "../../model/sample.ts";
+import type { Lane, Sample, SampleMetric } from "../../model/scale-records.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { autoscalerHistoryPk, type Key, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";

@@ -1,5 +1,5 @@
 import { type AutoscalerUid, autoscalerUid } from "../../model/ids.ts";
-import type { KnownRivals } from "../../model/rival-state.ts";
+import type { KnownRivals } from "../../model/observation.ts";
 import type { Condition, KeptAnswer, MetricStatus, RecommendationRun, ScaleChange, SeenCount, Status } from "../../model/windows.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import type { ScaleTotals, StoredWindows } from "../../model/scale-records.ts";

@@ -23,7 +23,7 @@ export interface Tables {
   readonly serverClock?: () => ClockDifference | undefined;
   /** Asks for a newer answer, where it is not the service of the tables whose clock counts. Where none comes, the difference stays as it was. */
   readonly askServerClock?: () => Promise<void>;
-  /** Which tables these are (table-ids.ts). Absent where there is nothing that could be restored without its clusters: the embedded run of a simulated cluster. */
+  /** Which tables these are (real-tables.ts). Absent where there is nothing that could be restored without its clusters: the embedded run of a simulated cluster. */
   readonly ids?: () => Promise<TableIds>;
 }
 

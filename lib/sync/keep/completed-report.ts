@@ -7,7 +7,7 @@ import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { ClusterAnswers } from "../observe/observe.ts";
 import type { Outside } from "../observe/outside-changes.ts";
-import type { PhaseTimer } from "../phase-timer.ts";
+import type { PhaseTimer } from "../sync-ports.ts";
 import type { RolledUp } from "../rollup/roll-up.ts";
 import type { Settled } from "../scale/settle-earlier.ts";
 import { stopOf } from "../decide/holds.ts";

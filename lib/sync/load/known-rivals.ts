@@ -1,7 +1,7 @@
 import type { Observed } from "../../cluster/cluster-client.ts";
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
-import type { KnownRival, KnownRivals, Rival, RivalLook } from "../../model/rival-state.ts";
+import type { KnownRival, KnownRivals, Rival, RivalLook } from "../../model/observation.ts";
 import type { Loaded } from "./load.ts";
 import { type LoadedPage, pageOfUid } from "./load-pages.ts";
 import type { ReadySpec } from "./load-specs.ts";

@@ -6,7 +6,7 @@ import type { ScaleChange } from "../../model/windows.ts";
 import { followsCleanRelease, type Head } from "../../store/head/head.ts";
 import { getCluster, getFleet } from "../../store/records/clusters.ts";
 import { mustHaveRightClock } from "../../store/table/server-clock.ts";
-import { areRestored } from "../../store/table/table-ids.ts";
+import { areRestored } from "../../store/table/real-tables.ts";
 import { type LoadedPages, loadPages } from "./load-pages.ts";
 import { type LoadedSpecs, readSpecs } from "./load-specs.ts";
 import type { SyncMessage } from "../../plan/message.ts";

@@ -1,9 +1,8 @@
 import { keptKeys } from "../../cluster/observe/workloads.ts";
-import { groupOf } from "../../model/spec-common.ts";
+import { groupOf, type TargetRef } from "../../model/spec-common.ts";
 import type { WriteOutcome } from "../../model/decision.ts";
 import { type WorkloadKey, workloadKeyOf } from "../../model/ids.ts";
 import type { ScaleRead, ScaleReading } from "../../model/observation.ts";
-import type { TargetRef } from "../../model/spec-common.ts";
 import { type LoadedPages, pageOfUid } from "./load-pages.ts";
 import type { Intent } from "../../model/scale-records.ts";
 

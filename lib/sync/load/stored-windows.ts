@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { epochOfIntent } from "../../model/ids.ts";
-import type { KnownRivals } from "../../model/rival-state.ts";
+import type { KnownRivals } from "../../model/observation.ts";
 import {
   type Condition,
   extendedTo,

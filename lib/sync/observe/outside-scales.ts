@@ -1,7 +1,6 @@
 import type { Observed } from "../../cluster/cluster-client.ts";
 import type { AutoscalerUid, WorkloadKey } from "../../model/ids.ts";
-import type { ScaleReading } from "../../model/observation.ts";
-import type { Rival } from "../../model/rival-state.ts";
+import type { ScaleReading, Rival } from "../../model/observation.ts";
 import type { SeenCount, Windows } from "../../model/windows.ts";
 import type { DecideInput } from "../../policy/decide.ts";
 import type { Beside } from "../load/known-rivals.ts";

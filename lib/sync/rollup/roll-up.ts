@@ -1,5 +1,5 @@
 import type { PartitionRef } from "../../model/ids.ts";
-import type { Sample, Lane, SampleMetric } from "../../model/sample.ts";
+import type { Sample, Lane, SampleMetric, Evaluation } from "../../model/scale-records.ts";
 import { JOURNAL_DAYS_KEPT, journalOfPage } from "../../store/history/journal.ts";
 import { BIN_MS, insertRollups, ROLLUP_MS, type RollupSource, rollupItem, rollupMarks } from "../../store/history/rollups.ts";
 import { journalPages } from "../../store/pages/plan.ts";
@@ -10,8 +10,7 @@ import { JOURNAL_EVERY_MS } from "../keep/store-pages.ts";
 import type { MetricOutcome } from "../../model/decision.ts";
 import { floatOf, parseQuantity } from "../../model/quantity.ts";
 import { shortMetricName } from "../../policy/shared/scale-sentence.ts";
-import { LANES, laneOfReason } from "../../report/reasons/lanes.ts";
-import type { Evaluation } from "../../model/scale-records.ts";
+import { LANES, laneOfReason } from "../../report/reasons/reasons.ts";
 
 /** By then every sync of the time has written its journal, or has died: none lives longer than a minute. */
 const SETTLED_MS = 10 * 60_000;

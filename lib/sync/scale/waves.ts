@@ -14,10 +14,9 @@ import { fitting, heldBack, type Intended, intendedScales } from "./intend.ts";
 import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { type WriteWidth, wavePace, writeWidth } from "./pace.ts";
-import type { PhaseTimer } from "../phase-timer.ts";
+import type { PhaseTimer, LeaseHolder, SyncPorts } from "../sync-ports.ts";
 import { scaleEvent } from "./scale-event.ts";
 import { type OwnScale, type Settled, uncountedOf } from "./settle-earlier.ts";
-import type { LeaseHolder, SyncPorts } from "../sync-ports.ts";
 import type { ScaleEventRecord } from "../../model/scale-records.ts";
 
 export interface MadeScales {

@@ -5,7 +5,7 @@ import { kindsReadFrom } from "../../model/records.ts";
 import type { SpecKind, SpecKindName } from "../../model/spec.ts";
 import { objectNotStored } from "../../report/holds.ts";
 import { namespacesOf, partitionOf } from "../../store/records/clusters.ts";
-import { connected } from "../observe/connected.ts";
+import { connected } from "../observe/observe.ts";
 import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";

@@ -4,8 +4,15 @@ import { isExpired } from "../../model/override.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import { problemCounts, type SummaryBase, type SummaryRow } from "../../model/summary.ts";
 import { troubleOf } from "../../report/partition-trouble.ts";
-import { decodeHeadSummary, encodeHeadSummary, type HeadSummary } from "../../store/summary/head-summary.ts";
-import { encodeIndex, putIndex, putSummary, readSummary } from "../../store/summary/summary-items.ts";
+import {
+  decodeHeadSummary,
+  encodeHeadSummary,
+  type HeadSummary,
+  encodeIndex,
+  putIndex,
+  putSummary,
+  readSummary,
+} from "../../store/summary/summary-items.ts";
 import { DERIVED_BYTES_MAX, decodeSummary, encodeSummary, summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import type { Verdict } from "../decide/decide.ts";
 import { briefEvaluation } from "../decide/evaluation.ts";

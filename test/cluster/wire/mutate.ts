@@ -1,6 +1,6 @@
 import { asList } from "../../../lib/model/json.ts";
 import { readPods } from "../../../lib/cluster/read/pods.ts";
-import { readWorkloadScale } from "../../../lib/cluster/read/scale.ts";
+import { readWorkloadScale } from "../../../lib/cluster/scale.ts";
 import { type Decoded, decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
 import { RECORDED, recordedAnswer } from "./recorded.ts";
 

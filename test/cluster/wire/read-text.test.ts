@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Reader } from "protobufjs/minimal.js";
 import { describe, expect, it } from "vitest";
-import { readText } from "../../../lib/cluster/wire/read-text.ts";
+import { readText } from "../../../lib/cluster/wire/json-bytes.ts";
 
 const LENGTH_MAX = 60;
 const field = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.of(bytes.length), bytes]);

@@ -2,9 +2,8 @@ import protobuf from "protobufjs";
 import { describe, expect, it } from "vitest";
 import { STATUS_KIND } from "../../../lib/cluster/wire/answer.ts";
 import type { Field, FieldType, Message } from "../../../lib/cluster/wire/message.ts";
-import { API_GROUP, API_RESOURCES, UNKNOWN } from "../../../lib/cluster/wire/meta.ts";
+import { API_GROUP, API_RESOURCES, UNKNOWN, HPA_LIST, WORKLOAD_LISTS } from "../../../lib/cluster/wire/objects.ts";
 import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
-import { HPA_LIST, WORKLOAD_LISTS } from "../../../lib/cluster/wire/workloads.ts";
 import { publishedSchema } from "./published.ts";
 
 const ROOTS = [POD_LIST, POD_METRICS_LIST, HPA_LIST, STATUS_KIND, ...Object.values(WORKLOAD_LISTS)]

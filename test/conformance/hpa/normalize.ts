@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
 import type { Behavior, ScalingRules } from "../../../lib/model/spec-hpa.ts";
 import type { RecommendationRun, ScaleChange } from "../../../lib/model/windows.ts";
 import { clamp, downLimit, type Limited, limitRate, upLimit } from "../../../lib/policy/hpa/steps/limit.ts";

@@ -1,5 +1,5 @@
 import { readPods } from "../../../lib/cluster/read/pods.ts";
-import { readFailure, unknownKind } from "../../../lib/cluster/read/scale.ts";
+import { readFailure, unknownKind } from "../../../lib/cluster/scale.ts";
 import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Answer, Answers, Pod } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";

@@ -1,9 +1,9 @@
-import { readFailure } from "../../../lib/cluster/read/scale.ts";
+import { readFailure } from "../../../lib/cluster/scale.ts";
 import { admit, admitOrThrow } from "../../../lib/manifest/admit.ts";
 import type { ControllerEvent, WriteOutcome } from "../../../lib/model/decision.ts";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import type { Observation, ScaleReading } from "../../../lib/model/observation.ts";
-import type { ControllerSettings } from "../../../lib/model/settings.ts";
+import type { ControllerSettings } from "../../../lib/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { type Condition, NEW_WINDOWS, type Status, type Windows } from "../../../lib/model/windows.ts";
 import { decide } from "../../../lib/policy/decide.ts";

@@ -4,7 +4,7 @@ import type { ObservedCluster, Watched } from "../../../lib/cluster/cluster-clie
 import { connect } from "../../../lib/cluster/connect.ts";
 import { demonstrationWorkloads } from "../../../lib/local/run/world.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { decide } from "../../../lib/policy/decide.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { lastScaledBy } from "../../../lib/cluster/read/scale.ts";
+import { lastScaledBy } from "../../../lib/cluster/scale.ts";
 import { type Fetched, putHpa, type RunningCluster, runCluster, workload } from "./running-cluster.ts";
 
 const SCALE = "/apis/apps/v1/namespaces/shop/deployments/web/scale";

@@ -7,7 +7,7 @@ import { type Frame, picture } from "../../../lib/local/view/picture.ts";
 import { summaryLines } from "../../../lib/local/view/summary.ts";
 import { durationText } from "../../../lib/local/view/plain-view.ts";
 import { lines } from "../../../lib/report/printed.ts";
-import { boundsInForce } from "../../../lib/service/views/bounds-of.ts";
+import { boundsInForce } from "../../../lib/service/views/holds-view.ts";
 import type { AutoscalerView } from "../../../lib/views/autoscaler.ts";
 import type { EventView } from "../../../lib/views/event.ts";
 import type { HistoryPoint } from "../../../lib/views/over-time.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { windowStates } from "../../../lib/policy/dialects.ts";
 import { NOON } from "../../noon.ts";

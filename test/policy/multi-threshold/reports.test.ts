@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../../lib/model/decision.ts";
-import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
 import { NEW_WINDOWS } from "../../../lib/model/windows.ts";
 import { afterWrite, windowStates } from "../../../lib/policy/dialects.ts";
 import { NOON } from "../../noon.ts";

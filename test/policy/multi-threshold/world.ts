@@ -3,7 +3,7 @@ import type { Decision } from "../../../lib/model/decision.ts";
 import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Answer, MetricValue, Observation } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
-import type { ControllerSettings } from "../../../lib/model/settings.ts";
+import type { ControllerSettings } from "../../../lib/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { decide } from "../../../lib/policy/decide.ts";

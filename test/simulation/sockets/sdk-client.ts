@@ -1,6 +1,6 @@
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import type { NodeHttpHandler } from "@smithy/node-http-handler";
-import { withoutLogger } from "../../../lib/aws/without-logger.ts";
+import { withoutLogger } from "../../../lib/aws/bounded-requests.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../../lib/local/run/loopback.ts";
 
 type Handle = NodeHttpHandler["handle"];

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { specObject } from "../../../lib/cluster/specs/list-specs.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
 import { SPEC_KINDS } from "../../../lib/model/spec.ts";
 import { converted } from "../../../lib/sync/load/load-specs.ts";
 import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";

@@ -1,4 +1,4 @@
-import type { ControllerSettings } from "../../../model/settings.ts";
+import type { ControllerSettings } from "../../../model/spec-common.ts";
 import { type Behavior, type HpaSpec, isStabilized } from "../../../model/spec-hpa.ts";
 import type { RecommendationRun } from "../../../model/windows.ts";
 import { type ConditionReport, stepped, withCondition } from "../../shared/steps.ts";

@@ -1,5 +1,4 @@
-import type { Answer, Answers, MetricValue, QuestionKey, Samples } from "../../../model/observation.ts";
-import { valuesIn } from "../../../model/observation.ts";
+import { type Answer, type Answers, type MetricValue, type QuestionKey, type Samples, valuesIn } from "../../../model/observation.ts";
 import { queryKey } from "../../../model/query.ts";
 import type { NativeMetric } from "../../../model/spec-native.ts";
 import type { KeptAnswer } from "../../../model/windows.ts";
