@@ -13,7 +13,7 @@ import type { Moment, WindowStates } from "./shared/window-states.ts";
 import { WATERMARK } from "./watermark/dialect.ts";
 
 /** What a manifest says of the native rules. Other rooms reach a dialect through this file only. */
-export { NATIVE_FIELDS, NATIVE_RULES } from "./native/fields.ts";
+export { NATIVE_FIELDS, NATIVE_RULES } from "./native/decide.ts";
 
 /** The specs that a dialect decides. */
 type SpecOf<Name extends DialectName> = { [Each in Name]: AutoscalerSpec & { readonly dialect: Each } }[Name];

@@ -25,7 +25,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   },
   "a step of the native rules": {
     patch: "step.patch",
-    filesMax: 5,
+    filesMax: 4,
     page: "crd",
     tests: [
       "test/policy/native/properties.test.ts",

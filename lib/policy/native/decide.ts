@@ -1,19 +1,20 @@
+import type { Rule } from "../../fields/rule.ts";
 import type { Decision } from "../../model/decision.ts";
 import { runSteps } from "../shared/steps.ts";
 import { bounds } from "./steps/bounds.ts";
 import { clamp } from "./steps/clamp.ts";
-import { combine } from "./steps/combine.ts";
+import { COMBINE_FIELDS, combine } from "./steps/combine.ts";
 import { conclude } from "./steps/conclude.ts";
-import { coolDown } from "./steps/cool-down.ts";
-import { flap } from "./steps/flap.ts";
-import { idle } from "./steps/idle.ts";
-import { limit } from "./steps/limit.ts";
+import { COOL_DOWN_FIELDS, coolDown } from "./steps/cool-down.ts";
+import { FLAP_FIELDS, flap } from "./steps/flap.ts";
+import { IDLE_FIELDS, IDLE_RULES, idle } from "./steps/idle.ts";
+import { LIMIT_RULES, limit, limitFields, POLICY_RULES } from "./steps/limit.ts";
 import { measure } from "./steps/measure.ts";
 import { readScale } from "./steps/read-scale.ts";
-import { round } from "./steps/round.ts";
+import { ROUND_FIELDS, round, roundRule } from "./steps/round.ts";
 import { selectPods } from "./steps/select-pods.ts";
-import { stabilize } from "./steps/stabilize.ts";
-import { sustain, unseen } from "./steps/sustain.ts";
+import { stabilize, stabilizeFields } from "./steps/stabilize.ts";
+import { SUSTAIN_FIELDS, sustain, unseen } from "./steps/sustain.ts";
 import { type NativeInput, type NativeStep, started } from "./steps/sync.ts";
 
 /** What there is: the scale, its bounds, the metrics, and whether the workload is in use at all. */
@@ -37,6 +38,27 @@ const SHAPE: readonly NativeStep[] = [
 
 /** Not yet: after any scale, and after too many turns. */
 const WAIT: readonly NativeStep[] = [coolDown, flap];
+
+/** The fields of the steps in a manifest, in the order of the reference, and their rules. */
+export const NATIVE_FIELDS = {
+  before: COMBINE_FIELDS,
+  /** Of scaleUp and scaleDown. */
+  ofDirection: (way: "up" | "down") => ({
+    ...SUSTAIN_FIELDS,
+    ...stabilizeFields(way),
+    ...limitFields(way),
+    ...ROUND_FIELDS,
+    ...COOL_DOWN_FIELDS,
+  }),
+  after: { ...FLAP_FIELDS, ...IDLE_FIELDS },
+};
+
+/** Rules of the objects of a manifest that hold these fields. */
+export const NATIVE_RULES = {
+  ofSpec: [...IDLE_RULES, roundRule("scaleUp"), roundRule("scaleDown")],
+  ofDirection: LIMIT_RULES,
+  ofPolicy: POLICY_RULES,
+} as const satisfies Readonly<Record<string, readonly Rule[]>>;
 
 /** One sync of `rules: native`, from top to bottom (docs/pod-autoscaler.md); overrides follow in decide.ts, for every dialect. */
 export const decideNative = (input: NativeInput): Decision => {

@@ -1,3 +1,5 @@
+import type { Lane } from "../../model/scale-records.ts";
+
 /** Texts of reasons by name: what it means, and what to do. */
 export type ReasonTexts = Readonly<Record<string, readonly [means: string, todo: string]>>;
 
@@ -40,7 +42,7 @@ export const STEADY: ReasonTexts = {
   ],
 };
 
-export const LIMITS: ReasonTexts = {
+export const LIMITS = {
   SetMinimum: [
     "A schedule or an override sets a larger `minReplicas` than the rules want, and the count goes straight there, past windows, rates and missing metrics.",
     "Nothing. The message names the entry or the override, and the step says until when. `tidemark schedule NAME` lists what comes next.",
@@ -85,4 +87,28 @@ export const LIMITS: ReasonTexts = {
   NotSustained: ["The metrics have not asked for this direction for `sustainSeconds` without a break.", "Wait: `explain` says until when."],
   AboveHighWatermarkNotSustained: ["No value has been above its high watermark for the upscale delay.", "Wait: `explain` says until when."],
   BelowLowWatermarkNotSustained: ["No value has been below its low watermark for the downscale delay.", "Wait: `explain` says until when."],
+} as const satisfies ReasonTexts;
+
+/** Where a timeline draws each limit. */
+export const LIMIT_LANES: Readonly<Record<keyof typeof LIMITS, Lane>> = {
+  SetMinimum: "bounds",
+  SetMaximum: "bounds",
+  ScaleDownStabilized: "stabilization",
+  ScaleUpStabilized: "stabilization",
+  ScaleUpLimit: "policy",
+  ScaleDownLimit: "policy",
+  TooManyReplicas: "bounds",
+  TooFewReplicas: "bounds",
+  TooFewReady: "policy",
+  DirectionDisabled: "policy",
+  StepMinimum: "policy",
+  ReplicaModulo: "policy",
+  ForbiddenWindow: "cool-down",
+  BackoffUpscale: "cool-down",
+  BackoffDownscale: "cool-down",
+  BackoffBoth: "cool-down",
+  FlapBudget: "policy",
+  NotSustained: "policy",
+  AboveHighWatermarkNotSustained: "policy",
+  BelowLowWatermarkNotSustained: "policy",
 };

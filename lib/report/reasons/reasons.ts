@@ -1,5 +1,5 @@
 import { nearestName } from "../../model/nearest-name.ts";
-import { LIMITS, type ReasonTexts, SCALES, STEADY } from "./decided.ts";
+import { LIMIT_LANES, LIMITS, type ReasonTexts, SCALES, STEADY } from "./decided.ts";
 import { FAILURES, HOLDS, OBJECTS } from "./held.ts";
 import type { Lane } from "../../model/scale-records.ts";
 
@@ -117,6 +117,7 @@ export const LANES = [
 ] as const satisfies readonly { readonly lane: Lane; readonly mark: string; readonly words: string }[];
 
 const BY_REASON: Readonly<Record<string, Lane>> = {
+  ...LIMIT_LANES,
   ...Object.fromEntries(Object.keys(FAILURES).map((reason) => [reason, "missing" as const])),
   FailedUpdateScale: "refused",
   RivalController: "rival",
@@ -133,26 +134,6 @@ const BY_REASON: Readonly<Record<string, Lane>> = {
   ScalingDisabled: "pause",
   AboveMaxReplicas: "bounds",
   BelowMinReplicas: "bounds",
-  SetMinimum: "bounds",
-  SetMaximum: "bounds",
-  TooManyReplicas: "bounds",
-  TooFewReplicas: "bounds",
-  ScaleUpLimit: "policy",
-  ScaleDownLimit: "policy",
-  TooFewReady: "policy",
-  DirectionDisabled: "policy",
-  StepMinimum: "policy",
-  ReplicaModulo: "policy",
-  FlapBudget: "policy",
-  NotSustained: "policy",
-  AboveHighWatermarkNotSustained: "policy",
-  BelowLowWatermarkNotSustained: "policy",
-  ForbiddenWindow: "cool-down",
-  BackoffUpscale: "cool-down",
-  BackoffDownscale: "cool-down",
-  BackoffBoth: "cool-down",
-  ScaleUpStabilized: "stabilization",
-  ScaleDownStabilized: "stabilization",
 };
 
 /** The kind of what held a count, by the reason; `undefined` for a reason that holds nothing. */
