@@ -61,7 +61,8 @@ export const environments = (
     all,
     take: () => {
       const warm = all.filter(isFree);
-      if (warm.length > options.warmMax) {
+      // After the faults environments live on, as the platform keeps them for hours: what one counts in minutes comes to its end.
+      if (warm.length > options.warmMax && rate() > 0) {
         const surplus = warm.find(({ busy }) => busy === 0);
         if (surplus) network.end(surplus, "no longer needed");
       }
