@@ -42,7 +42,8 @@ export interface ConnectOptions {
 }
 
 type Connectable = Identified & Pick<ConnectionRecord, "connection">;
-type Identified = Pick<ClusterRecord, "name" | "uid"> & Pick<ConnectionRecord, "kubeSystemUid">;
+/** A connection that is only checked, before its cluster is added, has no uid. */
+type Identified = Pick<ClusterRecord, "name"> & Partial<Pick<ClusterRecord, "uid">> & Pick<ConnectionRecord, "kubeSystemUid">;
 
 /** A client for one cluster. It opens no connection yet. Throws a TidemarkError `cluster.access.…` for a connection that cannot be used. */
 export const connect = async (record: Connectable, options: ConnectOptions): Promise<ClusterClient> => {

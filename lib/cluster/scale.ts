@@ -226,7 +226,7 @@ export const unknownKind = (kind: string, group: string): ApiFailure => ({
   message: `unable to map kind ${group === "" ? kind : `${kind}.${group}`} to resource: no matches for kind "${kind}" in group "${group}"`,
 });
 
-/** The field manager of releases that gave every stack the same name, and of clusters that such a release added. */
+/** The field manager of a connection that is only checked. */
 const WITHOUT_UID = "tidemark";
 const SCALE = "scale";
 
@@ -234,7 +234,7 @@ const SCALE = "scale";
  * The name under which the API server records the writes of one cluster record (`metadata.managedFields`). It never changes: the uid is made when the cluster is added, is stored with it, and
  * moves with the table. So two stacks have different names, and two records of one stack too. A table that was restored or copied gets another name when it is adopted.
  */
-export const fieldManagerOf = ({ uid, restoredAs }: Pick<ClusterRecord, "uid" | "restoredAs">): string =>
+export const fieldManagerOf = ({ uid, restoredAs }: Partial<Pick<ClusterRecord, "uid" | "restoredAs">>): string =>
   [WITHOUT_UID, uid, restoredAs].filter((part) => part !== undefined).join("-");
 
 /** True of the name of any Tidemark, of this stack or another one. */

@@ -42,7 +42,7 @@ export type Connection =
 export interface ConnectionRecord {
   readonly cluster: ClusterName;
   /** The cluster that it was stored for. It connects no other cluster of this name. */
-  readonly uid?: string;
+  readonly uid: string;
   readonly connection: Connection;
   /** The uid of the namespace kube-system when the connection was stored: the identity of the cluster. Absent where it could not be read, or the connection was stored with force. */
   readonly kubeSystemUid?: string;
@@ -55,18 +55,18 @@ export const ANY_HOST = "*";
 
 export interface ClusterRecord {
   readonly name: ClusterName;
-  /** Made when the cluster is added. Another cluster of the same name gets another uid. Absent in records of older versions. */
-  readonly uid?: string;
+  /** Made when the cluster is added. Another cluster of the same name gets another uid. */
+  readonly uid: string;
   /** The version of this record with which a person last stated the connection; absent means 0. What was read over an earlier connection says nothing about this one. */
   readonly connectionVersion?: number;
   readonly syncPeriodMs: number;
-  /** When it was added, or its period or partitions last changed. Its syncs are planned from there on, not from the next minute that is still unplanned. Absent in records of older versions. */
+  /** When it was added, or its period or partitions last changed. Its syncs are planned from there on, not from the next minute that is still unplanned. Absent in an embedded run, which plans its own. */
   readonly plannedFromMs?: number;
   /** Each partition with its namespaces. A partition without a list has every namespace that no other partition names. */
   readonly partitions: readonly { readonly name: PartitionName; readonly namespaces?: readonly Namespace[] }[];
   readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
   readonly settings: ControllerSettings;
-  /** The kinds of autoscalers that are read from the cluster itself. Absent: every autoscaler is stored by people, as in records of older versions. */
+  /** The kinds of autoscalers that are read from the cluster itself. Absent: every autoscaler is stored by people. */
   readonly specsFromCluster?: readonly SpecKindName[];
   /** Hosts of the recommenders that autoscalers may ask: "recommender.example.com", with a port, or ANY_HOST; for http behind "http://". Absent: none. */
   readonly recommenderHosts?: readonly string[];
@@ -95,7 +95,7 @@ export interface AutoscalerRecord {
   readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
   /** Overrides of this autoscaler, expired ones too. Absent: none. */
   readonly overrides?: readonly Override[];
-  /** The uid of the cluster that the last apply meant. A cluster that was removed and added again has another. Absent in copies of objects, and in records of older versions. */
+  /** The uid of the cluster that the last apply meant. A cluster that was removed and added again has another. Absent in copies of objects. */
   readonly clusterUid?: string;
   /** The object in the cluster that this record is a copy of. Absent where people store the manifest in Tidemark. */
   readonly origin?: ClusterOrigin;
@@ -120,7 +120,7 @@ export interface ClusterOrigin {
  * Identifies one version of one cluster: two records with the same text are the same record. The version is not enough, because a cluster that was removed and added
  * again under its name may be another physical cluster. Everything that is remembered of a cluster between two syncs has this text as its key.
  */
-export const incarnationOf = ({ uid, version }: Pick<ClusterRecord, "uid" | "version">): string => `${uid ?? ""}:${version}`;
+export const incarnationOf = ({ uid, version }: Pick<ClusterRecord, "uid" | "version">): string => `${uid}:${version}`;
 
 /**
  * True where the last apply meant an earlier cluster of this name, which was removed since: that apply died, or stood still, before it could take the record back. The workload may be in another

@@ -50,6 +50,7 @@ export const subjectOn = async (
   const tables = testTables(counting, engine.tables, clock);
   const cluster: ClusterRecord = {
     name: clusterName("eu-1"),
+    uid: "uid-of-cluster",
     syncPeriodMs: PERIOD_MS,
     partitions: [{ name: WHOLE_CLUSTER }],
     settings: DEFAULT_SETTINGS,

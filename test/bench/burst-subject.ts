@@ -49,6 +49,7 @@ export const subjectOf = async (name: string, folder: string, plane: ControlPlan
   const tables: Tables = testTables(engine.client, engine.tables, Date.now);
   const cluster: ClusterRecord = {
     name: clusterName(name),
+    uid: `uid-of-${name}`,
     syncPeriodMs: PERIOD_MS,
     partitions: [{ name: WHOLE_CLUSTER }],
     settings: DEFAULT_SETTINGS,

@@ -46,7 +46,7 @@ const play = async (servers: readonly Address[], most: number): Promise<Figures>
   );
   const round = async (): Promise<void> => {
     for (const at of servers.keys()) {
-      const client = await clients.clientFor({ name: nameOf(at), version: 1 });
+      const client = await clients.clientFor({ name: nameOf(at), uid: "uid-of-cluster", version: 1 });
       await client.observe(WATCHED, WHOLE);
     }
   };

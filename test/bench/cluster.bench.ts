@@ -99,6 +99,7 @@ const measureOwn = async (stage: Stage, engine: RunningEngine): Promise<Omit<Fig
   const tables = testTables(engine.client, engine.tables, Date.now);
   const cluster = {
     name: clusterName("bench"),
+    uid: "uid-of-cluster",
     connection: { kind: "secret", secretId: "unused" },
     syncPeriodMs: PERIOD_MS,
     partitions: [{ name: WHOLE_CLUSTER }],

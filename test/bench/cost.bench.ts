@@ -115,7 +115,13 @@ const setLoads = ({ loads }: LoadCluster, names: readonly string[], low: Readonl
 };
 
 const store = async (tables: Tables, cluster: ReturnType<typeof clusterName>, names: readonly string[]): Promise<void> => {
-  const record = { name: cluster, connection: { kind: "secret", secretId: "unused" }, partitions: [{ name: WHOLE_CLUSTER }], version: 1 } as const;
+  const record = {
+    name: cluster,
+    uid: "uid-of-cluster",
+    connection: { kind: "secret", secretId: "unused" },
+    partitions: [{ name: WHOLE_CLUSTER }],
+    version: 1,
+  } as const;
   await putCluster(tables, { ...record, syncPeriodMs: PERIOD_MS, settings: DEFAULT_SETTINGS }, undefined);
   const limit = limited(16);
   const put = (name: string, at: number) => {

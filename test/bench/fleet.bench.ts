@@ -55,7 +55,7 @@ const storeFleet = async (tables: Tables): Promise<void> => {
   for (let at = 0; at < CLUSTERS; at++) {
     const name = nameOf(at);
     const rest = { partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 };
-    await putCluster(tables, { name, syncPeriodMs: MINUTE_MS, ...rest }, undefined);
+    await putCluster(tables, { name, uid: `uid-of-${name}`, syncPeriodMs: MINUTE_MS, ...rest }, undefined);
     const times = { generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "bench" };
     const names = Array.from({ length: AUTOSCALERS }, (_, app) => `app-${app}`);
     await mapWithLimit(names, 16, (app) =>

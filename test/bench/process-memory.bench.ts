@@ -45,6 +45,7 @@ const storeCluster = async (engine: Engine, name: string, apps: readonly App[]):
   const tables = testTables(engine.client, engine.tables, Date.now);
   const cluster = {
     name: clusterName(name),
+    uid: `uid-of-${name}`,
     connection: { kind: "secret", secretId: "unused" },
     syncPeriodMs: PERIOD_MS,
     partitions: [{ name: WHOLE_CLUSTER }],

@@ -110,7 +110,7 @@ const play = async (engine: Engine, servers: Servers, { metric, source }: Way, a
   const cluster = clusterName(`bench-${at}`);
   await putCluster(
     tables,
-    { name: cluster, syncPeriodMs: PERIOD_MS, partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 },
+    { name: cluster, uid: "uid-of-cluster", syncPeriodMs: PERIOD_MS, partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 },
     undefined,
   );
   for (let each = 0; each < AUTOSCALERS; each++) {

@@ -41,6 +41,7 @@ const costOf = ({ writes, writeUnits, readUnits }: Consumed): Cost => {
 
 const CLUSTER: ClusterRecord = {
   name: clusterName("eu-1"),
+  uid: "uid-of-cluster",
   syncPeriodMs: PERIOD_MS,
   partitions: [{ name: WHOLE_CLUSTER }],
   settings: DEFAULT_SETTINGS,

@@ -14,7 +14,8 @@ const opened = () => {
   });
   return { log, clients, failNext: () => (failures = 1) };
 };
-const record = (name: string, version = 1) => ({ name: clusterName(name), version, connection: { kind: "kubeconfig", path: "config" } }) as const;
+const record = (name: string, version = 1) =>
+  ({ name: clusterName(name), uid: `uid-of-${name}`, version, connection: { kind: "kubeconfig", path: "config" } }) as const;
 
 describe("clusterClients()", () => {
   it("gives the same client for the same version, also to calls that come at once", async () => {

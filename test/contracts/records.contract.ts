@@ -38,6 +38,7 @@ export const recordsContract = (engine: () => Engine): void => {
       tables = testTables(engine().client, engine().tables, () => 0);
       cluster = {
         name: clusterName(`records-${++clusters}`),
+        uid: `uid-of-${clusters}`,
         syncPeriodMs: 15_000,
         partitions: [{ name: partitionName("shops"), namespaces: [namespace("shop"), namespace("cart")] }, { name: partitionName("rest") }],
         settings: DEFAULT_SETTINGS,

@@ -372,7 +372,9 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     const stolen = { kind: "secret", secretId: "tidemark-prod/eu-1" } as const;
     for (const role of ["api", "view", "sync", "schedule"]) {
       const tables = as(role);
-      await expect(putConnection(tables, { cluster, connection: stolen, version: 9 }, stored), role).rejects.toThrow(/may not dynamodb:PutItem/);
+      await expect(putConnection(tables, { cluster, uid: "uid-of-cluster", connection: stolen, version: 9 }, stored), role).rejects.toThrow(
+        /may not dynamodb:PutItem/,
+      );
       const update = { UpdateExpression: "SET connection = :stolen", ExpressionAttributeValues: { ":stolen": { S: "x" } } };
       await expect(tables.client.send(new UpdateItemCommand({ TableName: TABLES.stateTable, Key: key, ...update })), role).rejects.toMatchObject(
         refused,

@@ -80,18 +80,22 @@ it("a stack uses the kubeconfig of its start alone, whatever the tables name, an
     reporter,
   });
   closing.push(stack.close);
-  const record = { name: clusterName("local"), version: 1 } as Parameters<typeof stack.connect>[0];
+  const record = { name: clusterName("local"), uid: "uid-of-cluster", version: 1 } as Parameters<typeof stack.connect>[0];
   await expect(stack.connect(record)).rejects.toMatchObject({ code: "cluster.access.none" });
   const tables = localTables(client, Date.now);
   const evil = { kind: "kubeconfig", path: join(dir, "evil") } as const;
   writeFileSync(evil.path, programOf(`touch ${join(dir, "ran")}`));
-  await putConnection(tables, { cluster: record.name, connection: evil, version: 1 }, undefined);
+  await putConnection(tables, { cluster: record.name, uid: record.uid, connection: evil, version: 1 }, undefined);
   await expect(stack.connect(record)).rejects.toMatchObject({
     code: "cluster.access.kubeconfig",
     message: expect.stringContaining("this run was started with another one"),
   });
   expect(existsSync(join(dir, "ran"))).toBe(false);
-  await putConnection(tables, { cluster: record.name, connection, version: 2 }, { cluster: record.name, connection: evil, version: 1 });
+  await putConnection(
+    tables,
+    { cluster: record.name, uid: record.uid, connection, version: 2 },
+    { cluster: record.name, uid: record.uid, connection: evil, version: 1 },
+  );
   const connected = await stack.connect({ ...record, version: 2 });
   for (let looks = 0; looks < 2; looks++) await connected.observe([watch("shop", "web")], WHOLE);
   expect(lines).toEqual([
@@ -140,8 +144,8 @@ it("a run on a real cluster compares its clock with the API server: a clock that
   const tables = localTables(client, Date.now);
   const name = clusterName("real");
   const partitions = [{ name: WHOLE_CLUSTER }];
-  const record: ClusterRecord = { name, syncPeriodMs: PERIOD_MS, partitions, settings: DEFAULT_SETTINGS, version: 1 };
-  await putConnection(tables, { cluster: name, connection, version: 1 }, undefined);
+  const record: ClusterRecord = { name, uid: "uid-of-cluster", syncPeriodMs: PERIOD_MS, partitions, settings: DEFAULT_SETTINGS, version: 1 };
+  await putConnection(tables, { cluster: name, uid: record.uid, connection, version: 1 }, undefined);
   await putCluster(tables, record, undefined);
   await stack.connect(record);
   const partition = { cluster: name, partition: WHOLE_CLUSTER };

@@ -109,9 +109,9 @@ const deathsUntilDone = async (after: boolean): Promise<number> => {
     await begin();
     if ((await removedAndAdded(diesAt(damaged.world.tables.client, dieAt, after))) === "done") return dieAt - 1;
     const left = await getCluster(damaged.world.tables, damaged.world.record.name);
-    // Only the new cluster has a uid.
-    if (left && left.uid === undefined) await remove();
-    if (left?.uid === undefined) await addElsewhere();
+    const isFirst = left?.uid === damaged.world.record.uid;
+    if (isFirst) await remove();
+    if (isFirst || !left) await addElsewhere();
     await scalesWithin(PERIODS_OF_A_LEASE);
   }
 };

@@ -156,7 +156,7 @@ describe("the connection of a cluster", () => {
   it("is stored under a higher version than one whose editor died before the cluster was written", async () => {
     const before = await recordOf();
     const stored = await getConnection(world.tables, cluster);
-    await putConnection(world.tables, { cluster, ...(before.uid && { uid: before.uid }), connection: eks(), version: before.version + 7 }, stored);
+    await putConnection(world.tables, { cluster, uid: before.uid, connection: eks(), version: before.version + 7 }, stored);
     const { version } = await service.replaceCluster({ name: "there", connection: { kind: "secret", secretId: "prod/there" } });
     expect(version).toBe(before.version + 8);
     expect((await service.cluster("there")).connection).toEqual({ kind: "secret", secretId: "prod/there" });

@@ -90,7 +90,14 @@ describe("counts of events by month", () => {
       for (const name of clusters)
         await putCluster(
           tables,
-          { name, syncPeriodMs: 15_000, partitions: [{ name: partitionName("default") }], settings: DEFAULT_SETTINGS, version: 1 },
+          {
+            name,
+            uid: "uid-of-cluster",
+            syncPeriodMs: 15_000,
+            partitions: [{ name: partitionName("default") }],
+            settings: DEFAULT_SETTINGS,
+            version: 1,
+          },
           undefined,
         );
       const stored = await played(steps, { clusters, tables, insert });

@@ -25,6 +25,7 @@ const plain = painter(false);
 
 const CLUSTER: ClusterRecord = {
   name: clusterName("eu-1"),
+  uid: "uid-of-cluster",
   syncPeriodMs: 15_000,
   partitions: [],
   settings: DEFAULT_SETTINGS,

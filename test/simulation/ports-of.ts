@@ -33,7 +33,7 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
   const tables = { ...unwatchedTables, client: watchSentTo(ledger, by, unwatchedTables.client) };
   const { cluster: name } = by.message;
   const { stack } = stage;
-  let record: Pick<ClusterRecord, "uid" | "restoredAs"> = {};
+  let record: Partial<Pick<ClusterRecord, "uid" | "restoredAs">> = {};
   const manager = (): string => fieldManagerOf(record);
   const effect =
     (site: SimulatedCluster) =>

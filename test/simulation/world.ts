@@ -73,7 +73,7 @@ export const fillTables = (
     const record = clusterRecord(cluster);
     stored(clusterKey(record.name), record, "version");
     const { name, uid } = record;
-    stored(connectionKey(name), { cluster: name, connection: SIMULATED_CONNECTION, version: 1, ...(uid !== undefined && { uid }) }, "version");
+    stored(connectionKey(name), { cluster: name, connection: SIMULATED_CONNECTION, version: 1, uid }, "version");
   }
   if (outages) for (const source of sourceRecords()) stored(sourceKey(source.name), source, "version");
   for (const autoscaler of autoscalers.filter(({ home }) => home !== "object")) {

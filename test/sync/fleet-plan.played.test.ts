@@ -69,7 +69,8 @@ describe("schedule() of a fleet", () => {
     const tables = testTables(engine.client, engine.tables, clock);
     const partitions = Array.from({ length: PARTITIONS }, (_, at) => ({ name: partitionName(`p${at}`), namespaces: [namespace(`team-${at}`)] }));
     const rest = { connection: { kind: "secret", secretId: "x" }, syncPeriodMs: PERIOD_MS, settings: DEFAULT_SETTINGS, version: 1 } as const;
-    for (let at = 0; at < CLUSTERS; at++) await putCluster(tables, { name: clusterName(`cluster-${at}`), partitions, ...rest }, undefined);
+    for (let at = 0; at < CLUSTERS; at++)
+      await putCluster(tables, { name: clusterName(`cluster-${at}`), uid: `uid-${at}`, partitions, ...rest }, undefined);
     await markPlanned(tables, [NOON, NOON + MINUTE_MS]);
     let requests = 0;
     client.middlewareStack.add((next) => (args) => {

@@ -117,7 +117,7 @@ const metrics = (server: Kubernetes, items: readonly Raw[]): void => {
 const syncsOf = async (server: Pick<Kubernetes, "url" | "ca">) => {
   const tables = testTables(engine.client, engine.tables, Date.now);
   const cluster = clusterName(`hostile-${++clusters}`);
-  const record = { name: cluster, connection: { kind: "secret", secretId: "unused" }, syncPeriodMs: 5_000 } as const;
+  const record = { name: cluster, uid: "uid-of-cluster", connection: { kind: "secret", secretId: "unused" }, syncPeriodMs: 5_000 } as const;
   await putCluster(tables, { ...record, partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 }, undefined);
   const place = { cluster, namespace: namespace("shop"), name: autoscalerName("web"), uid: autoscalerUid(`uid-${cluster}`) };
   await putAutoscaler(tables, { ...place, manifest: MANIFEST, generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" }, undefined);

@@ -155,6 +155,7 @@ describe("planNow()", () => {
 describe("schedule()", () => {
   const cluster = (name: string, partitions: number): ClusterRecord => ({
     name: clusterName(name),
+    uid: `uid-of-${name}`,
     syncPeriodMs: 15_000,
     partitions: Array.from({ length: partitions }, (_, at) => ({ name: partitionName(`p${at}`), namespaces: [] })),
     settings: DEFAULT_SETTINGS,

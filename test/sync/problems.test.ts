@@ -11,6 +11,7 @@ import { NOON } from "../noon.ts";
 const MINUTE_MS = 60_000;
 const cluster = (name: string, more: Partial<ClusterRecord> = {}): ClusterRecord => ({
   name: clusterName(name),
+  uid: `uid-of-${name}`,
   syncPeriodMs: 15_000,
   partitions: [{ name: partitionName("default") }],
   settings: DEFAULT_SETTINGS,

@@ -60,7 +60,7 @@ const syncsOf = async (
   const cluster = clusterName(`sources-${++clusters}`);
   await putCluster(
     tables,
-    { name: cluster, syncPeriodMs: 5_000, partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 },
+    { name: cluster, uid: "uid-of-cluster", syncPeriodMs: 5_000, partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 },
     undefined,
   );
   for (const [name, text] of Object.entries(manifests)) {

@@ -68,7 +68,7 @@ export const storeCluster = async (
   apps: readonly string[] = APPS,
 ): Promise<ClusterRecord> => {
   const rest = { partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 };
-  const record: ClusterRecord = { name, syncPeriodMs, ...rest };
+  const record: ClusterRecord = { name, uid: `uid-of-${name}`, syncPeriodMs, ...rest };
   await putCluster(tables, record, undefined);
   for (const app of apps) {
     const uid = autoscalerUid(`uid-${name}-${app}`);

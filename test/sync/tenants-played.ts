@@ -37,7 +37,14 @@ export const play = async (
   const { putCluster, putAutoscaler } = code;
   const name = nameOf(1_000 + clusters++);
   const tables = testTables(engine.client, engine.tables, Date.now);
-  const record = { name, syncPeriodMs: PERIOD_MS, partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 };
+  const record = {
+    name,
+    uid: `uid-of-${name}`,
+    syncPeriodMs: PERIOD_MS,
+    partitions: [{ name: WHOLE_CLUSTER }],
+    settings: DEFAULT_SETTINGS,
+    version: 1,
+  };
   await putCluster(tables, record, undefined);
   const manifests: readonly Manifest[] = [...autoscalers.others.map((app) => ({ ...app, metrics: [CPU] })), ...autoscalers.tenant];
   for (const manifest of manifests) {

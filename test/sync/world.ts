@@ -89,6 +89,7 @@ export const newWorld = async (
   const name = clusterName(`eu-${++clusters}`);
   const record: ClusterRecord = {
     name,
+    uid: "uid-of-cluster",
     syncPeriodMs: PERIOD_MS,
     partitions: [{ name: WHOLE_CLUSTER }],
     settings: DEFAULT_SETTINGS,

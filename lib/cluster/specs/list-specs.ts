@@ -18,7 +18,7 @@ import type { ListedSpecs, SeenObject, SpecListing, SpecObject, SpecRequest } fr
  */
 export const listSpecs = async (
   { session, memory }: { readonly session: ApiSession; readonly memory: Pick<Memory, "heavy"> },
-  cluster: Pick<ClusterRecord, "uid">,
+  cluster: Partial<Pick<ClusterRecord, "uid">>,
   request: SpecRequest,
 ): Promise<ListedSpecs> => {
   const { elapsed } = session;
@@ -42,7 +42,7 @@ const kindPath = ({ group, version, plural }: SpecKind): KindPath => ({ base: `/
 const listKind = async (
   observing: { readonly session: ApiSession; readonly memory: Pick<Memory, "heavy"> },
   budget: CallBudget,
-  of: Pick<SpecListing, "kind"> & { readonly scope: Scope; readonly cluster: Pick<ClusterRecord, "uid">; readonly request: SpecRequest },
+  of: Pick<SpecListing, "kind"> & { readonly scope: Scope; readonly cluster: Partial<Pick<ClusterRecord, "uid">>; readonly request: SpecRequest },
 ): Promise<SpecListing> => {
   const { kind, scope, cluster, request } = of;
   const { namespace, without } = scope;
@@ -91,7 +91,7 @@ const OWN_KIND = "PodAutoscaler";
 interface ReadAs extends Pick<SpecKind, "annotations"> {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly cluster: Pick<ClusterRecord, "uid">;
+  readonly cluster: Partial<Pick<ClusterRecord, "uid">>;
   /** The resourceVersion of the object with this uid whose manifest the caller has. */
   readonly knownVersion: (uid: string) => string | undefined;
 }

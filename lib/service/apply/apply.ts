@@ -170,7 +170,7 @@ const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { do
     manifest: JSON.stringify(ownPart(document)),
     namespace: namespace(inside),
     name: autoscalerName(name),
-    ...(cluster.uid !== undefined && { clusterUid: cluster.uid }),
+    clusterUid: cluster.uid,
   };
 };
 

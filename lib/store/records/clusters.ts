@@ -51,7 +51,7 @@ export const putCluster = (tables: Tables, record: ClusterRecord, expected: numb
   putRecord(tables, `store cluster "${record.name}"`, {
     key: clusterKey(record.name),
     record,
-    expected: { counter: "version", ...(expected !== undefined && { value: expected, ...uidOf(record) }) },
+    expected: { counter: "version", ...(expected !== undefined && { value: expected, uid: record.uid }) },
   });
 
 /** Reads the connection of a cluster strongly; absent where none is stored for a cluster of this name. Throws `store.unreadable`. */
@@ -92,7 +92,7 @@ export const connectionFor = (cluster: Pick<ClusterRecord, "uid"> | undefined, s
 /** The connection of this version of a cluster, as it is stored. */
 export const connectionRecord = ({ name, uid, version }: ClusterRecord, { connection, kubeSystemUid }: Reached): ConnectionRecord => ({
   cluster: name,
-  ...(uid !== undefined && { uid }),
+  uid,
   connection,
   ...(kubeSystemUid !== undefined && { kubeSystemUid }),
   version,
@@ -103,7 +103,7 @@ export const putConnection = (tables: Tables, record: ConnectionRecord, expected
   putRecord(tables, `store the connection of cluster "${record.cluster}"`, {
     key: connectionKey(record.cluster),
     record,
-    expected: { counter: "version", ...(expected && { value: expected.version, ...uidOf(expected) }) },
+    expected: { counter: "version", ...(expected && { value: expected.version, uid: expected.uid }) },
   });
 
 /*
@@ -136,10 +136,8 @@ export const raiseClusterVersion = async (tables: Tables, name: ClusterName, exp
 export const deleteCluster = (tables: Tables, record: Pick<ClusterRecord, "name" | "uid">, expected: number): Promise<RecordWrite> =>
   deleteRecord(tables, `delete cluster "${record.name}"`, {
     key: clusterKey(record.name),
-    expected: { counter: "version", value: expected, ...uidOf(record) },
+    expected: { counter: "version", value: expected, uid: record.uid },
   });
-
-const uidOf = ({ uid }: Pick<ClusterRecord, "uid">): { readonly uid?: string } => (uid === undefined ? {} : { uid });
 
 /** The last version of a cluster of this name that was removed within a day; 0 when there is none. */
 export const lastVersion = (tables: Tables, name: ClusterName): Promise<number> =>

@@ -89,7 +89,7 @@ const connection = z.discriminatedUnion("kind", [z.looseObject(eks), z.looseObje
 
 export const connectionSchema = z.looseObject({
   cluster: z.string().transform(clusterName),
-  uid: z.string().exactOptional(),
+  uid: z.string(),
   connection,
   kubeSystemUid: z.string().exactOptional(),
   version: z.number().int().positive(),
@@ -97,7 +97,7 @@ export const connectionSchema = z.looseObject({
 
 export const clusterSchema = z.looseObject({
   name: z.string().transform(clusterName),
-  uid: z.string().exactOptional(),
+  uid: z.string(),
   connectionVersion: z.number().int().exactOptional(),
   syncPeriodMs: z.number().int().min(5_000).max(900_000),
   plannedFromMs: z.number().exactOptional(),

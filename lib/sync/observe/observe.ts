@@ -172,7 +172,7 @@ export const openStored =
     return connect(
       {
         name: cluster.name,
-        ...(cluster.uid !== undefined && { uid: cluster.uid }),
+        uid: cluster.uid,
         connection,
         ...(kubeSystemUid !== undefined && { kubeSystemUid }),
       },

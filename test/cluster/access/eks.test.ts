@@ -269,9 +269,10 @@ describe("eksAccess()", () => {
     const [own, attacker] = await Promise.all([kubernetes(), kubernetes()]);
     own.collections.set("/apis/apps/v1/deployments", [workload("shop", "web")]);
     described.body = { cluster: { name: "prod", endpoint: own.url, certificateAuthority: { data: base64(own.ca) } } };
-    const open = (one: Parameters<typeof connect>[0] & { readonly version: number }, options: ConnectOptions) => connect(one, options);
+    const open = (one: Parameters<typeof connect>[0] & { readonly uid: string; readonly version: number }, options: ConnectOptions) =>
+      connect(one, options);
     const clients = clusterClients({ clock: () => now, trusted: { ...NOTHING_TRUSTED, ownAddresses: true } }, open);
-    const record = { name: clusterName("eu-1"), version: 1, connection } as const;
+    const record = { name: clusterName("eu-1"), uid: "uid-of-cluster", version: 1, connection } as const;
     const stored = { ...record, connection: { ...connection, endpoint: attacker.url, caData: base64(attacker.ca) } };
     await expect(clients.clientFor(stored)).rejects.toMatchObject(refusal("the given endpoint differs from the one that AWS gives"));
     const client = await clients.clientFor({ ...record, version: 2 });

@@ -8,7 +8,7 @@ const keptByName: PlantedBug = {
   caughtBy: [SITE],
   ports: (ports) => ({
     ...ports,
-    connect: ({ uid: _uid, ...record }) => ports.connect({ ...record, version: 1 }),
+    connect: (record) => ports.connect({ ...record, uid: "", version: 1 }),
   }),
 };
 

@@ -14,6 +14,7 @@ const ROUNDS = 5;
 
 const CLUSTER: ClusterRecord = {
   name: clusterName("eu-1"),
+  uid: "uid-of-cluster",
   syncPeriodMs: 15_000,
   partitions: [{ name: WHOLE_CLUSTER }],
   settings: DEFAULT_SETTINGS,
