@@ -57,15 +57,16 @@ export const environments = (
     options.machine?.began(process);
     return process;
   };
+  const endSurplus = (warm: readonly Process[]): void => {
+    // After the faults environments live on, as the platform keeps them for hours: what one counts in minutes comes to its end.
+    if (warm.length <= options.warmMax || rate() === 0) return;
+    const surplus = warm.find(({ busy }) => busy === 0);
+    if (surplus) network.end(surplus, "no longer needed");
+  };
   return {
     all,
     take: () => {
-      const warm = all.filter(isFree);
-      // After the faults environments live on, as the platform keeps them for hours: what one counts in minutes comes to its end.
-      if (warm.length > options.warmMax && rate() > 0) {
-        const surplus = warm.find(({ busy }) => busy === 0);
-        if (surplus) network.end(surplus, "no longer needed");
-      }
+      endSurplus(all.filter(isFree));
       const free = all.filter(isFree);
       const process = free.length === 0 || random.chance(NEW_CHANCE) ? newProcess() : random.pick(free);
       if (random.chance(rate())) process.skewMs = skew();
