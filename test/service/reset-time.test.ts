@@ -65,6 +65,20 @@ const goesOnAfterADeath = async (damaged: Damaged, diedAt: number): Promise<void
   expect(damaged.replicas(), `died at call ${diedAt}`).toEqual([9, 9]);
 };
 
+describe("status()", () => {
+  it("calls no sync ahead that ended while it read, by a clock that runs fast", async () => {
+    const damaged = await newDamaged();
+    await damaged.sync();
+    // Each request takes a minute of this clock, and so does a sync.
+    let asked = 0;
+    const clock = () => damaged.world.nowMs - 600_000 + 60_000 * asked++;
+    const context = damaged.context();
+    const tables = { ...context.tables, client: around(context.tables.client, async (_command, send) => ((asked += 60), send())) };
+    const { problems } = await openService({ ...context, tables, clock }).status();
+    expect(problems.filter(({ kind }) => kind === "ahead")).toEqual([]);
+  });
+});
+
 describe("resetTime()", () => {
   it("lets a partition go on whose time is an hour ahead, as if its autoscalers had just been scaled", async () => {
     const damaged = await anHourAhead();

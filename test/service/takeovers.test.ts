@@ -24,6 +24,8 @@ interface Played {
   readonly create?: KubeconfigApi["create"];
   /** Its object; else an HPA that scales. */
   readonly live?: { readonly kind: string; readonly metadata: object };
+  /** What a read after the first finds. */
+  readonly liveAgain?: object;
 }
 
 const hpaOf = (name: string) => ({
@@ -33,10 +35,11 @@ const hpaOf = (name: string) => ({
 });
 
 /** A takeover after which no sync comes. */
-const taken = async (name: string, { remove, create, live = hpaOf(name) }: Played): Promise<string> => {
+const taken = async (name: string, { remove, create, live = hpaOf(name), liveAgain = live }: Played): Promise<string> => {
   await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop" }) }], { cluster: "eu-1", dryRun: false });
+  let reads = 0;
   const api = {
-    get: async () => ({ kind: "done", value: live }),
+    get: async () => ({ kind: "done", value: reads++ === 0 ? live : liveAgain }),
     may: async () => ({ kind: "done", value: true }),
     remove,
     create,
@@ -78,6 +81,33 @@ it("a takeover that the API server refuses is recorded, and not as made", async 
 it("a takeover without a clear answer stays as made, so that handback finds the object", async () => {
   expect(await taken("api", { remove: answered(0) })).toContain("could not be deleted");
   expect(await made("api")).toEqual([["takeover", true]]);
+});
+
+/** Refuses versions that are not the newest. */
+const removesOnly =
+  (resourceVersion: string): KubeconfigApi["remove"] =>
+  async (_kind, _ref, version) =>
+    version.resourceVersion === resourceVersion ? { kind: "done", value: {} } : answered(409)(_kind, _ref, version);
+const newer = (name: string, changed: object) => ({ ...hpaOf(name), metadata: { ...hpaOf(name).metadata, resourceVersion: "8" }, ...changed });
+
+it("a status that the other controller has written meanwhile is no other object: the takeover is kept once, and made", async () => {
+  const create: KubeconfigApi["create"] = async () => ({ kind: "done", value: {} });
+  const liveAgain = newer("cart", { status: { currentReplicas: 3 } });
+  expect(await taken("cart", { remove: removesOnly("8"), create, liveAgain })).toContain("no 2 syncs came in time");
+  expect((await made("cart")).map(([verb]) => verb)).toEqual(["takeover", "handback"]);
+});
+
+it("a spec that a person has edited meanwhile is kept anew before it is deleted", async () => {
+  const create: KubeconfigApi["create"] = async () => ({ kind: "done", value: {} });
+  const liveAgain = newer("sums", { spec: { maxReplicas: 7 } });
+  expect(await taken("sums", { remove: removesOnly("8"), create, liveAgain })).toContain("no 2 syncs came in time");
+  const changes = await toArray(service.changes({ ...QUERY, name: "sums" }));
+  expect(changes.slice(1).map(({ verb, made: isMade, rival }) => [verb, isMade, rival])).toEqual([
+    ["takeover", false, expect.objectContaining({ spec: {} })],
+    ["takeover-failed", true, expect.objectContaining({ spec: {} })],
+    ["takeover", true, expect.objectContaining({ spec: { maxReplicas: 7 } })],
+    ["handback", true, expect.objectContaining({ spec: { maxReplicas: 7 } })],
+  ]);
 });
 
 it("an attempt after one without an answer keeps nothing: what it would keep is at rest, and could not go on again", async () => {

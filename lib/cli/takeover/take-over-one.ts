@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { KubeconfigApi } from "../../cluster/kubeconfig-api.ts";
 import { valueOrThrow } from "../../cluster/kubeconfig-api.ts";
 import type { Json } from "../../fields/json.ts";
@@ -161,33 +162,64 @@ const refuseOther = (path: string, live: Json, { rival, switching }: Pick<Switch
 };
 
 /** Keeps the object in the history and brings it to rest, in exactly the version that was kept. Returns what can be made again. */
-const bringToRest = async ({ api, service }: TakeoverPorts, { view, rival, switching }: Switched): Promise<Json> => {
-  const path = pathOf(view);
+const bringToRest = async (ports: TakeoverPorts, switched: Switched): Promise<Json> => {
+  const { view, rival } = switched;
   const { cluster, namespace, name } = view;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const got = await switching.get(api, { namespace, name: rival.name });
-    if (got.kind === "failed" && got.failure.code === NOT_FOUND)
-      throw unseen(
-        path,
-        `${rival.kind} "${rival.name}" is gone already, perhaps by a call that was ended: wait for the next sync, and look at tidemark get ${path}`,
-      );
-    const live = valueOrThrow(got, `read ${rival.kind} "${rival.name}"`);
-    refuseOther(path, live, { rival, switching });
+    const live = await liveRival(ports, switched);
     const kept = restorable({ kind: rival.kind, ...live });
-    await service.takeOver({ cluster, namespace, name, rival: kept });
-    const rested = await switching.rest(api, live);
-    if (rested.kind === "done") return kept;
-    // A conflict changed nothing either. Without an answer, or after a 5xx, it may have been done: then the takeover stays recorded, so that handback finds it.
-    if (isRefused(rested.failure.code)) await service.takeOver({ cluster, namespace, name, rival: kept, failed: true });
-    if (rested.failure.code !== CONFLICT)
-      throw fault(
-        path,
-        `${rival.kind} "${rival.name}" could not be ${switching.rested}: ${rested.failure.message}; look whether it is still there`,
-        faultOf(rested.failure.code),
-      );
+    await ports.service.takeOver({ cluster, namespace, name, rival: kept });
+    if ((await restKept(ports, switched, { live, kept })) === "rested") return kept;
   }
-  throw refused(path, `${rival.kind} "${rival.name}" was changed ${ATTEMPTS_MAX} times while it was read; nothing was done`);
+  throw refused(pathOf(view), `${rival.kind} "${rival.name}" was changed ${ATTEMPTS_MAX} times while it was read; nothing was done`);
 };
+
+/** The object as it is in the cluster now. Throws `cli.takeover` where it is another one, at rest or gone. */
+const liveRival = async ({ api }: TakeoverPorts, { view, rival, switching }: Switched): Promise<Json> => {
+  const path = pathOf(view);
+  const got = await switching.get(api, { namespace: view.namespace, name: rival.name });
+  if (got.kind === "failed" && got.failure.code === NOT_FOUND)
+    throw unseen(
+      path,
+      `${rival.kind} "${rival.name}" is gone already, perhaps by a call that was ended: wait for the next sync, and look at tidemark get ${path}`,
+    );
+  const live = valueOrThrow(got, `read ${rival.kind} "${rival.name}"`);
+  refuseOther(path, live, { rival, switching });
+  return live;
+};
+
+/** Brings it to rest as it was kept. Its controller writes its status at any moment, which is another version of the same object: then the newer version is brought to rest. */
+const restKept = async (
+  { api, service }: TakeoverPorts,
+  { view, rival, switching }: Switched,
+  { live, kept }: { readonly live: Json; readonly kept: Json },
+): Promise<"rested" | "changed"> => {
+  const { cluster, namespace, name } = view;
+  const notMade = (): Promise<unknown> => service.takeOver({ cluster, namespace, name, rival: kept, failed: true });
+  let newest = live;
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const rested = await switching.rest(api, newest);
+    if (rested.kind === "done") return "rested";
+    const { code, message } = rested.failure;
+    if (code !== CONFLICT) {
+      // Without an answer, or after a 5xx, it may have been done: then the takeover stays recorded, so that handback finds it.
+      if (isRefused(code)) await notMade();
+      throw fault(
+        pathOf(view),
+        `${rival.kind} "${rival.name}" could not be ${switching.rested}: ${message}; look whether it is still there`,
+        faultOf(code),
+      );
+    }
+    const again = await switching.get(api, { namespace, name: rival.name });
+    if (again.kind === "failed" || !isAsKept({ kind: rival.kind, ...again.value }, rival, kept)) break;
+    newest = again.value;
+  }
+  // A conflict changed nothing.
+  await notMade();
+  return "changed";
+};
+
+const isAsKept = (live: Json, { uid }: Switched["rival"], kept: Json): boolean => uidOf(live) === uid && isDeepStrictEqual(restorable(live), kept);
 
 /**
  * True where no other controller is beside it, and the newest switch in the history is a takeover. Also where it is a handback without a later edit: that one was interrupted, and left the

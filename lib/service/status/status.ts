@@ -35,7 +35,6 @@ interface Looked {
  * a problem, and hides none of the others.
  */
 export const status = async (context: QueryContext): Promise<StatusView> => {
-  const nowMs = context.clock();
   const { tables } = context;
   const [fleet, ids, all, counted] = await Promise.all([
     getFleet(tables),
@@ -48,6 +47,8 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
   const deadLetters = sees(context) ? counted : undefined;
   const records = items.flatMap((item) => (item.kind === "read" ? [item.record] : []));
   const heads = await headsOf(context, records);
+  // Asked after the heads: a sync that ended meanwhile would be ahead of an earlier answer of a fast clock.
+  const nowMs = context.clock();
   const looked = await mapWithLimit(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, { fleet, heads }, nowMs));
   const unreadable = items.flatMap((item) => (item.kind === "unreadable" && sees(context, item.name) ? [unreadableCluster(item)] : []));
   const ofClusters = looked.flatMap(({ cluster, reading }) => clusterProblems(cluster, reading, nowMs, sees(context, cluster.name)));
