@@ -101,7 +101,7 @@ it("a spec that a person has edited meanwhile is kept anew before it is deleted"
   const create: KubeconfigApi["create"] = async () => ({ kind: "done", value: {} });
   const liveAgain = newer("sums", { spec: { maxReplicas: 7 } });
   expect(await taken("sums", { remove: removesOnly("8"), create, liveAgain })).toContain("no 2 syncs came in time");
-  const changes = await toArray(service.changes({ ...QUERY, name: "sums" }));
+  const changes = await Array.fromAsync(service.changes({ ...QUERY, name: "sums" }));
   expect(changes.slice(1).map(({ verb, made: isMade, rival }) => [verb, isMade, rival])).toEqual([
     ["takeover", false, expect.objectContaining({ spec: {} })],
     ["takeover-failed", true, expect.objectContaining({ spec: {} })],
