@@ -47,6 +47,19 @@ spec:
   recommender: { url: "${url}", targetType: cpu, highWatermark: "80", lowWatermark: "60" }
 `;
 
+it("an apply has one time for the change, the creation and the edit of a document, by a clock that runs fast", async () => {
+  let nowMs = NOON;
+  const clock = (): number => {
+    nowMs += 15_000;
+    return nowMs;
+  };
+  const fast = openService({ ...world.context, clock });
+  await fast.apply([{ file: "a.yaml", text: hpa("web") }], { cluster, dryRun: false });
+  const record = await stored("web");
+  const [change] = await changes("web");
+  expect([record?.createdMs, change?.atMs]).toEqual([record?.updatedMs, record?.updatedMs]);
+});
+
 describe("a recommender in a manifest", () => {
   const refusal = (url: string): Promise<string> =>
     apply(recommended(url)).then(

@@ -73,7 +73,11 @@ describe("status()", () => {
     let asked = 0;
     const clock = () => damaged.world.nowMs - 600_000 + 60_000 * asked++;
     const context = damaged.context();
-    const tables = { ...context.tables, client: around(context.tables.client, async (_command, send) => ((asked += 60), send())) };
+    const client = around(context.tables.client, (_command, send) => {
+      asked += 60;
+      return send();
+    });
+    const tables = { ...context.tables, client };
     const { problems } = await openService({ ...context, tables, clock }).status();
     expect(problems.filter(({ kind }) => kind === "ahead")).toEqual([]);
   });

@@ -120,7 +120,7 @@ const workloadRow = (statistics: Statistics, { events, autoscalers, playedMs, en
     [
       `${(replicaMs / HOUR_MS).toFixed(1)} replica-hours`,
       ...(targetCpuPercent === undefined ? [] : [`${percent(aboveTargetMs, elapsedMs)} of the time above target`]),
-      `${percent(unserved, demand)} of the demand not served (${amountText(unserved, unit, stepMs)})${worst ? `, most at ${instantText(worst.atMs)}` : ""}`,
+      `${percent(unserved, demand)} of the demand not served (${amountText(unserved, { unit, stepMs, elapsedMs })})${worst ? `, most at ${instantText(worst.atMs)}` : ""}`,
       ...(scaledBy ? [atMaxText(scaledBy, own, { sinceMs: endMs - playedMs, untilMs: endMs })] : []),
       movesText(own),
     ].join(", "),
@@ -176,13 +176,21 @@ const PERIODS_MS: Readonly<Record<string, number>> = {
 };
 const RATE = /^(.+?) per (?:(\d+) )?(s|sec|second|m|min|minute|h|hour)s?\b/;
 
+interface Measured {
+  readonly unit: string;
+  /** Distance of two samples. */
+  readonly stepMs: number;
+  /** How long the load was played. */
+  readonly elapsedMs: number;
+}
+
 /**
- * What a load was over a time, as people count it: of "HTTP requests per minute (sum)" so many HTTP requests. A unit that is no rate ("percent CPU") cannot be counted: there it is so many hours
- * at one of it. `samples`: values × time ÷ distance of two samples, as the simulated workloads sum it up.
+ * What a load was over a time, as people count it: of "HTTP requests per minute (sum)" so many HTTP requests. A unit that is no rate ("percent CPU") cannot be counted: there it is the average.
+ * `samples`: values × time ÷ distance of two samples, as the simulated workloads sum it up.
  */
-export const amountText = (samples: number, unit: string, stepMs: number): string => {
+export const amountText = (samples: number, { unit, stepMs, elapsedMs }: Measured): string => {
   const [, noun, times = "1", period = ""] = RATE.exec(unit) ?? [];
   const periodMs = (PERIODS_MS[period] ?? 0) * Number(times);
-  if (noun === undefined || periodMs === 0) return `${((samples * stepMs) / HOUR_MS).toFixed(1)} hours × ${unit}`;
+  if (noun === undefined || periodMs === 0) return `on average ${(elapsedMs > 0 ? (samples * stepMs) / elapsedMs : 0).toFixed(1)} ${unit}`;
   return `${Math.round((samples * stepMs) / periodMs)} ${noun}`;
 };

@@ -146,8 +146,11 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { input, old, applied } = plan;
     if (old && applied.outcome === "unchanged") return { applied };
-    const after = recordOf(context, cluster, plan);
-    const written = await storeOnly(context, { verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
+    // A document has one time: that of its change, of its creation and of its edit.
+    const nowMs = context.clock();
+    const atOnce = { ...context, clock: () => nowMs };
+    const after = recordOf(atOnce, cluster, plan);
+    const written = await storeOnly(atOnce, { verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
     if (written.kind === "stored") {
       const { generation } = written;
       return { applied: { ...applied, uid: after.uid, generation }, wrote: { ...after, generation } };

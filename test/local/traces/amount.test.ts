@@ -8,14 +8,14 @@ describe("amountText()", () => {
     ["what was counted per minute is counted", 57, "invocations per minute (sum)", 60_000, "57 invocations"],
     ["a rate per second over a minute is sixty times as much", 57, "requests per second", 60_000, "3420 requests"],
     ["a rate of several minutes is counted over them", 57, "calls per 5 min", 300_000, "57 calls"],
-    ["what is no rate is so many hours of it", 120, "percent CPU of one EC2 instance", 300_000, "10.0 hours × percent CPU of one EC2 instance"],
-    ["a unit of nothing else is so many hours of it", 30, "units", 60_000, "0.5 hours × units"],
+    ["what is no rate has an average", 120, "percent CPU of one EC2 instance", 300_000, "on average 5.0 percent CPU of one EC2 instance"],
+    ["a unit of nothing else has one too", 3_000, "units", 60_000, "on average 25.0 units"],
   ])("says that %s", (_what, samples, unit, stepMs, text) => {
-    expect(amountText(samples, unit, stepMs)).toBe(text);
+    expect(amountText(samples, { unit, stepMs, elapsedMs: 2 * 3_600_000 })).toBe(text);
   });
 
   it.each(SHIPPED_TRACES)("never calls an amount of %s a rate", async (name) => {
     const { unit, stepMs } = await readShippedTrace(name);
-    expect(amountText(57, unit, stepMs)).not.toMatch(/ per |\(sum\)/);
+    expect(amountText(57, { unit, stepMs, elapsedMs: 3_600_000 })).not.toMatch(/ per |\(sum\)/);
   });
 });
