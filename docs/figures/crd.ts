@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { documentText } from "../../lib/cli/output/document-text.ts";
+import { documentText } from "../../lib/cli/output/documents.ts";
 import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
 import { podAutoscalerSchema } from "../../lib/manifest/native/json-schema.ts";
 import { withTable } from "./page-table.ts";

@@ -3,9 +3,8 @@ import { Command, Help, Argument } from "commander";
 import { startCommand, validateOption } from "../local/run/options.ts";
 import { nearestName } from "../model/nearest-name.ts";
 import { lines, block, text } from "../report/printed.ts";
-import { accessCommands, authCommands } from "./groups/access-commands.ts";
-import { addExamples, example } from "./command-examples.ts";
-import { withStack, withTarget, withFiles, type Run } from "./options/command-options.ts";
+import { accessCommands, authCommands, clusterCommands, fleetCommands, partitionCommands } from "./groups/upkeep-commands.ts";
+import { addExamples, example, withStack, withTarget, withFiles, type Run, output } from "./options/command-options.ts";
 import { chooseTarget, type TargetOptions } from "./select/command-target.ts";
 import { connectionCommands } from "./groups/connection-commands.ts";
 import { editingCommands, manifestEdits } from "./groups/editing-commands.ts";
@@ -15,10 +14,8 @@ import { overrideCommands } from "./groups/override-commands.ts";
 import { readingCommands } from "./groups/reading-commands.ts";
 import { sourceCommands } from "./groups/source-commands.ts";
 import { deployCommands, stackCommands } from "./groups/stack-commands.ts";
-import { clusterCommands, fleetCommands, partitionCommands } from "./groups/upkeep-commands.ts";
 import { usage } from "./usage-error.ts";
-import type { DocumentFormat } from "./output/document-text.ts";
-import { output } from "./options/output-option.ts";
+import type { DocumentFormat } from "./output/documents.ts";
 import type { ScopeOptions } from "./options/scope-options.ts";
 import type { Shell } from "./completion/scripts.ts";
 import type { ConvertOptions } from "./commands/convert.ts";
@@ -205,14 +202,14 @@ const manifestCommands = (root: Command, io: CommandIo, printer: Printer): void 
     .command("crd")
     .description("print the CustomResourceDefinition of a PodAutoscaler, for clusters that hold autoscalers themselves")
     .addOption(output(["yaml", "json"]))
-    .action(async ({ output: format }: { readonly output: DocumentFormat }) => (await import("./commands/schema.ts")).crd(printer, format));
+    .action(async ({ output: format }: { readonly output: DocumentFormat }) => (await import("./commands/reference.ts")).crd(printer, format));
   root
     .command("explain-schema")
     .description("show the meaning, default and bounds of a field of a PodAutoscaler")
     .argument("[field]", "path of the field, such as spec.scaleUp.sustainSeconds (default: the fields of the spec)")
     .addOption(output(["text", "json", "yaml"]))
     .action(async (field: string | undefined, { output: format }: { readonly output: "text" | DocumentFormat }) =>
-      (await import("./commands/schema.ts")).explainSchema(printer, field, format),
+      (await import("./commands/reference.ts")).explainSchema(printer, field, format),
     );
   root
     .command("explain-reason")
@@ -220,6 +217,6 @@ const manifestCommands = (root: Command, io: CommandIo, printer: Printer): void 
     .argument("[reason]", "a reason such as ScaleDownStabilized (default: all of them)")
     .addOption(output(["text", "json", "yaml"]))
     .action(async (reason: string | undefined, { output: format }: { readonly output: "text" | DocumentFormat }) =>
-      (await import("./commands/explain-reason.ts")).explainReason(printer, reason, format),
+      (await import("./commands/reference.ts")).explainReason(printer, reason, format),
     );
 };

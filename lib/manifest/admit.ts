@@ -4,12 +4,10 @@ import { type Problem, reportedProblems, required, type Warning, wrongType } fro
 import { newReadContext } from "../fields/shape.ts";
 import { isObject } from "../model/json.ts";
 import type { AutoscalerSpec, Validation } from "../model/spec.ts";
-import { FORMS } from "./accepted-forms.ts";
+import { FORMS, meantKind } from "./other-kinds.ts";
 import type { ManifestDocument } from "./documents.ts";
 import { manifestInvalid, manifestUnreadable, manifestUnsupported, type Refusal } from "./errors.ts";
-import type { Form, FormOutcome } from "./form.ts";
-import { type Metadata, storedMetadata } from "./metadata.ts";
-import { meantKind } from "./other-kinds.ts";
+import { type Form, type FormOutcome, type Metadata, storedMetadata } from "./form.ts";
 
 export type Admission = Admitted | Refused;
 

@@ -3,8 +3,7 @@ import { type Budget, MAX_ALIASES, MAX_TEXT_BYTES, newBudget } from "./budget.ts
 import { manifestUnreadable, type SourcePosition } from "./errors.ts";
 import { type LocatedManifest, manifestsIn } from "./list-items.ts";
 import type { OtherKinds } from "./other-kinds.ts";
-import { inspectNodes, type RepeatedKey } from "./yaml-nodes.ts";
-import { YamlFault, yamlDocuments } from "./yaml-text.ts";
+import { inspectNodes, type RepeatedKey, YamlFault, yamlDocuments } from "./yaml-text.ts";
 
 /** One manifest of a text as plain JSON, with its place. */
 export interface ManifestDocument extends LocatedManifest {

@@ -1,5 +1,5 @@
-import { Composer, type Document, Lexer, type LineCounter, Parser } from "yaml";
-import { type Budget, MAX_DEPTH } from "./budget.ts";
+import { Composer, type Document, Lexer, type LineCounter, Parser, isAlias, isMap, isScalar, isSeq, type Pair, Scalar } from "yaml";
+import { type Budget, MAX_DEPTH, MAX_ALIASES } from "./budget.ts";
 import type { SourcePosition } from "./errors.ts";
 
 type YamlPosition = number | readonly number[] | { readonly offset: number };
@@ -62,3 +62,93 @@ const composerThatStops = (): Composer => {
     },
   });
 };
+
+/** What was counted and found in one document. */
+export interface Inspected {
+  /** Keys and values; what an alias repeats is counted again. */
+  readonly nodes: number;
+  readonly repeatedKeys: readonly RepeatedKey[];
+  /** The first value that Kubernetes would read differently. */
+  readonly ambiguous?: YamlFault;
+}
+
+export interface RepeatedKey {
+  readonly name: string;
+  readonly offset: number;
+}
+
+interface Inspection {
+  /** Nodes below each anchor; "open" while they are being counted. */
+  readonly anchors: Map<string, number | "open">;
+  readonly repeatedKeys: RepeatedKey[];
+  ambiguous: YamlFault | undefined;
+  aliases: number;
+}
+
+/**
+ * Visits every node once, before the document becomes values. Throws `YamlFault` for keys that are not texts, and for more aliases than the limit.
+ */
+export const inspectNodes = ({ contents }: Document.Parsed): Inspected => {
+  const inspection: Inspection = { anchors: new Map(), repeatedKeys: [], ambiguous: undefined, aliases: 0 };
+  const nodes = nodesOf(contents, inspection);
+  const { repeatedKeys, ambiguous } = inspection;
+  return { nodes, repeatedKeys, ...(ambiguous && { ambiguous }) };
+};
+
+const nodesOf = (node: unknown, inspection: Inspection): number => {
+  if (isAlias(node)) return nodesOfAlias(node.source, startOf(node), inspection);
+  const anchor = isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined;
+  if (anchor !== undefined) inspection.anchors.set(anchor, "open");
+  const nodes = 1 + nodesBelow(node, inspection);
+  if (anchor !== undefined) inspection.anchors.set(anchor, nodes);
+  return nodes;
+};
+
+const nodesBelow = (node: unknown, inspection: Inspection): number => {
+  if (isScalar(node)) inspection.ambiguous ??= ambiguityOf(node);
+  if (isSeq(node)) return node.items.reduce((sum: number, item) => sum + nodesOf(item, inspection), 0);
+  return isMap(node) ? nodesOfMap(node.items, inspection) : 0;
+};
+
+const nodesOfMap = (pairs: readonly Pair[], inspection: Inspection): number => {
+  const names = new Set<string>();
+  let nodes = 0;
+  for (const { key, value } of pairs) {
+    const name = nameOf(key);
+    if (names.has(name)) inspection.repeatedKeys.push({ name, offset: startOf(key) });
+    names.add(name);
+    nodes += nodesOf(key, inspection) + nodesOf(value, inspection);
+  }
+  return nodes;
+};
+
+/** Names are compared as in JSON, where the number 1 and the text "1" are the same name. */
+const nameOf = (key: unknown): string => {
+  if (isScalar(key)) return String(key.value);
+  throw new YamlFault("a key must be a text, not a list, an object or an alias", startOf(key));
+};
+
+const nodesOfAlias = (source: string, start: number, inspection: Inspection): number => {
+  if (++inspection.aliases > MAX_ALIASES) throw new YamlFault(`it has more than ${MAX_ALIASES} aliases`, start);
+  const nodes = inspection.anchors.get(source);
+  if (nodes === "open") throw new YamlFault("an anchor contains itself", start);
+  if (nodes === undefined) throw new YamlFault(`the alias "${source}" has no anchor before it`, start);
+  return nodes;
+};
+
+/** Words that YAML 1.1, and so Kubernetes, reads as true or false. */
+const FORMER_BOOLEAN = /^(?:y|yes|n|no|on|off)$/i;
+const LEADING_ZERO = /^[-+]?0\d/;
+
+/** The fault of a value that Kubernetes would read differently, because the meaning cannot be guessed. */
+const ambiguityOf = (node: Scalar): YamlFault | undefined => {
+  if (node.type !== Scalar.PLAIN) return undefined;
+  const { value, source = "" } = node;
+  if (typeof value === "string" && FORMER_BOOLEAN.test(value))
+    return new YamlFault(`the word ${value} without quotes is a boolean for Kubernetes: write "${value}" in quotes, or true or false`, startOf(node));
+  if (typeof value === "number" && LEADING_ZERO.test(source))
+    return new YamlFault(`the number ${source} is octal for Kubernetes: write it without the leading 0, or in quotes`, startOf(node));
+  return undefined;
+};
+
+const startOf = (node: unknown): number => (node as { readonly range?: readonly number[] | null } | null)?.range?.[0] ?? 0;

@@ -1,5 +1,5 @@
 import type { WantedWorkload, ConnectionReport } from "../cluster/check/report.ts";
-import type { KindCount } from "../manifest/passed-over.ts";
+import type { KindCount } from "../manifest/errors.ts";
 import type { Validation, SpecKindName } from "../model/spec.ts";
 import type { Grant, Role } from "../model/access.ts";
 import type { Connection } from "../model/records.ts";

@@ -1,13 +1,11 @@
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ageText, untilText } from "../../lib/cli/output/age-text.ts";
+import { ageText, untilText, csvLine, sheet, aligned, Table } from "../../lib/cli/output/text-table.ts";
 import { stateText } from "../../lib/cli/output/autoscaler-rows.ts";
-import { csvLine, sheet, aligned, Table } from "../../lib/cli/output/text-table.ts";
-import { documentText } from "../../lib/cli/output/document-text.ts";
-import { whyLines } from "../../lib/cli/output/explain-sheet.ts";
+import { documentText } from "../../lib/cli/output/documents.ts";
+import { whyLines, windowLines } from "../../lib/cli/output/explain-sheet.ts";
 import { painter } from "../../lib/cli/io.ts";
-import { windowLines } from "../../lib/cli/output/window-lines.ts";
 import { lines, type Printed } from "../../lib/report/printed.ts";
 import type { MetricView } from "../../lib/views/event.ts";
 

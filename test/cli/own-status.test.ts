@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kubernetesObject } from "../../lib/cli/output/kubernetes-object.ts";
+import { kubernetesObject } from "../../lib/cli/output/documents.ts";
 import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
 
 const CPU = { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 63, averageValue: "319m" } } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { windowLines } from "../../lib/cli/output/window-lines.ts";
+import { windowLines } from "../../lib/cli/output/explain-sheet.ts";
 import { NO_WINDOWS } from "../../lib/service/explain/describe.ts";
 import { NOON } from "../noon.ts";
 

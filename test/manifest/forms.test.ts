@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FORMS } from "../../lib/manifest/accepted-forms.ts";
+import { FORMS } from "../../lib/manifest/other-kinds.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
 import { admitted, faults, faultsOf, manifest, refused, v2 } from "./manifests.ts";
 

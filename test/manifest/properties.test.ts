@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FORMS } from "../../lib/manifest/accepted-forms.ts";
+import { FORMS } from "../../lib/manifest/other-kinds.ts";
 import { type Admitted, admit, admitOrThrow, specOf } from "../../lib/manifest/admit.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { FORMS } from "../../lib/manifest/accepted-forms.ts";
+import { FORMS } from "../../lib/manifest/other-kinds.ts";
 import { admit } from "../../lib/manifest/admit.ts";
 import {
   MAX_ALIASES,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { windowLines } from "../../lib/cli/output/window-lines.ts";
+import { windowLines } from "../../lib/cli/output/explain-sheet.ts";
 import { rfc3339 } from "../../lib/service/times.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
 import type { Explanation } from "../../lib/views/autoscaler.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
 import { painter } from "../../lib/cli/io.ts";
-import { statusSheet } from "../../lib/cli/output/status-sheet.ts";
+import { statusSheet } from "../../lib/cli/commands/status.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewOverride } from "../../lib/service/requests.ts";

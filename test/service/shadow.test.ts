@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shadowSheet } from "../../lib/cli/output/shadow-sheet.ts";
+import { shadowSheet } from "../../lib/cli/commands/shadow.ts";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import { compareShadow, type ShadowSample, sampleOf } from "../../lib/service/shadow/shadow.ts";
 import { verdictOf } from "../../lib/service/shadow/join-shadow.ts";

@@ -3,7 +3,7 @@ import { lines, text } from "../../report/printed.ts";
 import type { CanIQuery, NewGrant } from "../../service/service.ts";
 import type { AccessView, GrantView } from "../../views/change.ts";
 import type { Printer, Session } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { Table } from "../output/text-table.ts";
 
 const OPEN_NOTE = "grants are not required: a caller whom no grant names may do what its URL allows; tidemark access require on changes that";

@@ -3,7 +3,7 @@ import { text } from "../../report/printed.ts";
 import type { ApplyOptions, ClusterCheck } from "../../service/service.ts";
 import type { CheckedPoint } from "../../cluster/check/report.ts";
 import type { Printer, Session } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { usage } from "../usage-error.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 

@@ -5,7 +5,7 @@ import { DAY_MS } from "../../model/time-zone.ts";
 import { lines, text } from "../../report/printed.ts";
 import type { CalendarView } from "../../views/holds.ts";
 import type { Io, Printer, Session } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { Table } from "../output/text-table.ts";
 
 /** A calendar of public holidays of many years has some 100 KB. */

@@ -3,14 +3,13 @@ import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines } from "../../report/printed.ts";
 import type { ChangeQuery } from "../../service/service.ts";
 import type { ChangeView, FieldChange } from "../../views/change.ts";
-import { batches, EMPTY, listWriter, type Writer } from "../output/list-writers.ts";
-import { clustersMatching } from "../select/cluster-pattern.ts";
+import { batches, EMPTY, listWriter, type Writer } from "../output/documents.ts";
+import { clustersMatching, queryForPast, type Resource } from "../select/selected-names.ts";
 import type { Printer, Session } from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
-import { ageText } from "../output/age-text.ts";
+import { ageText } from "../output/text-table.ts";
 import { setText } from "../output/bounds-lines.ts";
 import { filterOf, type ScopeOptions } from "../options/scope-options.ts";
-import { queryForPast, type Resource } from "../select/selected-names.ts";
 import { rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 

@@ -3,12 +3,10 @@ import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
 import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
 import type { Printer, Session, Paint, Style } from "../io.ts";
-import { ageText } from "../output/age-text.ts";
+import { ageText, sheet, Table } from "../output/text-table.ts";
 import { checksText, reported } from "../output/check-lines.ts";
 import { pausedText } from "../output/describe-sheet.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
-import { listOf } from "../output/kubernetes-object.ts";
-import { sheet, Table } from "../output/text-table.ts";
+import { type DocumentFormat, documentText, listOf } from "../output/documents.ts";
 import { futureMs } from "../options/time-options.ts";
 import { TidemarkError } from "../../model/errors.ts";
 

@@ -12,8 +12,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
 import { joined, type Printed, text } from "../../report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
-import { listOf } from "../output/kubernetes-object.ts";
+import { type DocumentFormat, documentText, listOf } from "../output/documents.ts";
 import { type FileOptions, readSources } from "../select/read-sources.ts";
 import { triggerSources } from "../select/trigger-sources.ts";
 

@@ -3,7 +3,7 @@ import { PRICES } from "../../cost/prices.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";

@@ -3,11 +3,9 @@ import { lines, text } from "../../report/printed.ts";
 import type { Description } from "../../views/autoscaler.ts";
 import { type Choice, chosenForQuery } from "../select/chosen-autoscalers.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
-import { nothingListed } from "../select/listed-autoscalers.ts";
-import { forEachResource } from "../select/named-autoscalers.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { nothingListed, forEachResource } from "../select/listed-autoscalers.ts";
+import { type DocumentFormat, documentText, kubernetesList, kubernetesObject } from "../output/documents.ts";
 import { explainSheet } from "../output/explain-sheet.ts";
-import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
 import { mustHaveKind, queryFor, type Resource } from "../select/selected-names.ts";
 import { pastEndMs } from "../options/time-options.ts";
 

@@ -1,6 +1,6 @@
 import { createTwoFilesPatch } from "diff";
 import { admit } from "../../manifest/admit.ts";
-import { passedOverText } from "../../manifest/passed-over.ts";
+import { passedOverText } from "../../manifest/errors.ts";
 import type { Validation } from "../../model/spec.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { block, type Printed } from "../../report/printed.ts";
@@ -9,7 +9,7 @@ import type { ManifestSource, Service } from "../../service/service.ts";
 import type { NewSource } from "../../service/requests.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 import type { Printer, Session } from "../io.ts";
-import { yamlText } from "../output/document-text.ts";
+import { yamlText } from "../output/documents.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { documentOf, sourcesIn, withoutSources } from "../../service/sources/source-documents.ts";
 import { outcomesOf } from "./source.ts";

@@ -9,8 +9,7 @@ import { readInputs } from "../../service/apply/manifest-inputs.ts";
 import type { Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../views/autoscaler.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
-import { yamlText } from "../output/document-text.ts";
-import { kindOf } from "../output/kubernetes-object.ts";
+import { yamlText, kindOf } from "../output/documents.ts";
 import { mustHaveKind, type Resource } from "../select/selected-names.ts";
 
 const INTRODUCTION = [

@@ -1,18 +1,16 @@
 import { joined, lines, type Printed } from "../../report/printed.ts";
 import type { EventQuery } from "../../service/service.ts";
 import type { EventCount, EventView } from "../../views/event.ts";
-import { batches, EMPTY, listWriter, separator, type Writer } from "../output/list-writers.ts";
-import { clustersMatching } from "../select/cluster-pattern.ts";
-import type { CommandIo, Printer, Session } from "../io.ts";
+import { batches, EMPTY, listWriter, separator, type Writer } from "../output/documents.ts";
+import { clustersMatching, queryForPast, type Resource } from "../select/selected-names.ts";
+import { type CommandIo, type Printer, type Session, watch } from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
 import { csvLine, Table } from "../output/text-table.ts";
 import { COUNT_FIELDS, CSV_HEADER, countCells, EVENT_HEADERS, eventCsv, eventRow, WIDE_EVENT_HEADERS, wideEventRow } from "../output/event-rows.ts";
 import { whyLines } from "../output/explain-sheet.ts";
 import { filterOf, type ScopeOptions } from "../options/scope-options.ts";
-import { queryForPast, type Resource } from "../select/selected-names.ts";
 import { rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
-import { watch } from "../watch.ts";
 
 export interface EventsOptions extends ScopeOptions {
   readonly all?: true;

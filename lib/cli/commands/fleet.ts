@@ -2,7 +2,7 @@ import { withLocalTimes } from "../../report/instant-text.ts";
 import { text } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
 import { frozenText } from "../output/describe-sheet.ts";
-import { documentText } from "../output/document-text.ts";
+import { documentText } from "../output/documents.ts";
 import { usage } from "../usage-error.ts";
 import type { SheetOptions } from "./describe.ts";
 

@@ -2,12 +2,10 @@ import { type TableRow, tableRowOf, tableRows } from "../../service/views/row-vi
 import { waitForAll } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { ClusterRows, PartitionRows } from "../../views/row.ts";
-import type { CommandIo, Printer, Session } from "../io.ts";
-import { listedAutoscalers, listedClusters } from "../select/listed-autoscalers.ts";
-import { namedAutoscalers, namedIfThere } from "../select/named-autoscalers.ts";
-import { autoscalerPrinter, isDocument, rowPrinter, type Shown } from "../output/autoscaler-printer.ts";
+import { type CommandIo, type Printer, type Session, watch } from "../io.ts";
+import { listedAutoscalers, listedClusters, namedAutoscalers, namedIfThere } from "../select/listed-autoscalers.ts";
+import { autoscalerPrinter, isDocument, rowPrinter, type Shown } from "../output/autoscaler-rows.ts";
 import type { Selection } from "../select/selected-names.ts";
-import { watch } from "../watch.ts";
 import type { GetOptions } from "./get-fields.ts";
 
 interface Known<Form> {

@@ -10,7 +10,7 @@ import { joined, text } from "../../report/printed.ts";
 import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import type { ManifestSource } from "../../service/service.ts";
 import type { Printer, Session } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { triggerSources } from "../select/trigger-sources.ts";
 import { usage } from "../usage-error.ts";
 

@@ -3,9 +3,8 @@ import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { IntentView, PageView, PartitionView, ResetView } from "../../views/cluster.ts";
 import type { Printer, Session } from "../io.ts";
-import { ageText } from "../output/age-text.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
-import { sheet, Table } from "../output/text-table.ts";
+import { ageText, sheet, Table } from "../output/text-table.ts";
+import { type DocumentFormat, documentText } from "../output/documents.ts";
 
 /** Autoscalers that are listed for a page; the others are counted. */
 const NAMED_MAX = 20;

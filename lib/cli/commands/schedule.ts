@@ -12,7 +12,7 @@ import { lines, text } from "../../report/printed.ts";
 import { boundsView, overrideOf } from "../../service/views/holds-view.ts";
 import { rfc3339 } from "../../service/times.ts";
 import type { Printer, Session } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
 import { queryFor, type Resource } from "../select/selected-names.ts";
 import { futureMs } from "../options/time-options.ts";

@@ -1,14 +1,12 @@
-import { withLocalTimes } from "../../report/instant-text.ts";
-import { lines, type Printed, text } from "../../report/printed.ts";
+import { withLocalTimes, instantText } from "../../report/instant-text.ts";
+import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { Filter } from "../../service/service.ts";
-import { wholeShadow, verdictOf } from "../../service/shadow/join-shadow.ts";
-import type { ShadowStretch, ShadowView } from "../../views/over-time.ts";
+import { wholeShadow, verdictOf, VERDICTS } from "../../service/shadow/join-shadow.ts";
+import type { ShadowStretch, ShadowView, ShadowDifference, ShadowReaction } from "../../views/over-time.ts";
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
-import { csvLine, Table } from "../output/text-table.ts";
-import { documentText } from "../output/document-text.ts";
-import { listOf } from "../output/kubernetes-object.ts";
-import { SHADOW_HEADERS, shadowRow, shadowSheet, verdictsLine } from "../output/shadow-sheet.ts";
+import { csvLine, Table, aligned } from "../output/text-table.ts";
+import { documentText, listOf } from "../output/documents.ts";
 import { queryFor, type Resource } from "../select/selected-names.ts";
 import { rangeMs } from "../options/time-options.ts";
 
@@ -53,3 +51,131 @@ const CSV_HEADER = ["cluster", "namespace", "name", ...CSV_COLUMNS].join(",");
 
 const csvRow = ({ cluster, namespace, name }: ShadowView, stretch: ShadowStretch): Printed =>
   csvLine([cluster, namespace, name, ...CSV_COLUMNS.map((column) => String(stretch[column] ?? ""))]);
+
+const SHADOW_HEADERS = ["CLUSTER", "NAMESPACE", "NAME", "RIVAL", "SYNCS", "AGREE", "±1 SYNC", "REPLICA HOURS", "RIVAL'S HOURS", "VERDICT"];
+
+const shadowRow = (view: ShadowView): readonly string[] => [
+  view.cluster,
+  view.namespace,
+  view.name,
+  rivalText(view),
+  String(view.syncs),
+  shareText(view.agreed, view.syncs),
+  shareText(view.agreedWithinPeriod, view.syncs),
+  String(view.replicaHours.own),
+  String(view.replicaHours.rival),
+  verdictText(view),
+];
+
+const verdictText = (view: ShadowView): string => {
+  const { verdict, why } = verdictOf(view);
+  return why === undefined ? verdict : `${verdict}: ${why}`;
+};
+
+/** How many are ready, in one line below the table. */
+const verdictsLine = (views: readonly ShadowView[]): string => {
+  const verdicts = views.map((view) => verdictOf(view).verdict);
+  const counted = VERDICTS.map((each) => [each, verdicts.filter((verdict) => verdict === each).length] as const);
+  return counted
+    .filter(([verdict, count]) => count > 0 || verdict !== "too early")
+    .map(([verdict, count]) => `${verdict}: ${count}`)
+    .join(", ");
+};
+
+const rivalText = ({ rivals }: ShadowView): string => rivals.map(({ kind, name }) => `${kind}/${name}`).join(", ") || "<none>";
+
+const shareText = (agreed: number, syncs: number): string => (syncs === 0 ? "<none>" : `${Math.floor((agreed / syncs) * 1_000) / 10}%`);
+
+/** With the words before it, a plot fits a terminal of 80 columns. */
+const PLOT_COLUMNS = 64;
+const SHOWN = 20;
+
+/** The comparison of one autoscaler on one screen: the share of agreement, a plot of both counts, every difference with both reasons, and how long each took to react. */
+export const shadowSheet = (view: ShadowView): Printed => {
+  const { cluster, namespace, name, since, until, syncs, agreed, agreedWithinPeriod, undecided, replicaHours, stretches, reactions } = view;
+  if (stretches.length === 0)
+    return text`No sync between ${since} and ${until} found another controller of "${namespace}/${name}" in cluster "${cluster}"\n`;
+  const differences = stretches.filter(({ own, rival }) => own !== undefined && rival !== undefined && own !== rival);
+  const head = aligned([
+    ["Name:", `${cluster}/${namespace}/${name}`],
+    ["Beside:", rivalText(view)],
+    ["From:", `${since} to ${until}`],
+    [
+      "Syncs that agree:",
+      `${agreed} of ${syncs} (${shareText(agreed, syncs)}), ${agreedWithinPeriod} within one sync${undecided === 0 ? "" : `; in ${undecided} one of them did not decide`}`,
+    ],
+    ["Verdict:", verdictText(view)],
+    ["Replica hours:", `Tidemark ${replicaHours.own}, the other ${replicaHours.rival}`],
+  ]);
+  const shown = [
+    ...head,
+    ...plot(view),
+    ...listed("Differences:", differences, (items) => items.flatMap(differenceLines)),
+    ...listed("Reactions:", reactions, (items) => aligned(items.map(reactionRow))),
+  ];
+  return lines(shown);
+};
+
+/** Both counts over time, with one scale, from the first sync that is compared to the last. */
+const plot = ({ stretches }: ShadowView): readonly string[] => {
+  const [fromMs, toMs] = [Date.parse(stretches[0]?.at ?? ""), Date.parse(stretches.at(-1)?.until ?? "")];
+  const countsOf = (which: "own" | "rival"): readonly (number | undefined)[] => cells(stretches, which, { fromMs, toMs });
+  const [own, rival] = [countsOf("own"), countsOf("rival")];
+  const counts = [...own, ...rival];
+  const top = Math.max(1, ...counts.filter((count) => count !== undefined));
+  const [first, last] = [instantText(fromMs), instantText(toMs)];
+  return [
+    `Wanted replicas, 0 to ${top}${counts.includes(undefined) ? "; empty where a count is not known" : ""}:`,
+    ...[
+      ["  Tidemark", barsOf(own, top)],
+      ["  the other", barsOf(rival, top)],
+      ["", `${first}${last.padStart(PLOT_COLUMNS - first.length)}`],
+    ].map(([name = "", drawn]) => `${name.padEnd(PLOT_INDENT)}${drawn}`.trimEnd()),
+  ];
+};
+const PLOT_INDENT = "  the other   ".length;
+
+const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
+
+const barsOf = (counts: readonly (number | undefined)[], top: number): string =>
+  counts.map((count) => (count === undefined ? " " : BARS[Math.min(BARS.length - 1, Math.floor((count / top) * BARS.length))])).join("");
+
+/** The count in the middle of each column. */
+const cells = (
+  stretches: readonly ShadowStretch[],
+  which: "own" | "rival",
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): readonly (number | undefined)[] =>
+  Array.from({ length: PLOT_COLUMNS }, (_, column) => {
+    const atMs = fromMs + ((column + 0.5) / PLOT_COLUMNS) * (toMs - fromMs);
+    const stretch = stretches.findLast(({ at }) => Date.parse(at) <= atMs);
+    return stretch && Date.parse(stretch.until) > atMs ? stretch[which] : undefined;
+  });
+
+const listed = <Item>(title: string, items: readonly Item[], linesOf: (items: readonly Item[]) => readonly Word[]): readonly Word[] => {
+  if (items.length === 0) return [`${title} none`];
+  const more = items.length - SHOWN;
+  return [title, ...linesOf(items.slice(-SHOWN)), ...(more > 0 ? [`  and ${more} earlier ones: -o json has them all`] : [])];
+};
+
+/** Sentences have lines of their own, because a terminal has room for one beside nothing else. */
+const differenceLines = ({ at, syncs, own, rival, difference, reason, message, rivalReason, rivalMessage }: ShadowStretch): readonly string[] => [
+  `  ${at}   ${syncs} sync${syncs === 1 ? "" : "s"}   ${difference === undefined ? "" : DIFFERENCES[difference]}`.trimEnd(),
+  `    Tidemark ${own}: ${reason}: ${message}`,
+  `    the other ${rival}: ${rivalReason ?? "no reason"}: ${rivalMessage ?? ""}`,
+];
+
+const DIFFERENCES: Readonly<Record<ShadowDifference, string>> = {
+  phase: "phase: one is a sync earlier",
+  young: "young: the windows of the autoscaler are not full",
+  rule: "rule",
+};
+
+const reactionRow = ({ at, from, to, ownSeconds, rivalSeconds }: ShadowReaction): readonly string[] => [
+  `  ${at}`,
+  `${from} -> ${to ?? "?"}`,
+  `Tidemark ${secondsText(ownSeconds)}`,
+  `the other ${secondsText(rivalSeconds)}`,
+];
+
+const secondsText = (seconds: number | undefined): string => (seconds === undefined ? "did not react" : `after ${Math.round(seconds)} s`);

@@ -10,7 +10,7 @@ import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { ClusterView } from "../../views/cluster.ts";
 import type { SourceView } from "../../views/source.ts";
 import type { Printer, Session } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { Table } from "../output/text-table.ts";
 
 /** The questions of all autoscalers to one source, and what AWS takes for them in a month. */

@@ -6,7 +6,7 @@ import type { NewSource, SourceCheck } from "../../service/requests.ts";
 import type { SourceView, UnreadableSource } from "../../views/source.ts";
 import type { Printer, Session } from "../io.ts";
 import { checksText } from "../output/check-lines.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { Table } from "../output/text-table.ts";
 import { documentOf } from "../../service/sources/source-documents.ts";
 

@@ -5,7 +5,7 @@ import { instantText } from "../../report/instant-text.ts";
 import { lines, type Printed, text } from "../../report/printed.ts";
 import { type Params, readParams, type ParameterRow, parameterRows, readSettings, type Setting } from "../deploy/settings.ts";
 import type { CommandIo, Printer } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
 import { usage } from "../usage-error.ts";
 

@@ -7,7 +7,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
 import { lines } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { Table } from "../output/text-table.ts";
 
 export interface WritersOptions {

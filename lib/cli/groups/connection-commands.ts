@@ -1,12 +1,11 @@
 import { type Command, Option } from "commander";
 import { readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/rules.ts";
 import { type AddOptions, clusterChange, newCluster } from "../options/cluster-options.ts";
-import { repeatable, withPlace, withTarget, type Run } from "../options/command-options.ts";
+import { repeatable, withPlace, withTarget, type Run, output } from "../options/command-options.ts";
 import type { TargetOptions } from "../select/command-target.ts";
 import type { CheckOptions } from "../commands/cluster-commands.ts";
 import type { RbacCommandOptions } from "../commands/rbac.ts";
 import { type Printer, showsOf } from "../io.ts";
-import { output } from "../options/output-option.ts";
 import { usage } from "../usage-error.ts";
 
 const ADD_EXAMPLES = `

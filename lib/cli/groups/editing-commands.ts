@@ -1,16 +1,14 @@
 import { type Command, Option } from "commander";
 import { validateOption } from "../../local/run/options.ts";
-import { passedOverText } from "../../manifest/passed-over.ts";
+import { passedOverText } from "../../manifest/errors.ts";
 import type { ChoiceOptions, Chosen } from "../select/chosen-autoscalers.ts";
-import { example } from "../command-examples.ts";
-import { dryRun, withFiles, withOptionalFiles, type Run } from "../options/command-options.ts";
+import { example, dryRun, withFiles, withOptionalFiles, type Run, output } from "../options/command-options.ts";
 import type { ApplyCommandOptions, DeleteOptions } from "../commands/edit.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { filterOf, NAMES, type ScopeOptions, withEditScopes, withScope, withSelector, ONE_NAME } from "../options/scope-options.ts";
 import { usage } from "../usage-error.ts";
 import type { AutoscaleOptions } from "../commands/autoscale.ts";
 import type { DiffOptions } from "../commands/diff.ts";
-import { output } from "../options/output-option.ts";
 import { oneResource } from "../select/selected-names.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
@@ -19,7 +17,6 @@ const code = {
   edit: () => import("../commands/edit.ts"),
   documents: () => import("../../service/sources/source-documents.ts"),
   source: () => import("../commands/source.ts"),
-  prune: () => import("../commands/prune.ts"),
   sources: () => import("../select/read-sources.ts"),
 };
 
@@ -36,7 +33,7 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
       const { readSources } = await code.sources();
       const sources = await readSources(options, io.stdin);
       const { sources: registered, others } = (await code.documents()).sourcesIn(sources);
-      const plan = options.prune || options.selector !== undefined ? (await code.prune()).prunePlan(options, sources) : undefined;
+      const plan = options.prune || options.selector !== undefined ? (await code.edit()).prunePlan(options, sources) : undefined;
       await run(options, "edit", async (session, printer) => {
         const isDry = options.dryRun === true;
         // A refused autoscaler must leave no source registered, so that all of them are checked before.
@@ -44,7 +41,7 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
         await (await code.source()).applySources(session, printer, registered, isDry);
         if (!others) return;
         const applied = await (await code.edit()).apply(session, { printer, io }, sources, options);
-        if (plan) await (await code.prune()).prune(session.service, printer, applied, { ...plan, dryRun: isDry });
+        if (plan) await (await code.edit()).prune(session.service, printer, applied, { ...plan, dryRun: isDry });
       });
     });
   for (const [verb, about] of STRICT)
@@ -135,7 +132,7 @@ const deleteCommand = async (names: readonly string[], options: ChoiceOptions & 
   const other = names[0] ?? (["selector", "all", "clusters"] as const).find((name) => options[name] !== undefined);
   if (other !== undefined)
     throw usage(`Cannot delete ${names[0] === undefined ? `by --${other}` : `"${other}"`} and the manifests of -f together: give one of them`);
-  const [{ readSources }, { resourcesIn }] = await Promise.all([code.sources(), import("../select/manifest-names.ts")]);
+  const { readSources, resourcesIn } = await code.sources();
   const files = await readSources({ ...options, filename: options.filename }, io.stdin);
   const { sources, others } = (await code.documents()).sourcesIn(files);
   const { resources, passedOver } = others ? resourcesIn(files, filter) : { resources: [], passedOver: [] };
@@ -189,7 +186,7 @@ export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: P
     .action(async (words: readonly string[], options: AutoscaleOptions & ScopeOptions) => {
       const [{ autoscale, autoscaleManifest }, { documentText }] = await Promise.all([
         import("../commands/autoscale.ts"),
-        import("../output/document-text.ts"),
+        import("../output/documents.ts"),
       ]);
       const manifest = autoscaleManifest(words, options);
       // A manifest that is only printed is checked when it is applied, so that no data folder and no stack is needed.

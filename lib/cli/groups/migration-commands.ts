@@ -1,12 +1,10 @@
 import { type Command, Option } from "commander";
-import { example } from "../command-examples.ts";
+import { example, output, type Run } from "../options/command-options.ts";
 import type { ImportOptions } from "../commands/import.ts";
 import type { ShadowOptions } from "../commands/shadow.ts";
 import type { TakeoverOptions } from "../commands/takeover.ts";
 import type { WritersOptions } from "../commands/writers.ts";
 import { type CommandIo, type Printer, showsOf } from "../io.ts";
-import { output } from "../options/output-option.ts";
-import type { Run } from "../options/command-options.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope } from "../options/scope-options.ts";
 import { TRIGGER_SOURCE } from "../select/trigger-sources.ts";
 import { namedResources, oneResource } from "../select/selected-names.ts";

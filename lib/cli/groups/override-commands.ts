@@ -1,10 +1,8 @@
 import type { Command } from "commander";
 import type { OverrideQuery } from "../../service/requests.ts";
-import { example } from "../command-examples.ts";
-import { dryRun, withTarget, type Run } from "../options/command-options.ts";
+import { example, dryRun, withTarget, type Run, output } from "../options/command-options.ts";
 import type { ListOptionsOfOverrides, SetOptions } from "../commands/override.ts";
 import { showsOf } from "../io.ts";
-import { output } from "../options/output-option.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withEditScopes, withScope, withSelector } from "../options/scope-options.ts";
 import { oneResource } from "../select/selected-names.ts";
 

@@ -11,10 +11,9 @@ import {
 import { present } from "../../fields/json.ts";
 import type { SourceQuestion } from "../../source-client/check-source.ts";
 import type { NewSource } from "../../service/requests.ts";
-import { repeatable, withTarget, type Run } from "../options/command-options.ts";
+import { repeatable, withTarget, type Run, output } from "../options/command-options.ts";
 import { showsOf } from "../io.ts";
-import type { DocumentFormat } from "../output/document-text.ts";
-import { output } from "../options/output-option.ts";
+import type { DocumentFormat } from "../output/documents.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 import { usage } from "../usage-error.ts";
 

@@ -1,11 +1,10 @@
 import { type Command, Option } from "commander";
-import { repeatable, withTarget, type Run } from "../options/command-options.ts";
+import { repeatable, withTarget, type Run, output } from "../options/command-options.ts";
 import type { TargetOptions } from "../select/command-target.ts";
 import type { CostOptions } from "../commands/cost.ts";
 import type { DeployOptions, ShowOptions, StackOptions } from "../commands/stack.ts";
 import type { StatusOptions } from "../commands/status.ts";
 import { type CommandIo, type Printer, showsOf } from "../io.ts";
-import { output } from "../options/output-option.ts";
 import { usage } from "../usage-error.ts";
 
 /** Numbers of a fleet that is not there: the questions of one cannot be counted. */

@@ -1,9 +1,10 @@
 import { UNKNOWN } from "../../report/metric-reading.ts";
-import type { Printed, Word } from "../../report/printed.ts";
-import { stateWords, type TableRow } from "../../service/views/row-view.ts";
+import { type Printed, type Word, joined, lines, text } from "../../report/printed.ts";
+import { stateWords, type TableRow, tableRowOf } from "../../service/views/row-view.ts";
 import type { AutoscalerState, AutoscalerView } from "../../views/autoscaler.ts";
-import { ageText } from "./age-text.ts";
-import type { Paint, Style } from "../io.ts";
+import { ageText, Table } from "./text-table.ts";
+import type { Paint, Style, Printer, Session } from "../io.ts";
+import { type DocumentFormat, documentText, kubernetesObject } from "./documents.ts";
 
 /** The columns of `get`. Those that only the wide table has make the other one fit 120 columns. */
 const COLUMNS = [
@@ -32,7 +33,7 @@ const isWide = (index: number): boolean => {
   return column !== undefined && "wide" in column;
 };
 
-export const autoscalerHeaders = (wide: boolean): readonly string[] =>
+const autoscalerHeaders = (wide: boolean): readonly string[] =>
   columnsOf(
     COLUMNS.map(({ header }) => header),
     wide,
@@ -90,7 +91,7 @@ interface RowForm {
 }
 
 /** The row of the table. */
-export const autoscalerColumns = (row: TableRow, nowMs: number, { paint, wide, isDeleted = false, ended = false }: RowForm): readonly Word[] =>
+const autoscalerColumns = (row: TableRow, nowMs: number, { paint, wide, isDeleted = false, ended = false }: RowForm): readonly Word[] =>
   columnsOf(autoscalerRow(row, nowMs, paint, { isDeleted, ended }), wide);
 
 /** The row of the wide table. */
@@ -115,3 +116,76 @@ export const autoscalerRow = (
   row.measuredAt === undefined ? "never" : ended ? "no run" : `${ageText(Math.max(0, nowMs - Date.parse(row.measuredAt)))} ago`,
   ageText(nowMs - Date.parse(row.createdAt)),
 ];
+
+type RowFormat = "table" | "wide" | "name";
+
+export interface RowOptions {
+  readonly output: RowFormat | DocumentFormat;
+  readonly showLabels?: true;
+  /** Each autoscaler comes with its event: in a first column, or around the document. */
+  readonly outputWatchEvents?: true;
+  /** False for --no-headers. */
+  readonly headers?: boolean;
+}
+
+/** What happened to an autoscaler while it is watched, in the words of the Kubernetes API. */
+export type WatchEvent = "ADDED" | "MODIFIED" | "DELETED";
+
+/** An autoscaler, and while it is watched what happened to it. A document needs the whole autoscaler, a table its row. */
+export interface Shown<Form = AutoscalerView> {
+  readonly view: Form;
+  readonly event?: WatchEvent;
+}
+
+export const isDocument = (format: RowFormat | DocumentFormat): format is DocumentFormat =>
+  format !== "table" && format !== "wide" && format !== "name";
+
+/** Prints autoscalers batch by batch: rows of one table, or each as a document. */
+export const autoscalerPrinter = (session: Session, printer: Printer, options: RowOptions): ((batch: readonly Shown[]) => Promise<boolean>) => {
+  const { output, outputWatchEvents } = options;
+  if (isDocument(output)) return (batch) => printer.print(documentsText(batch, output, outputWatchEvents === true));
+  const print = rowPrinter(session, printer, { ...options, output });
+  return (batch) => print(batch.map(({ view, ...shown }) => ({ ...shown, view: tableRowOf(view) })));
+};
+
+/** Prints rows batch by batch, as one table. With `-o name` it is the path of each, which every command takes as a name. */
+export const rowPrinter = (
+  { clock, ended }: Session,
+  { print, paint }: Printer,
+  { output, headers, showLabels, outputWatchEvents }: RowOptions & { readonly output: RowFormat },
+): ((batch: readonly Shown<TableRow>[]) => Promise<boolean>) => {
+  const withEvent = outputWatchEvents === true;
+  if (output === "name") return (batch) => print(lines(batch.map((shown) => joined([...eventCell(shown, withEvent), pathOf(shown.view)], "   "))));
+  const wide = output === "wide";
+  const header = [...(withEvent ? ["EVENT"] : []), ...autoscalerHeaders(wide), ...(showLabels ? ["LABELS"] : [])];
+  const table = new Table(headers === false ? undefined : header);
+  return (batch) => {
+    const nowMs = clock();
+    const row = (shown: Shown<TableRow>): readonly Word[] => [
+      ...eventCell(shown, withEvent),
+      ...autoscalerColumns(shown.view, nowMs, { paint, wide, isDeleted: shown.event === "DELETED", ended: ended === true }),
+      ...(showLabels ? [labelsText(shown.view)] : []),
+    ];
+    return print(lines(table.lines(batch.map(row))));
+  };
+};
+
+const eventCell = ({ event }: Pick<Shown, "event">, withEvent: boolean): readonly string[] => (withEvent && event !== undefined ? [event] : []);
+
+const pathOf = ({ cluster, namespace, name }: TableRow): string => `${cluster}/${namespace}/${name}`;
+
+const documentsText = (batch: readonly Shown[], format: DocumentFormat, withEvent: boolean): Printed =>
+  joined(
+    batch.map(({ view, event }) => {
+      const object = kubernetesObject(view);
+      return text`${format === "yaml" ? text`---\n` : ""}${documentText(withEvent ? { type: event, object } : object, format)}`;
+    }),
+    "",
+  );
+
+/** As kubectl shows labels: "app=web,tier=front". */
+const labelsText = ({ labels = {} }: TableRow): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .sort()
+    .join(",") || "<none>";

@@ -1,7 +1,6 @@
 import type { Printed } from "../../report/printed.ts";
 import type { BoundSourceView, BoundsView, OverrideSetView, OverrideView } from "../../views/holds.ts";
-import { untilText } from "./age-text.ts";
-import { aligned } from "./text-table.ts";
+import { untilText, aligned } from "./text-table.ts";
 
 /** For example `by the override a-3f9c21d07e of ann: TV spot`. */
 export const boundByText = (by: BoundSourceView): string => {

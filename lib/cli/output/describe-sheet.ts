@@ -3,15 +3,13 @@ import type { Printed } from "../../report/printed.ts";
 import { boundsInForce } from "../../service/views/holds-view.ts";
 import type { Description, OriginView } from "../../views/autoscaler.ts";
 import type { FrozenView, OverrideView, PauseView } from "../../views/holds.ts";
-import { ageText, untilText } from "./age-text.ts";
+import { ageText, untilText, type SheetRow, sheet, aligned, Table } from "./text-table.ts";
 import { countText, currentText, referenceText, stateText } from "./autoscaler-rows.ts";
 import { boundsLines, setText } from "./bounds-lines.ts";
-import { yamlText } from "./document-text.ts";
+import { yamlText } from "./documents.ts";
 import { OWN_EVENT_HEADERS, ownEventRow } from "./event-rows.ts";
-import { withoutHoldText } from "./explain-sheet.ts";
+import { withoutHoldText, windowLines } from "./explain-sheet.ts";
 import type { Paint } from "../io.ts";
-import { type SheetRow, sheet, aligned, Table } from "./text-table.ts";
-import { windowLines } from "./window-lines.ts";
 
 const NONE = "<none>";
 

@@ -1,8 +1,7 @@
 import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import type { Printed, Word } from "../../report/printed.ts";
 import type { EventView } from "../../views/event.ts";
-import { ageText } from "./age-text.ts";
-import { csvLine } from "./text-table.ts";
+import { ageText, csvLine } from "./text-table.ts";
 import type { EventCount } from "../../views/event.ts";
 import type { Paint, Style } from "../io.ts";
 

@@ -1,10 +1,9 @@
 import { readSelector } from "../../service/label-selector.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
-import { resourcesInClusters } from "./cluster-pattern.ts";
+import { resourcesInClusters, type Resource, type Selection, selectionOf } from "./selected-names.ts";
 import { type ListOptions, listedRows } from "./listed-autoscalers.ts";
 import { filterOf } from "../options/scope-options.ts";
-import { type Resource, type Selection, selectionOf } from "./selected-names.ts";
 import { usage } from "../usage-error.ts";
 
 export interface ChoiceOptions extends ListOptions {

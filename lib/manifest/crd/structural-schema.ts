@@ -5,7 +5,7 @@ import type { Condition, Rule } from "../../fields/rule.ts";
 import { fieldsOfCondition, ruleText } from "../../fields/rule-text.ts";
 import { pathOf } from "../native/explain-field.ts";
 import { rulesAt } from "../native/rule-table.ts";
-import { NOT_NEGATIVE_QUANTITY, POSITIVE_QUANTITY, PRINTABLE, QUANTITY, SEGMENT } from "../native/text-patterns.ts";
+import { NOT_NEGATIVE_QUANTITY, POSITIVE_QUANTITY, PRINTABLE, QUANTITY, SEGMENT } from "../native/field-descriptions.ts";
 import { amountOf, ruleCel } from "./cel.ts";
 
 /** Bounds of lists and texts. The API server estimates what a rule costs from them, and refuses a definition without them. */

@@ -1,6 +1,6 @@
 import type { Problem } from "../../fields/problem.ts";
 import type { ReadAs, ReadContext } from "../../fields/shape.ts";
-import type { METADATA } from "../metadata.ts";
+import type { METADATA } from "../form.ts";
 import type { DraftSpec, WrittenThresholds } from "./v2-shape.ts";
 
 /** A manifest of any HPA form as a v2 spec without defaults. */

@@ -1,5 +1,5 @@
 import { anything, objectOf, text } from "../../fields/shape.ts";
-import { METADATA } from "../metadata.ts";
+import { METADATA } from "../form.ts";
 import type { ReadForm } from "./hpa-draft.ts";
 import { V2_SPEC_FIELDS } from "./v2-shape.ts";
 

@@ -1,3 +1,6 @@
+import type { Json } from "../../fields/json.ts";
+import { isObject } from "../../model/json.ts";
+
 /** What becomes of an object, a field or a trigger that is not carried over as it is. */
 export interface Finding {
   readonly kind: string;
@@ -12,3 +15,30 @@ export interface Finding {
 
 /** A finding inside one object. */
 export type Detail = Pick<Finding, "of" | "severity" | "message">;
+
+/** Annotations of tools about how an object got into its cluster. Applied elsewhere they would be wrong. */
+const TOOL_ANNOTATION = /^(?:kubectl\.kubernetes\.io\/|autoscaling\.alpha\.kubernetes\.io\/|meta\.helm\.sh\/|argocd\.argoproj\.io\/tracking-id$)/;
+
+/** What Flux and KEDA write on the objects that they apply or watch. */
+const TOOL_LABEL = /^(?:(?:kustomize|helm)\.toolkit\.fluxcd\.io\/|scaledobject\.keda\.sh\/name$)/;
+
+const without = (entries: unknown, ...patterns: readonly RegExp[]): Json =>
+  Object.fromEntries(Object.entries(isObject(entries) ? entries : {}).filter(([key]) => !patterns.some((pattern) => pattern.test(key))));
+
+/** An object of a cluster as a person would write it: without status and without what the server and its tools have added to the metadata. */
+export const cleanObject = (raw: Json, dropped: RegExp = TOOL_ANNOTATION): Json => {
+  const { apiVersion, kind, spec } = raw;
+  return { apiVersion, kind, metadata: cleanMetadata(raw, dropped), spec };
+};
+
+export const cleanMetadata = ({ metadata }: Json, dropped: RegExp = TOOL_ANNOTATION): Json => {
+  const { name, namespace, ...added } = isObject(metadata) ? metadata : {};
+  const labels = without(added["labels"], TOOL_LABEL);
+  const annotations = without(added["annotations"], TOOL_ANNOTATION, dropped);
+  return {
+    name,
+    namespace,
+    ...(Object.keys(labels).length > 0 && { labels }),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+  };
+};

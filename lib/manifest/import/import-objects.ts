@@ -1,9 +1,8 @@
+import { object } from "./schedules/timed.ts";
 import type { Json } from "../../fields/json.ts";
-import { isObject } from "../../model/json.ts";
 import { admit } from "../admit.ts";
 import { convert } from "../native/convert.ts";
-import { cleanObject } from "./clean-object.ts";
-import type { Detail, Finding } from "./finding.ts";
+import { cleanObject, type Detail, type Finding } from "./finding.ts";
 import { nativeScaledObject, type TriggerSources } from "./keda/native-scaled-object.ts";
 import { type ImportedScaledObject, importScaledObject } from "./scaled-object.ts";
 import { hasDowntime } from "./schedules/downtimes.ts";
@@ -34,7 +33,6 @@ interface Candidate {
   readonly details: readonly Detail[];
 }
 
-const object = (value: unknown): Json => (isObject(value) ? value : {});
 const metadataOf = (raw: Json): Json => object(raw["metadata"]);
 
 /**

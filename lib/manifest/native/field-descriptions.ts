@@ -1,5 +1,8 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import type { Condition, Rule } from "../../fields/rule.ts";
+import { invalid, type Problem } from "../../fields/problem.ts";
+import { isObject } from "../../model/json.ts";
+import { printable } from "../../model/foreign-text.ts";
 
 /** Descriptions of fields that another form reads and checks, for editors and `explain-schema`, with that form's bounds. */
 type More = Omit<FieldDescription, "type" | "meaning" | "fields" | "items">;
@@ -53,3 +56,47 @@ export const SELECTOR = object("Labels that the series must have.", {
     }),
   ),
 });
+
+/** Patterns of texts for the API server of a cluster, in the syntax of RE2, which has no look-ahead. */
+export const LABEL = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
+const QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+
+/** A resource that a container can request: a standard one, or one with the prefix of its vendor. */
+export const CONTAINER_RESOURCE = `^(cpu|memory|ephemeral-storage|hugepages-${QUALIFIED}|[a-z0-9]([-a-z0-9.]*[a-z0-9])?/${QUALIFIED})$`;
+export const GROUP_VERSION = "^[^/]*(/[^/]*)?$";
+export const HTTP_ADDRESS = "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]+";
+/** One segment of a path: no / and no %, and not only one or two dots. */
+export const SEGMENT = "^([^/%.]|[^/%][^/%.]|[^/%.][^/%]|[^/%]{3,})$";
+
+const SUFFIX = "([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?";
+const ZERO = "(0+(\\.0*)?|\\.0+)";
+const ABOVE_ZERO = "(0*[1-9][0-9]*(\\.[0-9]*)?|0*\\.0*[1-9][0-9]*)";
+const ANY = "([0-9]+(\\.[0-9]*)?|\\.[0-9]+)";
+
+/** The text of a quantity: of any one, of one that is not negative, and of one above zero. */
+export const QUANTITY = `^[+-]?${ANY}${SUFFIX}$`;
+export const NOT_NEGATIVE_QUANTITY = `^([+]?${ANY}|-${ZERO})${SUFFIX}$`;
+export const POSITIVE_QUANTITY = `^[+]?${ABOVE_ZERO}${SUFFIX}$`;
+
+/**
+ * A text without control characters (C0, DEL, C1), bidirectional controls, line separators and invisible characters: it is shown to people, and such characters hide what it says. What is above \xff stands for
+ * itself, because the engines that read the pattern write its escape in different ways.
+ */
+export const PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$";
+
+const SHOWN = new RegExp(PRINTABLE);
+/** Characters of a text that a problem quotes. */
+const QUOTED_MAX = 60;
+
+/** Problems of texts with characters that a terminal executes or hides, wherever they stand below a value. */
+export const unprintableProblems = (value: unknown, path: string): readonly Problem[] => {
+  if (typeof value === "string") return SHOWN.test(value) ? [] : [unprintable(value, path)];
+  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => unprintableProblems(item, `${path}[${index}]`));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    SHOWN.test(key) ? unprintableProblems(member, `${path}.${key}`) : [unprintable(key, path)],
+  );
+};
+
+const unprintable = (value: string, path: string): Problem =>
+  invalid(path, `may not contain control or invisible characters: "${printable(value.slice(0, QUOTED_MAX))}"`, "write the text without them");

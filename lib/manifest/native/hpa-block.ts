@@ -2,8 +2,20 @@ import { type FieldDescription, foreignBlock } from "../../fields/field-types.ts
 import { above, all, any, atLeast, atMost, atMostOne, type Condition, is, multipleOf, type Rule, set, unset } from "../../fields/rule.ts";
 import { MAX_CONSTRAINT_SECONDS } from "../hpa/constraints.ts";
 import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "../hpa/validate-behavior.ts";
-import { choice, integer, listOf, object, quantity, REQUIRED, SELECTOR, saying, text } from "./field-descriptions.ts";
-import { CONTAINER_RESOURCE, GROUP_VERSION, LABEL } from "./text-patterns.ts";
+import {
+  choice,
+  integer,
+  listOf,
+  object,
+  quantity,
+  REQUIRED,
+  SELECTOR,
+  saying,
+  text,
+  CONTAINER_RESOURCE,
+  GROUP_VERSION,
+  LABEL,
+} from "./field-descriptions.ts";
 
 const POSITIVE = { least: 0.001 } as const;
 

@@ -5,7 +5,7 @@ import { pathOf } from "./explain-field.ts";
 import { ruleSchema } from "./rule-schema.ts";
 import { rulesAt } from "./rule-table.ts";
 import { SPEC } from "./spec-fields.ts";
-import { PRINTABLE } from "./text-patterns.ts";
+import { PRINTABLE } from "./field-descriptions.ts";
 
 /** JSON Schema of the field at a path such as "spec.metrics[]", from its description. Null means absent, so an empty `idle:` is no error. */
 export const schemaOf = (path: string, about: FieldDescription): Json => {

@@ -1,6 +1,6 @@
 import { all, any, atLeast, atMost, atMostOne, is, multipleOf, not, type Rule, set, unset } from "../../fields/rule.ts";
 import { type AnySource, SOURCE_NAMES, type SourceName, sourceNamed } from "../../sources/sources.ts";
-import type { measureOf } from "./read-metric.ts";
+import type { measureOf } from "./spec.ts";
 
 const MOST_PERCENT = 1_000_000;
 const sourcesThat = (applies: (source: AnySource) => boolean): readonly SourceName[] => SOURCE_NAMES.filter((name) => applies(sourceNamed(name)));

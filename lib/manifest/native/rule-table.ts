@@ -6,7 +6,7 @@ import { isObject } from "../../model/json.ts";
 import { NATIVE_RULES } from "../../policy/dialects.ts";
 import { SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { FALLBACK_RULES, METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
-import { sourcesOf } from "./read-metric.ts";
+import { sourcesOf } from "./spec.ts";
 import { ENTRY_RULES, entryProblems } from "./schedule-rules.ts";
 import type { SpecRead } from "./spec-fields.ts";
 import { BOUNDS_OF_METRICS, FIELD_RULES, formulaProblems, SPEC_RULES, strayFields } from "./spec-rules.ts";

@@ -1,9 +1,62 @@
-import { choice, flag, group, integer, list, type ReadOf, time, words } from "../../fields/field-types.ts";
+import { amount, choice, flag, group, integer, words, list, type ReadOf, time } from "../../fields/field-types.ts";
+import { SOURCE_NAMES, SOURCES, type SourceName } from "../../sources/sources.ts";
 import { NATIVE_FIELDS } from "../../policy/dialects.ts";
 import { HPA_BLOCK } from "./hpa-block.ts";
-import { METRIC_FIELDS } from "./metric-fields.ts";
 import { SCHEDULE } from "./schedule-fields.ts";
 import { WATERMARK_BLOCK } from "./watermark-block.ts";
+
+const MOST_TOLERANCE = 100;
+
+type SourceFields = { readonly [Name in SourceName]: (typeof SOURCES)[Name]["field"] };
+const SOURCE_FIELDS = Object.fromEntries(SOURCE_NAMES.map((name) => [name, SOURCES[name].field])) as SourceFields;
+
+/** The fields of one metric: its source, its measure and its target. */
+export const METRIC_FIELDS = {
+  name: words("Unique name of the metric in this manifest; by default that of its resource or metric."),
+  ...SOURCE_FIELDS,
+  measure: choice(
+    "Percent of request or limit (resources), Average per pod, or the Total value. By default Percent for resources, Average for pods, Total for the others.",
+    ["Percent", "Average", "Total"],
+  ),
+  everySeconds: integer("A registered source is asked once in this time; by default in each sync, CloudWatch once in a period.", {
+    least: 1,
+    most: 3_600,
+  }),
+  maxAgeSeconds: integer(
+    "A value of a registered source whose sample is older is missing; by default three times everySeconds, at least 180 and the time that CloudWatch looks at.",
+    {
+      least: 1,
+      most: 3_600,
+    },
+  ),
+  input: flag("The metric is a part of formulas, and asks for no count of its own: it has neither target nor watermarks.", { default: false }),
+  target: amount("The wanted value; whole percents with Percent. Either this or watermarks.", { least: 0.001 }),
+  tolerance: group("The band around the target in which the count stays, as a share of it; without it the cluster's tolerance counts.", {
+    up: amount("Above the target.", { least: 0, most: MOST_TOLERANCE }),
+    down: amount("Below the target; from 1 on the metric never asks for fewer pods.", { least: 0, most: MOST_TOLERANCE }),
+  }),
+  watermarks: group("Two levels between which the count stays, both inclusive. Either these or target.", {
+    low: amount("Below it the count shrinks.", { required: true, least: 0.001 }),
+    high: amount("Above it the count grows.", { required: true, least: 0.001 }),
+  }),
+  scaleUpOnly: flag("The metric can ask for more pods, never for fewer.", { default: false }),
+  onMissing: group(
+    "What happens while the metric cannot be read. The count never shrinks then.",
+    {
+      action: choice(
+        "hold keeps the count; scaleUpOnly lets the other metrics ask for more; fallback asks for a count after a time and holds before.",
+        ["hold", "scaleUpOnly", "fallback"],
+        { default: "hold" },
+      ),
+      replicas: integer("The fallback count: the least number of pods.", { least: 1 }),
+      afterSeconds: integer("How long the metric must be missing before the fallback.", { least: 0, most: 86_400 }),
+    },
+    { default: {} },
+  ),
+  activation: amount("With idle: the workload is in use while the whole value is above this. Metrics that are not of pods only.", {
+    least: 0,
+  }),
+} as const;
 
 /** The settings of the steps of a direction. */
 const rules = (way: "up" | "down") => group(`When and how fast the count goes ${way}.`, NATIVE_FIELDS.ofDirection(way), { default: {} });

@@ -26,7 +26,7 @@ import { readExpression } from "../../sources/read-expression.ts";
 import { namedBy, SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { fieldsOf } from "./explain-field.ts";
 import { saying } from "./field-descriptions.ts";
-import { nameOf, sourcesOf } from "./read-metric.ts";
+import { nameOf, sourcesOf } from "./spec.ts";
 import { type MetricRead, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
 
 const OF_NATIVE = ["metrics", "combine", "scaleUp", "scaleDown", "flapBudget", "idle"] as const;

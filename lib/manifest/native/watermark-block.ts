@@ -1,7 +1,6 @@
 import { type FieldDescription, foreignBlock } from "../../fields/field-types.ts";
 import { all, any, atMost, is, length, not, type Rule, set } from "../../fields/rule.ts";
-import { choice, flag, integer, listOf, object, quantity, REQUIRED, SELECTOR, saying, text, textMap } from "./field-descriptions.ts";
-import { HTTP_ADDRESS } from "./text-patterns.ts";
+import { choice, flag, integer, listOf, object, quantity, REQUIRED, SELECTOR, saying, text, textMap, HTTP_ADDRESS } from "./field-descriptions.ts";
 
 /** The only field of the block that the other form does not have. */
 export const COUNTS: FieldDescription = choice(

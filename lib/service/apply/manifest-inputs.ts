@@ -2,8 +2,8 @@ import { clauseOf, reportedProblems, type Warning } from "../../fields/problem.t
 import { type Admitted, admit } from "../../manifest/admit.ts";
 import { newBudget } from "../../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
+import { type KindCount, passedOverText } from "../../manifest/errors.ts";
 import { newOtherKinds } from "../../manifest/other-kinds.ts";
-import { type KindCount, passedOverText } from "../../manifest/passed-over.ts";
 import type { Validation } from "../../model/spec.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";

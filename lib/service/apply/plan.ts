@@ -1,5 +1,5 @@
 import { type Admitted, recommenderIn } from "../../manifest/admit.ts";
-import type { Metadata } from "../../manifest/metadata.ts";
+import type { Metadata } from "../../manifest/form.ts";
 import type { Validation, AutoscalerSpec } from "../../model/spec.ts";
 import { mustAllow } from "../../model/access.ts";
 import { TidemarkError } from "../../model/errors.ts";

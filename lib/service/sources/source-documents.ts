@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { newBudget } from "../../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
+import type { KindCount } from "../../manifest/errors.ts";
 import { isMetricSource, type OtherKinds } from "../../manifest/other-kinds.ts";
-import type { KindCount } from "../../manifest/passed-over.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
 import type { NewSource } from "../requests.ts";

@@ -1,4 +1,4 @@
-import { SERVED_BY_KUBERNETES } from "../../../lib/manifest/accepted-forms.ts";
+import { SERVED_BY_KUBERNETES } from "../../../lib/manifest/other-kinds.ts";
 import { admit } from "../../../lib/manifest/admit.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";

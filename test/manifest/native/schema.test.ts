@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { jsonText } from "../../../lib/cli/output/document-text.ts";
+import { jsonText } from "../../../lib/cli/output/documents.ts";
 import { explainField, fieldsOf } from "../../../lib/manifest/native/explain-field.ts";
 import type { FieldDescription } from "../../../lib/fields/field-types.ts";
 import { podAutoscalerSchema } from "../../../lib/manifest/native/json-schema.ts";

@@ -1,6 +1,5 @@
 import { type Json, present } from "../../../fields/json.ts";
-import { cleanMetadata } from "../clean-object.ts";
-import type { Detail } from "../finding.ts";
+import { cleanMetadata, type Detail } from "../finding.ts";
 import { kedaCron } from "../schedules/actions.ts";
 import { changed, list, lost, object, textOf } from "../schedules/timed.ts";
 import type { ImportedScaledObject } from "../scaled-object.ts";

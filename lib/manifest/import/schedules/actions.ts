@@ -1,7 +1,22 @@
 import type { Json } from "../../../fields/json.ts";
 import type { Detail } from "../finding.ts";
-import { changed, countOf, type Entry, entriesOf, isUnread, list, lost, namespaceOf, object, type Timed, textOf } from "./timed.ts";
-import { cronTimes, spansBetween, type WeekMinute, weeklyWindows } from "./weekly.ts";
+import {
+  changed,
+  countOf,
+  type Entry,
+  entriesOf,
+  isUnread,
+  list,
+  lost,
+  namespaceOf,
+  object,
+  type Timed,
+  textOf,
+  cronTimes,
+  spansBetween,
+  type WeekMinute,
+  weeklyWindows,
+} from "./timed.ts";
 
 /*
  * Karmada and AWS say what to set at an instant, and the last one counts until the next. So each action becomes windows from its instants to the next instant of any action that sets the

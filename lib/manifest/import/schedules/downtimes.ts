@@ -14,8 +14,16 @@ import {
   type Timed,
   type TimedFor,
   textOf,
+  atTime,
+  cronTimes,
+  minuteOfDay,
+  type Span,
+  spansBetween,
+  type Unread,
+  type WeekMinute,
+  weekdaysIn,
+  weeklyWindows,
 } from "./timed.ts";
-import { atTime, cronTimes, minuteOfDay, type Span, spansBetween, type Unread, type WeekMinute, weekdaysIn, weeklyWindows } from "./weekly.ts";
 
 /*
  * kube-downscaler and kube-green bring workloads to zero outside working hours. A bound of a schedule is 1 at least, so the entries hold one pod: what the workloads cost then is said, and

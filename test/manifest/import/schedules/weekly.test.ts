@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cronTimes, spansBetween, weeklyWindows } from "../../../../lib/manifest/import/schedules/weekly.ts";
+import { cronTimes, spansBetween, weeklyWindows } from "../../../../lib/manifest/import/schedules/timed.ts";
 
 const windows = (start: string, end: string) => weeklyWindows(spansBetween(cronTimes(start) as number[], cronTimes(end) as number[]));
 
