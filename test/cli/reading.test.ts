@@ -39,6 +39,10 @@ describe("tidemark get", () => {
     );
     expect((await run("get", "scaledobjects")).err).toContain("note: tidemark import --kubeconfig FILE");
     expect((await run("get", "metricsources")).err).toContain("note: tidemark source list shows the metric sources");
+    expect((await run("get", "clusters")).err).toContain("note: tidemark cluster list shows the clusters");
+    expect((await run("describe", "cluster", "eu-1")).err).toContain("note: tidemark cluster list shows the clusters");
+    expect((await run("get", "events")).err).toContain("note: tidemark events --all lists the scale events");
+    expect((await run("get", "overrides")).err).toContain("note: tidemark override list");
     expect((await run("get", "hpas")).code).toBe(0);
   });
 

@@ -105,7 +105,9 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "api-resources": "Tidemark keeps autoscalers of three types: tidemark get pa,hpa,wpa",
   annotate: "annotations are part of a manifest: tidemark edit NAME",
   check: "tidemark status looks at everything, and tidemark cluster check NAME at one cluster",
+  cordon: "tidemark cluster pause NAME holds every workload of a cluster",
   config: "tidemark --stack NAME or --data DIR says what a command works on, and TIDEMARK_STACK says it for all",
+  drain: "tidemark cluster pause NAME holds every workload of a cluster",
   label: "labels are part of a manifest: tidemark edit NAME",
   log: "tidemark events NAME lists scales, and tidemark explain NAME the newest decision",
   logs: "tidemark events NAME lists scales, and tidemark explain NAME the newest decision",
@@ -126,8 +128,6 @@ const COMMANDS: Readonly<Record<string, string>> = {
 
 /** Kinds that are no autoscalers of Tidemark, as kubectl writes them. */
 const OTHER_KINDS = /^(po|pods?|deploy|deployments?|sts|statefulsets?|rs|replicasets?|nodes?|ns|namespaces?|svc|services?|cm|configmaps?|all)$/i;
-const SOURCES = /^(metric)?sources?(\.tidemark\.dev)?$/i;
-const SCALED_OBJECTS = /^(so|scaledobjects?)(\.keda\.sh)?$/i;
 
 /** What to call here in place of a command of kubectl. */
 export const commandHint = (name: string): string | undefined =>
@@ -138,12 +138,21 @@ export const kindHint = (error: unknown, args: readonly string[]): string | unde
   if (!isTidemarkError(error, "service.unknown")) return undefined;
   const word = args.map((arg) => arg.split("/")[0] ?? "").find((arg) => error.message.includes(`"${arg}`) && isKind(arg));
   if (word === undefined) return undefined;
-  if (SOURCES.test(word)) return "tidemark source list shows the metric sources, and tidemark source describe NAME one of them";
-  if (SCALED_OBJECTS.test(word)) return "tidemark import --kubeconfig FILE carries the ScaledObjects of a cluster over";
-  return `Tidemark keeps autoscalers only: kubectl get ${word}`;
+  return GROUPS.find(([kind]) => kind.test(word))?.[1] ?? `Tidemark keeps autoscalers only: kubectl get ${word}`;
 };
 
-const isKind = (word: string): boolean => [OTHER_KINDS, SOURCES, SCALED_OBJECTS].some((kind) => kind.test(word));
+/** What Tidemark keeps beside autoscalers has commands of its own. */
+const GROUPS: readonly (readonly [RegExp, string])[] = [
+  [/^(metric)?sources?(\.tidemark\.dev)?$/i, "tidemark source list shows the metric sources, and tidemark source describe NAME one of them"],
+  [/^clusters?$/i, "tidemark cluster list shows the clusters, and tidemark cluster describe NAME one of them"],
+  [/^(ev|events?)$/i, "tidemark events --all lists the scale events, and tidemark changes --all the edits"],
+  [/^overrides?$/i, "tidemark override list shows the overrides"],
+  [/^calendars?$/i, "tidemark calendar list shows the calendars"],
+  [/^partitions?$/i, "tidemark cluster describe NAME shows the partitions of a cluster, and tidemark partition describe CLUSTER/PARTITION one of them"],
+  [/^(so|scaledobjects?)(\.keda\.sh)?$/i, "tidemark import --kubeconfig FILE carries the ScaledObjects of a cluster over"],
+];
+
+const isKind = (word: string): boolean => [OTHER_KINDS, ...GROUPS.map(([kind]) => kind)].some((kind) => kind.test(word));
 
 /** The template that prints what a format of kubectl prints that does not exist here. */
 export const formatHint = (format: string): string | undefined =>
