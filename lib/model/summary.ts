@@ -33,6 +33,8 @@ export interface SummaryRow {
   readonly targets: readonly string[];
   /** Metrics that `targets` leaves out. */
   readonly moreTargets?: number;
+  /** Metrics that could not be read, where some are missing. */
+  readonly missing?: number;
   readonly lastScaleMs?: number;
   readonly totals?: SummaryTotals;
   readonly since?: ProblemTimes;

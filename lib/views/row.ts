@@ -29,6 +29,7 @@ export const row = z.object({
   lastKnown,
   targets: z.array(text).describe('value and target of its first metrics: "62% (310m)/60%"'),
   moreTargets: count.describe("metrics that `targets` leaves out").exactOptional(),
+  missingMetrics: count.describe("metrics that could not be read; absent where none is missing").exactOptional(),
   measuredAt: time.describe("when `targets` were measured, which may be up to a minute before the rest of the row").exactOptional(),
   lastScaleAt: time.exactOptional(),
   paused: pause.describe("its own pause").exactOptional(),

@@ -7,7 +7,6 @@ import { documentText } from "../../lib/cli/output/documents.ts";
 import { whyLines, windowLines } from "../../lib/cli/output/explain-sheet.ts";
 import { painter } from "../../lib/cli/io.ts";
 import { lines, type Printed } from "../../lib/report/printed.ts";
-import type { MetricView } from "../../lib/views/event.ts";
 
 const written = (text: Printed): string => text.written();
 
@@ -48,20 +47,17 @@ describe("ageText()", () => {
 
 describe("stateText()", () => {
   const paint = painter(false);
-  const metrics = ["measured", "failed", "measured", "failed"].map((kind) => ({
-    kind,
-    name: "cpu",
-    type: "Resource",
-    target: "60%",
-  })) as MetricView[];
+  const state = (view: Omit<Parameters<typeof stateText>[0], "targets">): string =>
+    written(stateText({ targets: ["40%/60%", "<unknown>/3"], ...view }, paint));
+  const lacking = { moreTargets: 2, missingMetrics: 2 };
 
   it("says how many metrics a decision went without, and what holds", () => {
-    expect(written(stateText({ state: "active", metrics: [] }, paint))).toBe("active");
-    expect(written(stateText({ state: "active", metrics }, paint))).toBe("active, 2 of 4 metrics missing");
-    expect(written(stateText({ state: "held", heldBy: "monitor", metrics }, paint))).toBe("held: monitor, 2 of 4 metrics missing");
-    expect(written(stateText({ state: "failing", metrics }, paint))).toBe("failing");
-    expect(written(stateText({ state: "limited", overridden: true }, paint))).toBe("limited, overridden");
-    expect(written(stateText({ state: "held", heldBy: "override", overridden: true }, paint))).toBe("held: override");
+    expect(state({ state: "active" })).toBe("active");
+    expect(state({ state: "active", ...lacking })).toBe("active, 2 of 4 metrics missing");
+    expect(state({ state: "held", heldBy: "monitor", ...lacking })).toBe("held: monitor, 2 of 4 metrics missing");
+    expect(state({ state: "failing", ...lacking })).toBe("failing");
+    expect(state({ state: "limited", overridden: true })).toBe("limited, overridden");
+    expect(state({ state: "held", heldBy: "override", overridden: true })).toBe("held: override");
   });
 });
 

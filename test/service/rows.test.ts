@@ -186,6 +186,17 @@ describe("rows of autoscalers", () => {
     expect((await rowsOf(world, { known })).rows).toMatchObject([{ name: "api" }, { name: "web", desiredReplicas: 9 }]);
   });
 
+  it("say how many metrics are missing, also those that a table leaves out", async () => {
+    const failed = (name: string) => ({ kind: "failed" as const, name, reason: "No", message: "not now", type: "Resource", target: "60%" });
+    const lacking = (world: World): PurePart => {
+      const rules = byDemand(world);
+      return { ...rules, decide: (input) => ({ ...rules.decide(input), metrics: ["cpu", "memory", "disk"].map(failed) }) };
+    };
+    const { world } = await readWorld({ many: 4 }, lacking);
+    expect((await rowsOf(world)).rows).toMatchObject([{ name: "many", moreTargets: 1, missingMetrics: 3 }]);
+    expect(await viewedRows(world)).toMatchObject([{ name: "many", missingMetrics: 3 }]);
+  });
+
   it("are read from the autoscalers where the newest sync wrote no summary, and have no mark", async () => {
     const world = await newWorld(engine.client, engine.tables, { web: 4 }, { manifestOf });
     const { rows, partitions } = await rowsOf(world);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { stepView } from "../../lib/service/views/event-view.ts";
 import type { MetricOutcome, StepOutcome } from "../../lib/model/decision.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
@@ -248,4 +249,11 @@ describe("otherwise() under a schedule or an override", () => {
       "The count can grow to 10 at most: maxReplicas is 10",
     ]);
   });
+});
+
+it("a step says the selector of a metric as people write it", () => {
+  const limit = { reason: "MetricMissing", value: 2, message: "jobs is missing: unable to get external metric shop/jobs/nil: no metrics" };
+  expect(stepView({ step: "combine", before: 2, after: 2, limit }).limit?.message).toBe(
+    "jobs is missing: unable to get external metric shop/jobs: no metrics",
+  );
 });

@@ -36,6 +36,7 @@ const row: fc.Arbitrary<SummaryRow> = fc
     hasBands: optional(fc.constant(true as const)),
     targets: fc.array(fc.constantFrom("62% (310m)/60%", "<unknown>/60%", "ü/1"), { maxLength: 2 }),
     moreTargets: optional(fc.integer({ min: 1, max: 9 })),
+    missing: optional(fc.integer({ min: 1, max: 9 })),
     lastScaleMs: optional(time),
     totals: optional(totals),
     since: optional(since),

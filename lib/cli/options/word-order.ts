@@ -135,7 +135,7 @@ export const commandHint = (name: string): string | undefined =>
 
 /** What a person may have meant who asked for a kind in place of a name. */
 export const kindHint = (error: unknown, args: readonly string[]): string | undefined => {
-  if (!isTidemarkError(error, "service.unknown")) return undefined;
+  if (!isTidemarkError(error, "service.unknown") && !isTidemarkError(error, "cli.several")) return undefined;
   const word = args.map((arg) => arg.split("/")[0] ?? "").find((arg) => error.message.includes(`"${arg}`) && isKind(arg));
   if (word === undefined) return undefined;
   return GROUPS.find(([kind]) => kind.test(word))?.[1] ?? `Tidemark keeps autoscalers only: kubectl get ${word}`;
@@ -148,7 +148,10 @@ const GROUPS: readonly (readonly [RegExp, string])[] = [
   [/^(ev|events?)$/i, "tidemark events --all lists the scale events, and tidemark changes --all the edits"],
   [/^overrides?$/i, "tidemark override list shows the overrides"],
   [/^calendars?$/i, "tidemark calendar list shows the calendars"],
-  [/^partitions?$/i, "tidemark cluster describe NAME shows the partitions of a cluster, and tidemark partition describe CLUSTER/PARTITION one of them"],
+  [
+    /^partitions?$/i,
+    "tidemark cluster describe NAME shows the partitions of a cluster, and tidemark partition describe CLUSTER/PARTITION one of them",
+  ],
   [/^(so|scaledobjects?)(\.keda\.sh)?$/i, "tidemark import --kubeconfig FILE carries the ScaledObjects of a cluster over"],
 ];
 

@@ -55,12 +55,14 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
 };
 
 /** For example "held: monitor", with the cause of the hold, "active, overridden", or "active, 2 of 4 metrics missing": what was decided by the others may change when they are back. */
-export const stateText = (view: Parameters<typeof stateWords>[0] & Partial<Pick<AutoscalerView, "metrics">>, paint: Paint): Printed => {
-  const { state, metrics = [] } = view;
-  const missing = metrics.filter(({ kind }) => kind === "failed").length;
+export const stateText = (
+  view: Parameters<typeof stateWords>[0] & Pick<TableRow, "targets"> & Partial<Pick<TableRow, "moreTargets" | "missingMetrics">>,
+  paint: Paint,
+): Printed => {
+  const { state, targets, moreTargets = 0, missingMetrics: missing = 0 } = view;
   const isPartly = DECIDED_STATES.has(state) && missing > 0;
   const words = stateWords(view);
-  return paint(isPartly ? "warn" : STATE_STYLES[state], isPartly ? `${words}, ${missing} of ${metrics.length} metrics missing` : words);
+  return paint(isPartly ? "warn" : STATE_STYLES[state], isPartly ? `${words}, ${missing} of ${targets.length + moreTargets} metrics missing` : words);
 };
 
 const DECIDED_STATES: ReadonlySet<string> = new Set(["active", "limited", "held", "shadow"]);

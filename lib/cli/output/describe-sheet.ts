@@ -1,6 +1,7 @@
 import { metricText } from "../../report/metric-reading.ts";
 import type { Printed } from "../../report/printed.ts";
 import { boundsInForce } from "../../service/views/holds-view.ts";
+import { tableRowOf } from "../../service/views/row-view.ts";
 import type { Description, OriginView } from "../../views/autoscaler.ts";
 import type { FrozenView, OverrideView, PauseView } from "../../views/holds.ts";
 import { ageText, untilText, type SheetRow, sheet, aligned, Table } from "./text-table.ts";
@@ -38,7 +39,7 @@ const identity = (view: Description, nowMs: number, paint: Paint): readonly Shee
   ["Dialect", view.dialect],
   ...(view.owner === undefined ? [] : [["Owner", view.owner] as const]),
   ["Reference", referenceText(view)],
-  ["State", stateText(view, paint)],
+  ["State", stateText(tableRowOf(view), paint)],
   ...(view.problem === undefined ? [] : [["Problem", view.problem] as const]),
   ["Paused", view.paused ? pausedText(view.paused) : "no"],
   ...(view.clusterPaused ? [["Cluster paused", pausedText(view.clusterPaused)] as const] : []),

@@ -27,7 +27,7 @@ export const rowOf = (index: IndexRow, row: SummaryRow | undefined, around: Arou
     state: stateOf(index, row, { ...around, isPaused: around.isPaused || paused !== undefined }),
     ...(row && foundIn(row, around.measuredMs)),
     targets: row?.targets ?? [],
-    ...presentIn({ moreTargets: row?.moreTargets, paused }),
+    ...presentIn({ moreTargets: row?.moreTargets, missingMetrics: row?.missing, paused }),
     createdAt: rfc3339(createdMs),
     ...presentIn({ problem }),
   };

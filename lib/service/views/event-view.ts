@@ -35,7 +35,12 @@ export const readable = (metric: MetricReading): MetricReading => {
 export const stepView = ({ step, before, after, limit }: StepOutcome): StepView => {
   if (!limit) return { step, before, after };
   const { untilMs, ...rest } = limit;
-  return { step, before, after, limit: { ...rest, ...(untilMs !== undefined && { until: rfc3339(untilMs) }) } };
+  return {
+    step,
+    before,
+    after,
+    limit: { ...rest, message: withReadableSelectors(rest.message), ...(untilMs !== undefined && { until: rfc3339(untilMs) }) },
+  };
 };
 
 export const stepViews = (steps: Evaluation["steps"]): readonly StepView[] => steps.map(stepView);

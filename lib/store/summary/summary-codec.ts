@@ -44,6 +44,7 @@ const columns = z.object({
   bands: optionalAmounts,
   targets: z.array(z.string()).optional(),
   more: optionalAmounts,
+  missing: optionalAmounts,
   scaled: optionalAmounts,
   ups: optionalAmounts,
   added: optionalAmounts,
@@ -97,6 +98,7 @@ export const rowsValue = (rows: readonly SummaryRow[], atMs: number): unknown =>
       ? rows.map(({ targets }) => targets.join(BETWEEN_TARGETS))
       : undefined,
     more: numbers((row) => row.moreTargets || null),
+    missing: numbers((row) => row.missing || null),
     scaled: numbers((row) => secondsBefore(atMs, row.lastScaleMs)),
     ups: total("ups"),
     added: total("added"),
@@ -157,6 +159,7 @@ const rowAt = (
     ...optional("hasBands", markAt(read.bands, at)),
     targets: targets === "" ? [] : targets.split(BETWEEN_TARGETS),
     ...optional("moreTargets", read.more?.[at]),
+    ...optional("missing", read.missing?.[at]),
     ...optional("lastScaleMs", beforeSeconds(atMs, read.scaled?.[at])),
     ...optional("totals", totalsAt(read, at)),
     ...optional("since", sinceAt(read, at, atMs)),
@@ -191,7 +194,7 @@ export const DERIVED_BYTES_MAX = 390_000;
 export const encodeSummary = (rows: readonly SummaryRow[], atMs: number): Uint8Array | undefined => {
   const whole = compress(VERSION, [atMs, rowsValue(rows, atMs)]);
   if (whole.length <= DERIVED_BYTES_MAX) return whole;
-  const lighter = rows.map((row) => ({ ...row, targets: [] }));
+  const lighter = rows.map(({ missing: _ofTargets, ...row }) => ({ ...row, targets: [] }));
   const light = compress(VERSION, [atMs, rowsValue(lighter, atMs)]);
   return light.length <= DERIVED_BYTES_MAX ? light : undefined;
 };

@@ -30,7 +30,7 @@ export interface RowSource {
 const TARGETS_SHOWN = 2;
 
 /** A row without the targets. They move in every sync, so that they are no change that a reader must see at once. */
-export type BareRow = Omit<SummaryRow, "targets" | "moreTargets">;
+export type BareRow = Omit<SummaryRow, "targets" | "moreTargets" | "missing">;
 
 export const bareRowOf = (source: RowSource): BareRow => {
   const { autoscaler, evaluation } = source;
@@ -88,8 +88,10 @@ export const withTargets = (row: BareRow, { autoscaler, evaluation, failures }: 
     () => metricReadings(autoscaler.kind === "ready" ? autoscaler.spec : undefined, evaluation),
     () => metricReadings(undefined, evaluation),
   );
+  const missing = readings.filter(({ kind }) => kind === "failed").length;
   return {
     ...row,
+    ...(missing > 0 && { missing }),
     targets: readings.slice(0, TARGETS_SHOWN).map(metricText),
     ...(readings.length > TARGETS_SHOWN && { moreTargets: readings.length - TARGETS_SHOWN }),
   };
