@@ -6,7 +6,6 @@ import { type Discovery, type KindPath, isBuiltIn, objectPath, scalePath } from 
 import { type CallBudget, callBudget } from "./transport/budget.ts";
 import type { Surroundings } from "./transport/exchange.ts";
 import type { JsonObject, Transport, WriteAnswer } from "./transport/transport.ts";
-import { foreignReason, foreignText } from "../model/foreign-text.ts";
 import { canonicalSelector, type LabelSelector, selectorOf } from "../model/selector.ts";
 import { MAX_SELECTOR_CHARACTERS } from "./request-limits.ts";
 import { asCount, asList, asObject, asText, asTexts, type Json } from "../model/json.ts";
@@ -208,16 +207,6 @@ const labelSelector = ({ matchLabels, matchExpressions }: Json): LabelSelector =
     return { key: asText(key), operator: asText(operator), values: asList(values).map(asText) };
   }),
 });
-
-/** A Status object, the answer of the API server to a refused call. */
-export const readFailure = (raw: unknown): ApiFailure => {
-  const status = asObject(raw);
-  return {
-    code: asCount(status["code"]) ?? 0,
-    reason: foreignReason(asText(status["reason"])) ?? "",
-    message: foreignText(asText(status["message"])),
-  };
-};
 
 /** The failure of a custom metric of an object whose kind the cluster does not know. */
 export const unknownKind = (kind: string, group: string): ApiFailure => ({

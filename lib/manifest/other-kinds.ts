@@ -4,9 +4,8 @@ import type { KindCount } from "./errors.ts";
 import type { Form } from "./form.ts";
 import { admitHpa } from "./hpa/admit-hpa.ts";
 import { readOriginal } from "./hpa/read-original.ts";
-import { readV1 } from "./hpa/read-v1.ts";
-import { readV2 } from "./hpa/read-v2.ts";
-import { readV2Beta1 } from "./hpa/read-v2beta1.ts";
+import { readV1, readV2Beta1 } from "./hpa/read-old.ts";
+import { readV2 } from "./hpa/v2-shape.ts";
 import { admitNative } from "./native/admit-native.ts";
 import { type MarkedForm, orMultiThreshold } from "./watermark/admit-multi-threshold.ts";
 import { admitWatermarkAs } from "./watermark/admit-watermark.ts";
@@ -28,9 +27,6 @@ export const FORMS: readonly Form[] = [
   { apiVersion: "datadoghq.com/v1alpha1", kind: WPA, admit: admitWatermarkAs({ counts: "ready", apiVersion: "datadoghq.com/v1alpha1", kind: WPA }) },
   { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", admit: admitNative },
 ];
-
-/** The forms that a Kubernetes API of version 1.37 serves; it answers the others with status 400 (hpa.md 0.2). */
-export const SERVED_BY_KUBERNETES: readonly Form[] = FORMS.filter(({ apiVersion }) => ["autoscaling/v2", "autoscaling/v1"].includes(apiVersion));
 
 /** Counts the objects that are no autoscalers, such as the Deployments that kustomize prints beside them. */
 export interface OtherKinds {

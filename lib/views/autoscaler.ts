@@ -35,7 +35,6 @@ export type OriginView = ViewOf<typeof origin>;
 
 const STATUSES = ["True", "False", "Unknown"] as const satisfies readonly Condition["status"][];
 const condition = z.object({ type: text, status: z.enum(STATUSES), reason: text, message: text, since: time });
-export type ConditionView = ViewOf<typeof condition>;
 
 const decision = z.object({
   at: time,

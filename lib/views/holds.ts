@@ -53,7 +53,6 @@ const boundSource = z.discriminatedUnion("kind", [
 export type BoundSourceView = ViewOf<typeof boundSource>;
 
 const bound = z.object({ replicas: count, by: boundSource });
-export type BoundView = ViewOf<typeof bound>;
 
 /** The bounds in force, with where each comes from. */
 export const bounds = z.object({

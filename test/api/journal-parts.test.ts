@@ -15,7 +15,6 @@ import type { QueryService } from "../../lib/service/service.ts";
 import { wholeShadow } from "../../lib/service/shadow/join-shadow.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
-import { insertJournal } from "../../lib/store/history/journal.ts";
 import { journalPageOf } from "../../lib/store/pages/plan.ts";
 import type { HistoryPoint } from "../../lib/views/over-time.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
@@ -26,6 +25,7 @@ import { hpa } from "../service/world/manifests.ts";
 import { testTables } from "../sync/world.ts";
 import { ask } from "./world.ts";
 import type { Evaluation } from "../../lib/model/scale-records.ts";
+import { insertJournal } from "../store/insert-journal.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;

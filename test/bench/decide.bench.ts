@@ -2,7 +2,6 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import Table from "cli-table3";
 import { Bench } from "tinybench";
-import { readPods } from "../../lib/cluster/read/pods.ts";
 import { autoscalerName, namespace } from "../../lib/model/ids.ts";
 import { labelIndex } from "../../lib/model/selector.ts";
 import type { Observation } from "../../lib/model/observation.ts";
@@ -14,6 +13,7 @@ import { type DecideInput, decide } from "../../lib/policy/decide.ts";
 import { readCustomValues, readExternalValues, readPodMetrics } from "../answers.ts";
 import { NOON } from "../noon.ts";
 import { observationOf, scaleRead } from "../observation.ts";
+import { readPods } from "../cluster/read/answers.ts";
 
 /**
  * Decisions per second and bytes allocated for one autoscaler with 1 to 1,000 pods: `decide` alone on an observation that stands ready (what the Go controller does in memory,

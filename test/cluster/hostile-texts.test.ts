@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readPods } from "../../lib/cluster/read/pods.ts";
-import { readFailure } from "../../lib/cluster/scale.ts";
 import { readRecommenderReply } from "../../lib/cluster/recommender.ts";
 import { FOREIGN_CHARACTERS_MAX } from "../../lib/model/foreign-text.ts";
 import { readExternalValues, readPodMetrics } from "../answers.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { type StandIn, standIn, status } from "./stand-in/server.ts";
+import { readPods, readFailure } from "./read/answers.ts";
 
 describe("what a hostile server says", () => {
   let server: StandIn;

@@ -4,9 +4,9 @@ import type { ChangeRecord } from "../../lib/model/changes.ts";
 import { autoscalerName, autoscalerUid, clusterName } from "../../lib/model/ids.ts";
 import { changeBaseOf, changesOf, changesOfCluster, insertChange, isBaseOfChange } from "../../lib/store/history/changes.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, insertEvents } from "../../lib/store/history/events.ts";
-import { eventsOfCluster, eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
+import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement, type HistoryItem } from "../../lib/store/history/item.ts";
-import { insertJournal, journalOfPage } from "../../lib/store/history/journal.ts";
+import { journalOfPage } from "../../lib/store/history/journal.ts";
 import { clusterChangesPk } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { NOON } from "../noon.ts";
@@ -16,6 +16,7 @@ import { collected, testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { around, once, type TableFault, withFaults } from "./faults.ts";
 import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import { insertJournal } from "../store/insert-journal.ts";
 
 let clusters = 0;
 
@@ -74,7 +75,7 @@ export const historyContract = (engine: () => Engine): void => {
       expect(await insertEvents(insertByStatement(tables), [at(NOON, { outcome: "unknown", settledMs: NOON + 60_000 })])).toEqual([first]);
       const stretch = { sinceMs: NOON, untilMs: NOON };
       expect(await collected(eventsOfAutoscaler(tables, first, stretch))).toEqual([first]);
-      expect(await collected(eventsOfCluster(tables, cluster, stretch))).toEqual([first]);
+      expect(await collected(eventsOfFleet(tables, [cluster], stretch))).toEqual([first]);
     });
 
     it("completes an event of which only the first half was stored", async () => {
@@ -83,9 +84,9 @@ export const historyContract = (engine: () => Engine): void => {
       let calls = 0;
       const dying = (items: readonly HistoryItem[]) => (++calls === 1 ? insertOnce(items) : Promise.reject(new Error("died")));
       await expect(insertEvents(dying, [half])).rejects.toThrow("died");
-      expect(await collected(eventsOfCluster(tables, cluster, { sinceMs: 0, untilMs: NOON }))).toEqual([]);
+      expect(await collected(eventsOfFleet(tables, [cluster], { sinceMs: 0, untilMs: NOON }))).toEqual([]);
       await insertEvents(insertOnce, [at(NOON, { outcome: "unknown" })]);
-      expect(await collected(eventsOfCluster(tables, cluster, { sinceMs: 0, untilMs: NOON }))).toEqual([half]);
+      expect(await collected(eventsOfFleet(tables, [cluster], { sinceMs: 0, untilMs: NOON }))).toEqual([half]);
     });
 
     it("gives events in order of time, page by page, across days, from and until inclusive", async () => {
@@ -94,8 +95,8 @@ export const historyContract = (engine: () => Engine): void => {
         insertByStatement(tables),
         times.toReversed().map((ms) => at(ms)),
       );
-      const found = async (stretch: Parameters<typeof eventsOfCluster>[2]) =>
-        (await collected(eventsOfCluster(tables, cluster, stretch))).map(({ atMs }) => atMs - NOON);
+      const found = async (stretch: Parameters<typeof eventsOfFleet>[2]) =>
+        (await collected(eventsOfFleet(tables, [cluster], stretch))).map(({ atMs }) => atMs - NOON);
       expect(await found({ sinceMs: NOON - DAY_MS, untilMs: NOON + DAY_MS, pageSize: 1 })).toEqual([-DAY_MS, -1, 0, 1, 2, DAY_MS]);
       expect(await found({ sinceMs: NOON, untilMs: NOON + 1 })).toEqual([0, 1]);
       const own = await collected(eventsOfAutoscaler(tables, { ...REF, cluster }, { sinceMs: NOON, untilMs: NOON + DAY_MS, pageSize: 2 }));

@@ -4,12 +4,12 @@ import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { compareShadow, sampleOf } from "../../lib/service/shadow/shadow.ts";
 import { wholeShadow } from "../../lib/service/shadow/join-shadow.ts";
-import { insertJournal } from "../../lib/store/history/journal.ts";
 import { journalPageOf } from "../../lib/store/pages/plan.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 import type { Evaluation } from "../../lib/model/scale-records.ts";
+import { insertJournal } from "../store/insert-journal.ts";
 
 const MINUTE_MS = 60_000;
 const CLUSTER = "moved";

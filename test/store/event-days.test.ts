@@ -4,7 +4,7 @@ import { autoscalerName, autoscalerUid, type ClusterName, clusterName, namespace
 import { decodeClosed, type EventCounts, encodeClosed, readCounts, storedCounts } from "../../lib/store/history/event-counts.ts";
 import { closeDays, closedDays, closedMonths } from "../../lib/store/history/event-calendar.ts";
 import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
-import { eventsOfCluster } from "../../lib/store/history/fleet-events.ts";
+import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { insertScopeChange } from "../../lib/store/history/scope-changes.ts";
 import { dayOf } from "../../lib/store/table/keys.ts";
@@ -44,7 +44,7 @@ let events = 0;
 const eventOf = (cluster: ClusterName, atMs: number, parts: Partial<ScaleEventRecord> = {}): ScaleEventRecord =>
   event({ cluster, atMs, settledMs: atMs, id: `uid-web:${++events}`, uid: autoscalerUid("uid-web"), ...parts });
 
-const listed = (tables: Tables, cluster: ClusterName, sinceMs: number) => collected(eventsOfCluster(tables, cluster, { sinceMs, untilMs: NOON }));
+const listed = (tables: Tables, cluster: ClusterName, sinceMs: number) => collected(eventsOfFleet(tables, [cluster], { sinceMs, untilMs: NOON }));
 
 describe("closed days", () => {
   it("without an event are never asked for, and a month of them is one request", async () => {
@@ -74,7 +74,7 @@ describe("closed days", () => {
       ["2026-01", { days: new Map([["2026-01-20", 1]]), counts: new Map([["shop/web", up]]) }],
     ]);
     asked.length = 0;
-    expect(await collected(eventsOfCluster(tables, cluster, { sinceMs: 0, untilMs: Date.parse("2026-01-31") }))).toEqual([older, newer]);
+    expect(await collected(eventsOfFleet(tables, [cluster], { sinceMs: 0, untilMs: Date.parse("2026-01-31") }))).toEqual([older, newer]);
     expect(asked).toEqual([`months#${cluster}`, `day#${cluster}#2025-12-11`, `day#${cluster}#2026-01-20`]);
     // An event that comes late opens its month again.
     const late = eventOf(cluster, NOON - 79 * DAY_MS, { settledMs: NOON });

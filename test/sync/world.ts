@@ -3,7 +3,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { type Head, readHead } from "../../lib/store/head/head.ts";
-import { eventsOfCluster } from "../../lib/store/history/fleet-events.ts";
+import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
@@ -135,7 +135,7 @@ export const newWorld = async (
     outside: async () => (await all()).filter(({ outcome }) => outcome === "outside"),
     autoscaler: (workload, generation) => autoscalerRecord(name, workload, generation),
   };
-  const all = (): Promise<readonly EventRecord[]> => collected(eventsOfCluster(tables, name, { sinceMs: 0, untilMs: world.nowMs + 86_400_000 }));
+  const all = (): Promise<readonly EventRecord[]> => collected(eventsOfFleet(tables, [name], { sinceMs: 0, untilMs: world.nowMs + 86_400_000 }));
   cluster.clock = () => world.nowMs;
   return world;
 };

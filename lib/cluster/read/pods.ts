@@ -49,9 +49,6 @@ export const POD_METRICS_LIST: WireKind = {
   message: listOf("k8s.io.metrics.pkg.apis.metrics.v1beta1.PodMetricsList", POD_METRICS),
 };
 
-/** Items of a core/v1 PodList. */
-export const readPods = (items: unknown): readonly Pod[] => asList(items).map(readPod);
-
 export const readPod = (raw: unknown): Pod => {
   const pod = asObject(raw);
   const metadata = asObject(pod["metadata"]);

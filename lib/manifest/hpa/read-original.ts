@@ -1,9 +1,7 @@
 import { invalid, notSupported, type Problem } from "../../fields/problem.ts";
 import { anything, int32, objectOf, type ReadContext, text } from "../../fields/shape.ts";
 import { cpuMetric } from "./defaults.ts";
-import type { HpaDraft, ReadForm } from "./hpa-draft.ts";
-import { HEAD } from "./read-v2.ts";
-import { type Reference, THRESHOLD_FIELDS } from "./v2-shape.ts";
+import { type HpaDraft, type ReadForm, HEAD, type Reference, THRESHOLD_FIELDS } from "./v2-shape.ts";
 
 const SUBRESOURCE = "scale";
 

@@ -3,7 +3,7 @@ import { forbidden, invalid, notSupported, type Problem, type Warning } from "..
 import { floatOf, milliOf, parseQuantity, type Quantity, signOf, wholeOf } from "../../model/quantity.ts";
 import type { Thresholds } from "../../model/spec-hpa.ts";
 import type { LimitFactor } from "../../model/spec-watermark.ts";
-import { DEFAULTS } from "../watermark/defaults.ts";
+import { DEFAULTS } from "../watermark/shape.ts";
 import { defaultsWarning } from "../watermark/multi-threshold-fields.ts";
 import { isMarked, type Metric, THRESHOLD_FIELDS, type WrittenThresholds } from "./v2-shape.ts";
 

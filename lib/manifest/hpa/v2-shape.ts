@@ -1,4 +1,6 @@
-import { anything, int32, listOf, objectOf, quantity, type ReadAs, text, textMap } from "../../fields/shape.ts";
+import { anything, int32, listOf, objectOf, quantity, type ReadAs, text, textMap, type ReadContext } from "../../fields/shape.ts";
+import type { Problem } from "../../fields/problem.ts";
+import { METADATA } from "../form.ts";
 
 /** The fields of autoscaling/v2 as written (hpa.md 1.1); v2beta2 has the same without tolerance. */
 
@@ -44,7 +46,7 @@ export const THRESHOLD_FIELDS = {
   downscaleForbiddenWindowSeconds: int32,
 } as const;
 
-export const V2_SPEC_FIELDS = {
+const V2_SPEC_FIELDS = {
   scaleTargetRef: CROSS_VERSION_REFERENCE,
   minReplicas: int32,
   maxReplicas: int32,
@@ -81,3 +83,35 @@ export interface DraftSpec {
   readonly metrics?: readonly Metric[] | undefined;
   readonly behavior?: DraftBehavior | undefined;
 }
+
+/** A manifest of any HPA form as a v2 spec without defaults. */
+export interface HpaDraft {
+  readonly metadata: ReadAs<typeof METADATA> | undefined;
+  readonly spec: DraftSpec;
+  /** The draft block of proposals.md §3, unread. */
+  readonly constraints?: unknown;
+  /** The fields of the multi-threshold form, unread. */
+  readonly thresholds?: WrittenThresholds | undefined;
+  /** A behavior from an annotation is validated before it is defaulted (hpa.md 1.2). */
+  readonly behaviorDefaultedLate?: boolean;
+  /** Set when the rules of the first design decide (proposals.md §1). */
+  readonly dialect?: "original";
+  /** Problems of fields that only this form has. */
+  readonly formProblems?: readonly Problem[];
+  /** The path of a v2 field in this form, when it has another name. */
+  readonly sourceOf: (field: string) => string | undefined;
+}
+
+export type ReadForm = (document: unknown, context: ReadContext) => HpaDraft;
+
+/** `status` comes with manifests that were read back from a cluster; it is dropped. */
+export const HEAD = { apiVersion: text, kind: text, metadata: METADATA, status: anything } as const;
+
+const V2 = objectOf({ ...HEAD, spec: objectOf(V2_SPEC_FIELDS) });
+
+/** Reads autoscaling/v2 and v2beta2. */
+export const readV2: ReadForm = (document, context) => {
+  const read = V2(document, "", context);
+  const { spec } = read ?? {};
+  return { metadata: read?.metadata, spec: spec ?? {}, constraints: spec?.constraints, thresholds: spec, sourceOf: () => undefined };
+};

@@ -7,7 +7,7 @@ import { isObject } from "../../model/json.ts";
 import { canonicalOf, milliOf, type Quantity, signOf, floatOf } from "../../model/quantity.ts";
 import { pathSegmentFaults } from "../kubernetes-names.ts";
 import { type AdmitForm, metadataOf, metadataProblems } from "../form.ts";
-import { HEAD } from "../hpa/read-v2.ts";
+import { HEAD } from "../hpa/v2-shape.ts";
 import { amountText, withQuantityText } from "../hpa/stored.ts";
 import { admitForeignRules } from "./foreign-rules.ts";
 import { METRIC_FIELDS, GOVERNING, SPEC, SPEC_FIELDS, type SpecRead, type MetricRead } from "./spec-fields.ts";

@@ -6,7 +6,7 @@ import { isObject } from "../../model/json.ts";
 import type { AdmitForm, FormOutcome } from "../form.ts";
 import { admitHpa } from "../hpa/admit-hpa.ts";
 import { readOriginal } from "../hpa/read-original.ts";
-import { readV2 } from "../hpa/read-v2.ts";
+import { readV2 } from "../hpa/v2-shape.ts";
 import { admitWatermarkAs } from "../watermark/admit-watermark.ts";
 import { storedSchedule } from "./schedule-fields.ts";
 import { governedOf } from "./spec.ts";

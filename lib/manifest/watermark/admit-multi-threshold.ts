@@ -2,7 +2,7 @@ import { invalid, type Problem } from "../../fields/problem.ts";
 import { anything, newReadContext, objectOf, type ReadContext } from "../../fields/shape.ts";
 import { isObject } from "../../model/json.ts";
 import type { AdmitForm, FormOutcome } from "../form.ts";
-import { HEAD } from "../hpa/read-v2.ts";
+import { HEAD } from "../hpa/v2-shape.ts";
 import { admitWatermarkAs } from "./admit-watermark.ts";
 import {
   defaultsWarning,

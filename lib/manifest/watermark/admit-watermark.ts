@@ -5,9 +5,15 @@ import { objectOf, type ReadContext } from "../../fields/shape.ts";
 import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import { type AdmitForm, metadataOf, metadataProblems } from "../form.ts";
-import { HEAD } from "../hpa/read-v2.ts";
-import { type Defaulted, defaulted } from "./defaults.ts";
-import { WATERMARK_SPEC_FIELDS, type WatermarkManifestMetric, type WatermarkManifestSpec, watermarkSpecFrom } from "./shape.ts";
+import { HEAD } from "../hpa/v2-shape.ts";
+import {
+  type Defaulted,
+  defaulted,
+  WATERMARK_SPEC_FIELDS,
+  type WatermarkManifestMetric,
+  type WatermarkManifestSpec,
+  watermarkSpecFrom,
+} from "./shape.ts";
 import { watermarkSpecOf } from "./spec.ts";
 import { breaches } from "./validity.ts";
 

@@ -1,7 +1,7 @@
 import type { Problem, Warning } from "../../fields/problem.ts";
 import { isObject } from "../../model/json.ts";
 import { besideTarget } from "../hpa/validate-marked.ts";
-import { DEFAULTS } from "./defaults.ts";
+import { DEFAULTS } from "./shape.ts";
 
 /** Finds multi-threshold fields in a manifest before its form reads it (proposals.md §5). */
 type Members = Readonly<Record<string, unknown>>;

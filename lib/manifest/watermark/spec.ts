@@ -3,8 +3,7 @@ import type { LabelSelector } from "../../model/selector.ts";
 import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec.ts";
 import type { LifecycleControl, LimitFactor, Recommender, WatermarkMetric, WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { Selector } from "../hpa/v2-shape.ts";
-import { defaulted, milli } from "./defaults.ts";
-import type { WatermarkManifestMetric, WatermarkManifestRecommender, WatermarkManifestSpec } from "./shape.ts";
+import { defaulted, milli, type WatermarkManifestMetric, type WatermarkManifestRecommender, type WatermarkManifestSpec } from "./shape.ts";
 import { breaches } from "./validity.ts";
 
 export interface WatermarkOptions {

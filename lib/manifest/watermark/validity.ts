@@ -1,7 +1,6 @@
 import { canonicalOf, parseQuantity } from "../../model/quantity.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
-import { milli } from "./defaults.ts";
-import type { WatermarkManifestMetric, WatermarkManifestSpec } from "./shape.ts";
+import { milli, type WatermarkManifestMetric, type WatermarkManifestSpec } from "./shape.ts";
 
 /** A broken rule with the original's message, and the path of the field. */
 export interface Breach {

@@ -4,10 +4,9 @@ import { registeredQueryOf, sourceOf } from "../../sources/sources.ts";
 import { questionsOf } from "../shared/questions.ts";
 import { decideNative } from "./decide.ts";
 import { dueQuestionOf } from "./metrics/kept-answers.ts";
-import { NATIVE_EXPLANATIONS } from "./explanations.ts";
+import { NATIVE_EXPLANATIONS, nativeWindows } from "./explanations.ts";
 import { afterNativeWrite, withNativeScale, withOutsideNativeChange } from "./steps/after-write.ts";
 import { isTimed } from "./steps/sentences.ts";
-import { nativeWindows } from "./windows.ts";
 
 /** `tidemark.dev/v1 PodAutoscaler` with `rules: native` (docs/pod-autoscaler.md). */
 export const NATIVE: Dialect<NativeSpec> = {

@@ -1,12 +1,10 @@
 import type { Decision } from "../../model/decision.ts";
 import { runSteps } from "../shared/steps.ts";
-import { checkSpec } from "./steps/check-spec.ts";
-import { chooseCount } from "./steps/choose-count.ts";
+import { checkSpec, readScale, reportScale } from "./steps/read-scale.ts";
+import { chooseCount, propose } from "./steps/propose.ts";
 import { conclude } from "./steps/conclude.ts";
 import { askMonitor } from "./steps/lifecycle.ts";
 import { passGates } from "./steps/pass-gates.ts";
-import { propose } from "./steps/propose.ts";
-import { readScale, reportScale } from "./steps/read-scale.ts";
 import { started, type WatermarkInput, type WatermarkStep, type WatermarkSync } from "./steps/sync.ts";
 import { velocity } from "./steps/velocity.ts";
 

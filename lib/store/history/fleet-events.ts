@@ -151,10 +151,6 @@ function* groupsOf(days: readonly PlannedReads[]): Generator<PlannedReads> {
   if (group.length > 0) yield { fromMs, reads: group };
 }
 
-/** Scale events of a whole cluster in order of time. */
-export const eventsOfCluster = (tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<EventRecord> =>
-  eventsOfFleet(tables, [cluster], stretch);
-
 /** Scale events of some autoscalers by name, in order of time, then of cluster and id. */
 export async function* eventsOfAutoscalers(tables: Tables, refs: readonly AutoscalerRef[], stretch: Stretch): AsyncGenerator<EventRecord> {
   if (isEmptyStretch(stretch)) return;

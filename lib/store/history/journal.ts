@@ -4,7 +4,7 @@ import { journalKey, journalPagePrefix, journalPk, sortableMs } from "../table/k
 import { readAll } from "../table/read-many.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { isEmptyStretch, ttlOf } from "./events.ts";
-import { type HistoryItem, type InsertHistory, historyItemOf, readHistory } from "./item.ts";
+import { type HistoryItem, historyItemOf, readHistory } from "./item.ts";
 import { hasDictionaries, packed, unpacked, compress, inflatedText, versionOf } from "../table/compressed.ts";
 import type { Evaluation, JournalPage } from "../../model/scale-records.ts";
 
@@ -63,11 +63,6 @@ export const journalItem = (
   body: differenceOf(page, base, makesDifferences) ?? lightEnough(page),
   ttlSeconds: ttlOf(page.atMs + BASE_MS_MAX, JOURNAL_DAYS_KEPT),
 });
-
-/** Inserts journal pages that are read by themselves. An existing page of the same key stays, because it is of the same sync. */
-export const insertJournal = async (insert: InsertHistory, ref: PartitionRef, pages: readonly JournalPage[]): Promise<void> => {
-  if (pages.length > 0) await insert(pages.map((page) => journalItem(ref, page)));
-};
 
 /** The bases for the next sync, after these pages were inserted: those before, and each page that is read by itself and holds all its autoscalers. */
 export const basesAfter = (

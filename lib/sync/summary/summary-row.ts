@@ -5,12 +5,11 @@ import { countsOf, type EvaluatedCounts, evaluatedState, heldBy } from "../../re
 import { metricText } from "../../report/metric-reading.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import { isAtMax } from "../decide/evaluation.ts";
-import { type LoadedSpec, converted, type LoadedSpecs } from "../load/load-specs.ts";
+import type { LoadedSpec, LoadedSpecs } from "../load/load-specs.ts";
 import { metricReadings } from "../observe/metric-readings.ts";
-import type { RuleFailures, PurePart } from "../decide/pure-part.ts";
+import type { RuleFailures } from "../decide/pure-part.ts";
 import type { Evaluation, ScaleTotals, UncountedScale } from "../../model/scale-records.ts";
 import { isObject } from "../../model/json.ts";
-import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 
 /** How a scale of the autoscaler ended in this sync. */
 type Ended = Pick<UncountedScale, "from" | "to" | "outcome">;
@@ -208,10 +207,6 @@ const isSameSpec = (one: LoadedSpec, other: LoadedSpec | undefined): boolean =>
     one.record.createdMs === other.record.createdMs &&
     one.record.paused === undefined &&
     other.record.paused === undefined);
-
-/** The row of a stored autoscaler, for a reader that finds no index. */
-export const indexRowOfItem = (rules: PurePart, item: AutoscalerItem): IndexRow =>
-  indexRowOf(item.kind === "unreadable" ? item : converted(rules, item.record));
 
 /** Kind and labels of a manifest. A manifest is stored once it was read, so that it is JSON. */
 const namesIn = (manifest: string): Pick<IndexRow, "kind" | "labels"> => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { asCount, asList, asObject, asText, asTexts, readAmounts, readMilli, readWindow, readTime } from "../../../lib/model/json.ts";
-import { readPod, readPods } from "../../../lib/cluster/read/pods.ts";
-import { readFailure, readScale, readWorkloadScale, unknownKind } from "../../../lib/cluster/scale.ts";
+import { readPod } from "../../../lib/cluster/read/pods.ts";
+import { readScale, readWorkloadScale, unknownKind } from "../../../lib/cluster/scale.ts";
 import { readCustomValues, readExternalValues, readPodMetrics } from "../../answers.ts";
+import { readPods, readFailure } from "./answers.ts";
 
 const AT = "2026-05-01T12:00:00Z";
 const AT_MS = Date.parse(AT);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { asList, asObject, type Json } from "../../../lib/model/json.ts";
-import { readPods, POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
+import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
 import { readRival } from "../../../lib/cluster/observe/rival-kinds.ts";
 import { readWorkloadScale } from "../../../lib/cluster/scale.ts";
 import { MAX_ANSWER_PARTS, MAX_DOCUMENT_PARTS, MAX_JSON_DEPTH, MAX_OBJECT_BYTES, PARTS_OF_AN_ITEM } from "../../../lib/cluster/request-limits.ts";
@@ -13,6 +13,7 @@ import { dice } from "./mutate.ts";
 import { aDeployment, aPod, aPodMetrics } from "./objects.ts";
 import { RECORDED, recordedAnswer } from "./recorded.ts";
 import { readPodMetrics } from "../../answers.ts";
+import { readPods } from "../read/answers.ts";
 
 const FUZZED = 20_000;
 

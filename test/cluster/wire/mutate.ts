@@ -1,8 +1,8 @@
 import { asList } from "../../../lib/model/json.ts";
-import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { readWorkloadScale } from "../../../lib/cluster/scale.ts";
 import { type Decoded, decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
 import { RECORDED, recordedAnswer } from "./recorded.ts";
+import { readPods } from "../read/answers.ts";
 
 /** Numbers that look random and are the same for the same seed. */
 export const dice = (seed: number): ((sides: number) => number) => {

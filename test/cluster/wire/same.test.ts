@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { asList } from "../../../lib/model/json.ts";
-import { readPods, POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
+import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
 import { readWorkloadScale } from "../../../lib/cluster/scale.ts";
 import { decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
 import type { WireKind } from "../../../lib/cluster/wire/message.ts";
@@ -9,6 +9,7 @@ import { WORKLOAD_LISTS } from "../../../lib/cluster/wire/objects.ts";
 import { aDeployment, aPod, aPodMetrics } from "./objects.ts";
 import { published } from "./published.ts";
 import { readPodMetrics } from "../../answers.ts";
+import { readPods } from "../read/answers.ts";
 
 const { encode } = published();
 

@@ -1,4 +1,3 @@
-import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Observation } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
@@ -8,6 +7,7 @@ import { questions } from "../../../lib/policy/dialects.ts";
 import { type AnswerParts, askedOf, readExternalValues, readPodMetrics } from "../../answers.ts";
 import { observationOf, scaleRead } from "../../observation.ts";
 import type { CountsStep } from "./case.ts";
+import { readPods } from "../../cluster/read/answers.ts";
 
 const LABELS = { app: "workload" };
 /** Name of the one container, where the manifest asks for none. */

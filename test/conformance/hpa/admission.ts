@@ -1,7 +1,11 @@
-import { SERVED_BY_KUBERNETES } from "../../../lib/manifest/other-kinds.ts";
+import type { Form } from "../../../lib/manifest/form.ts";
+import { FORMS } from "../../../lib/manifest/other-kinds.ts";
 import { admit } from "../../../lib/manifest/admit.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
+
+/** The forms that a Kubernetes API of version 1.37 serves; it answers the others with status 400 (hpa.md 0.2). */
+const SERVED_BY_KUBERNETES: readonly Form[] = FORMS.filter(({ apiVersion }) => ["autoscaling/v2", "autoscaling/v1"].includes(apiVersion));
 
 interface FieldError {
   readonly field: string;

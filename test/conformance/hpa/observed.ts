@@ -1,10 +1,10 @@
-import { readPods } from "../../../lib/cluster/read/pods.ts";
-import { readFailure, unknownKind } from "../../../lib/cluster/scale.ts";
+import { unknownKind } from "../../../lib/cluster/scale.ts";
 import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Answer, Answers, Pod } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import type { ExternalQuery } from "../../../lib/sources/external.ts";
 import { answersOf, type CustomQuery, readCustomValues, readExternalValues, readPodMetrics } from "../../answers.ts";
+import { readPods, readFailure } from "../../cluster/read/answers.ts";
 
 /** Raw answers of the APIs, as the vectors hold them. */
 export interface RawAnswers {

@@ -1,4 +1,3 @@
-import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { labelIndex, canonicalSelector, type LabelSelector, type Selector } from "../../../lib/model/selector.ts";
 import { parseSelector } from "../../../lib/model/selector-text.ts";
 import type { DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "../../../lib/model/spec-hpa.ts";
@@ -10,6 +9,7 @@ import { externalQuery, type ExternalQuery } from "../../../lib/sources/external
 import { objectQuery } from "../../../lib/sources/object.ts";
 import { podsQuery } from "../../../lib/sources/pods.ts";
 import type { CustomQuery } from "../../answers.ts";
+import { readPods } from "../../cluster/read/answers.ts";
 
 interface ReplicasCase {
   readonly function: "resourceUtilization" | "resourceValue" | "pods" | "object" | "external" | "objectPerPod" | "externalPerPod";

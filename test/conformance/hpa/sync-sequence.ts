@@ -1,4 +1,3 @@
-import { readFailure } from "../../../lib/cluster/scale.ts";
 import { admit, admitOrThrow } from "../../../lib/manifest/admit.ts";
 import type { ControllerEvent, WriteOutcome } from "../../../lib/model/decision.ts";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
@@ -13,6 +12,7 @@ import type { VectorCase, VectorHead } from "../vector-file.ts";
 import { podIndex, type RawAnswers, readAnswers } from "./observed.ts";
 import { throughStore } from "./through-store.ts";
 import { askedOf } from "../../answers.ts";
+import { readFailure } from "../../cluster/read/answers.ts";
 
 interface SequenceCase {
   readonly config: RawConfig;

@@ -1,11 +1,12 @@
 import { logAttributes } from "../../../lib/manifest/watermark/admit-watermark.ts";
-import { defaulted, isDefaulted } from "../../../lib/manifest/watermark/defaults.ts";
+import { defaulted } from "../../../lib/manifest/watermark/shape.ts";
 import { metricOf } from "../../../lib/manifest/watermark/spec.ts";
 import { breaches } from "../../../lib/manifest/watermark/validity.ts";
 import { canonicalOf, milliOf, parseQuantity, wholeOf } from "../../../lib/model/quantity.ts";
 import { differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { only, type Raw, rawOf, specFrom, textOf } from "./raw.ts";
+import { isDefaulted } from "./is-defaulted.ts";
 
 export const validityKind: CaseRunner = (vector) => {
   const input = rawOf(vector["input"]);

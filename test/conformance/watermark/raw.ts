@@ -1,13 +1,12 @@
-import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { newReadContext } from "../../../lib/fields/shape.ts";
-import { milli } from "../../../lib/manifest/watermark/defaults.ts";
-import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
+import { milli, readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { factorOf, metricOf, watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import { type LabelIndex, labelIndex } from "../../../lib/model/selector.ts";
 import type { Pod, ScaleRead } from "../../../lib/model/observation.ts";
 import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import type { Condition } from "../../../lib/model/windows.ts";
 import { scaleRead } from "../../observation.ts";
+import { readPods } from "../../cluster/read/answers.ts";
 
 /** Inputs of single functions (`wpa-vectors/1`) as the raw JSON that a sync reads. */
 export type Raw = Readonly<Record<string, unknown>>;

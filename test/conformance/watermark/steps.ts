@@ -1,4 +1,3 @@
-import { isDefaulted } from "../../../lib/manifest/watermark/defaults.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import type { Decision, GaugeWrite } from "../../../lib/model/decision.ts";
 import type { MonitorReading } from "../../../lib/model/observation.ts";
@@ -19,6 +18,7 @@ import { said } from "../../policy/watermark/world.ts";
 import { differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { bareSpec, conditionsOf, numberOf, only, type Raw, rawOf, scaleOf, specFrom, textOf, timeOf } from "./raw.ts";
+import { isDefaulted } from "./is-defaulted.ts";
 
 const AS_THE_ORIGINAL: Deviations = { boundsWithoutMetrics: false, neverBelowMin: false, noShrinkOnNothing: false };
 const OPTIONS = { skipNotScalingEvents: false, clusterName: "" };

@@ -1,4 +1,3 @@
-import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { readRecommenderAnswer } from "../../../lib/cluster/recommender.ts";
 import { type LabelIndex, labelIndex, canonicalSelector } from "../../../lib/model/selector.ts";
 import type {
@@ -17,6 +16,7 @@ import { queryKey } from "../../../lib/model/query.ts";
 import { RESOURCE_QUERY } from "../../../lib/sources/resource.ts";
 import { readExternalValues, readPodMetrics } from "../../answers.ts";
 import { scaleRead } from "../../observation.ts";
+import { readPods } from "../../cluster/read/answers.ts";
 
 /** Inputs of a step of a watermark sequence, as the vectors' README lays them out. */
 export interface Step {

@@ -4,7 +4,7 @@ import type { Condition } from "../../../lib/model/windows.ts";
 import { withScale } from "../../../lib/policy/dialects.ts";
 import { afterWatermarkWrite, withWatermarkScale } from "../../../lib/policy/watermark/steps/after-write.ts";
 import { newestFirst } from "../../../lib/policy/watermark/steps/sync.ts";
-import { condition, dropGauge, gauge } from "../../../lib/policy/watermark/steps/notes.ts";
+import { condition, dropGauge, gauge } from "../../../lib/policy/watermark/steps/sentences.ts";
 import { NOON } from "../../noon.ts";
 import { said, scaledAt, wpa } from "./world.ts";
 

@@ -4,7 +4,7 @@ import type { Answer, Answers, ApiFailure, MetricValue, MilliByResource, Observa
 import { queryKey } from "../../../lib/model/query.ts";
 import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { measure, readyPods, type Subject, targetPods } from "../../../lib/policy/watermark/metrics/measure.ts";
-import { gauge } from "../../../lib/policy/watermark/steps/notes.ts";
+import { gauge } from "../../../lib/policy/watermark/steps/sentences.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, podUsage, scaleRead } from "../../observation.ts";
 import { podsOf, said, wpa } from "./world.ts";

@@ -6,7 +6,7 @@ import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { type Condition, NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { questions } from "../../../lib/policy/dialects.ts";
 import { lastWrites } from "../../../lib/policy/watermark/steps/conclude.ts";
-import type { Note } from "../../../lib/policy/watermark/steps/notes.ts";
+import type { Note } from "../../../lib/policy/watermark/steps/sentences.ts";
 import { noted, started } from "../../../lib/policy/watermark/steps/sync.ts";
 import { NOON } from "../../noon.ts";
 import { NO_METRICS, observationOf, readyPod, scaleRead } from "../../observation.ts";

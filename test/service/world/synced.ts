@@ -7,11 +7,11 @@ import { release } from "../../../lib/store/head/release.ts";
 import { NO_TROUBLES, type Troubles } from "../../../lib/store/head/troubles.ts";
 import { insertEvents } from "../../../lib/store/history/events.ts";
 import type { InsertHistory } from "../../../lib/store/history/item.ts";
-import { insertJournal } from "../../../lib/store/history/journal.ts";
 import { encodePage } from "../../../lib/store/pages/codec.ts";
 import { readPage, writePage } from "../../../lib/store/pages/pages.ts";
 import type { Tables } from "../../../lib/store/table/tables.ts";
 import type { Evaluation, ScaleEventRecord, StoredWindows } from "../../../lib/model/scale-records.ts";
+import { insertJournal } from "../../store/insert-journal.ts";
 
 export interface Outcome {
   readonly record: AutoscalerRecord;

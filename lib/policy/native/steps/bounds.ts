@@ -1,5 +1,5 @@
 import { stepped, withCondition } from "../../shared/steps.ts";
-import { scalingActive } from "./sentences.ts";
+import { scalingActive, scalingLimited } from "./sentences.ts";
 import type { NativeStep, NativeSync } from "./sync.ts";
 
 /** A count outside [min, max] goes straight to the bound, past everything but the overrides. The idle count is inside where one is given; 0 without one was set by a person or another program. */
@@ -27,3 +27,18 @@ const toBound = (sync: NativeSync, bound: number, reason: string): NativeSync =>
   const after = stepped(sync, "bounds", bound, { reason, value: bound, message });
   return { ...after, trigger: message, ending: { kind: "settled", because: { reason, message } } };
 };
+
+/** Never below minReplicas and never above maxReplicas, whatever came before. */
+export const clamp: NativeStep = (sync) => {
+  const { minReplicas, maxReplicas } = sync.input.spec;
+  const { count } = sync;
+  if (count < minReplicas) return bounded(sync, minReplicas, "TooFewReplicas", `${count} is below minReplicas, which is ${minReplicas}`);
+  if (count > maxReplicas) return bounded(sync, maxReplicas, "TooManyReplicas", `${count} is above maxReplicas, which is ${maxReplicas}`);
+  const inside = scalingLimited("False", "DesiredWithinRange", "the wanted count is within minReplicas and maxReplicas");
+  return { ...stepped(sync, "clamp", count), conditions: withCondition(sync, inside) };
+};
+
+const bounded = (sync: NativeSync, bound: number, reason: string, message: string): NativeSync => ({
+  ...stepped(sync, "clamp", bound, { reason, value: bound, message }),
+  conditions: withCondition(sync, scalingLimited("True", reason, message)),
+});

@@ -16,7 +16,7 @@ import type { WatermarkMetric, WatermarkSpec } from "../../../model/spec-waterma
 import { externalQuery } from "../../../sources/external.ts";
 import { podMetricsOf } from "../../../sources/resource.ts";
 import { wrapI64 } from "../../shared/arithmetic.ts";
-import { dropGauge, gauge, type Note } from "../steps/notes.ts";
+import { dropGauge, gauge, type Note } from "../steps/sentences.ts";
 import { availableReady, type Counted, resourceReady } from "./pods.ts";
 import { type Proposal, proposeFromValue } from "./propose.ts";
 

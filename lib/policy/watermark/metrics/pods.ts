@@ -1,7 +1,7 @@
 import { foreignText } from "../../../model/foreign-text.ts";
 import type { Pod, ScaleRead } from "../../../model/observation.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
-import type { Note } from "../steps/notes.ts";
+import type { Note } from "../steps/sentences.ts";
 
 /** A failed count carries its message, with which the metric fails, and what else there is to say. */
 export type Counted<Value> =

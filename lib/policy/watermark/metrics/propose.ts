@@ -1,8 +1,6 @@
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { toI32, toI64, wrapI64 } from "../../shared/arithmetic.ts";
-import { condition, gauge, type Note } from "../steps/notes.ts";
-import { convergeOutside } from "../steps/sentences.ts";
-import { converge } from "./converge.ts";
+import { condition, gauge, type Note, convergeOutside, convergeAllowed, convergeBlocked, convergeOff } from "../steps/sentences.ts";
 
 /** What one metric, or the recommender, asks for. `utilisation` is what the status shows, in thousandths. */
 export interface Proposal {
@@ -94,3 +92,18 @@ export const outside = (side: "above" | "below"): readonly Note[] => [condition(
 
 /** The original never writes 1 here; both of its documents say to look for it, so it is written (watermark.md 5, row 18). No decision depends on it. */
 export const withinBounds = (within: boolean): Note => gauge("restricted_scaling", within ? 1 : 0, { reason: "within_bounds" });
+
+/**
+ * Inside the band, one step of the modulo towards the chosen mark, unless the count would pass the one at which the use is predicted to leave the band: the
+ * step back could then repeat for ever (watermark.md 2.6).
+ */
+export const converge = (
+  current: number,
+  { lower, upper }: { readonly lower: number; readonly upper: number },
+  { converge: mark, replicaScalingAbsoluteModulo: modulo }: Pick<WatermarkSpec, "converge" | "replicaScalingAbsoluteModulo">,
+): { readonly replicas: number; readonly note: Note } => {
+  if (mark === "off") return { replicas: current, note: condition(convergeOff) };
+  const wanted = mark === "highwatermark" ? Math.max((current - modulo) | 0, 1) : (current + modulo) | 0;
+  const unstable = mark === "highwatermark" ? wanted < lower : wanted > upper;
+  return unstable ? { replicas: current, note: condition(convergeBlocked(mark)) } : { replicas: wanted, note: condition(convergeAllowed(mark)) };
+};

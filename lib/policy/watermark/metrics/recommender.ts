@@ -1,8 +1,7 @@
 import type { RecommenderReply } from "../../../model/observation.ts";
 import type { Recommender, WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { toI64 } from "../../shared/arithmetic.ts";
-import { converge } from "./converge.ts";
-import { outside, type Proposal, roundUpToModulo, withinBounds } from "./propose.ts";
+import { converge, outside, type Proposal, roundUpToModulo, withinBounds } from "./propose.ts";
 
 /** `recommender{targetType:cpu,window:600}`: its name in messages and series, settings sorted (watermark.md 2.16). */
 export const recommenderName = ({ targetType, settings }: Pick<Recommender, "targetType" | "settings">): string =>

@@ -6,8 +6,7 @@ import { droppedSeries, measure, readyPods, type Subject } from "../metrics/meas
 import type { Counted } from "../metrics/pods.ts";
 import { type Marks, type Proposal, withinBounds } from "../metrics/propose.ts";
 import { byKey, proposeFromReply, recommenderName } from "../metrics/recommender.ts";
-import { condition, dropGauge, event, gauge, metric, type Note } from "./notes.ts";
-import { aboveHigh, belowLow, failedMetric, validMetric } from "./sentences.ts";
+import { condition, dropGauge, event, gauge, metric, type Note, aboveHigh, belowLow, failedMetric, validMetric } from "./sentences.ts";
 
 /** What all metrics together ask for (watermark.md 2.7): the largest proposal, under the name of the first metric that made it. */
 export interface Combined {

@@ -4,8 +4,7 @@ import { isTrue } from "../../shared/steps.ts";
 import { wholeSeconds } from "../../shared/forbidden.ts";
 import { scaleSentence } from "../../shared/scale-sentence.ts";
 import type { Verdict } from "./bounds.ts";
-import { condition, event, gauge, type Note } from "./notes.ts";
-import { notScaling, readyForScale } from "./sentences.ts";
+import { condition, event, gauge, type Note, notScaling, readyForScale } from "./sentences.ts";
 import { type Ending, noted, type WatermarkSync } from "./sync.ts";
 
 /** Seconds after which the original looks again (watermark.md 2.2). */

@@ -2,7 +2,7 @@ import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Condition } from "../../../model/windows.ts";
 import { lastingOf } from "../../shared/steps.ts";
 import { backoff, type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
-import { condition, gauge, type Note } from "./notes.ts";
+import { condition, gauge, type Note } from "./sentences.ts";
 
 export interface GateRules
   extends Pick<

@@ -1,8 +1,17 @@
 import type { MonitorReading } from "../../../model/observation.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { ConditionReport } from "../../shared/steps.ts";
-import { condition as conditionNote, event, gauge, type Note } from "./notes.ts";
-import { lifecycleUnreadable, monitorMissing, monitorNotOk, monitorOk, monitorWithoutState } from "./sentences.ts";
+import {
+  condition as conditionNote,
+  event,
+  gauge,
+  type Note,
+  lifecycleUnreadable,
+  monitorMissing,
+  monitorNotOk,
+  monitorOk,
+  monitorWithoutState,
+} from "./sentences.ts";
 import { noted, type WatermarkStep } from "./sync.ts";
 
 export interface Blocked {

@@ -1,8 +1,7 @@
 import type { Limit } from "../../../model/decision.ts";
 import { explained } from "../../shared/steps.ts";
 import { type Gate, shouldScale } from "./gates.ts";
-import { condition } from "./notes.ts";
-import { gateSentence, scalingDisabled } from "./sentences.ts";
+import { condition, gateSentence, scalingDisabled } from "./sentences.ts";
 import { noted, type WatermarkStep } from "./sync.ts";
 
 /** Whether the count may change now. */

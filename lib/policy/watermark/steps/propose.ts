@@ -1,8 +1,8 @@
 import { explained } from "../../shared/steps.ts";
-import { outOfBounds } from "./bounds.ts";
+import { outOfBounds, choose } from "./bounds.ts";
 import { combine } from "./combine.ts";
 import { PERIOD } from "./conclude.ts";
-import { event } from "./notes.ts";
+import { event } from "./sentences.ts";
 import { noted, type WatermarkStep, type WatermarkSync } from "./sync.ts";
 
 /** What all metrics ask for, or the recommender. */
@@ -33,5 +33,16 @@ const withoutMetrics = (sync: WatermarkSync, message: string): WatermarkSync => 
       from: scale.specReplicas,
       status: { ...status, currentReplicas: scale.statusReplicas },
     },
+  };
+};
+
+/** Zero and [min, max] have the last word. */
+export const chooseCount: WatermarkStep = (sync) => {
+  const { combined, wanted, normalised, gate, scale, deviations, input } = sync;
+  const verdict = choose({ combined, wanted, normalised, gate, scale, spec: input.spec, deviations });
+  const currentMetrics = verdict.overridden ? input.windows.status.currentMetrics : combined.statuses;
+  return {
+    ...explained(sync, { step: "bounds", before: gate.kind === "open" ? normalised : scale.specReplicas, after: verdict.to }),
+    ending: { kind: "chosen", verdict, currentMetrics },
   };
 };

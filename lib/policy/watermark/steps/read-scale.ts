@@ -1,5 +1,4 @@
-import { condition, event, gauge } from "./notes.ts";
-import { dryRunMode, failedProcess, gotScale } from "./sentences.ts";
+import { condition, event, gauge, dryRunMode, failedProcess, gotScale, failedSpecCheck, processing } from "./sentences.ts";
 import { noted, type WatermarkStep } from "./sync.ts";
 
 /** A kind that the cluster does not serve is looked for again sooner than a scale that is missing. */
@@ -37,4 +36,16 @@ export const reportScale: WatermarkStep = (sync) => {
     gauge("min_replicas", minReplicas),
     gauge("max_replicas", maxReplicas),
   );
+};
+
+/** An object whose spec breaks a rule of watermark.md 1.3 holds until it is edited. */
+export const checkSpec: WatermarkStep = (sync) => {
+  const checked = noted(sync, condition(processing));
+  const { invalid } = sync.input.spec;
+  if (invalid === undefined) return checked;
+  const because = { reason: "FailedSpecCheck", message: `Invalid WPA specification: ${invalid}` };
+  return {
+    ...noted(checked, event("Warning", "FailedSpecCheck", invalid), condition(failedSpecCheck(invalid))),
+    ending: { kind: "stopped", because, failed: true, dueAgainSeconds: null },
+  };
 };

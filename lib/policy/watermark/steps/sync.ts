@@ -7,7 +7,7 @@ import { type ConditionReport, startedWith, type StepState } from "../../shared/
 import { type Deviations, SAFE, type Verdict } from "./bounds.ts";
 import { type Combined, NOTHING, sourcesOf } from "./combine.ts";
 import { type Gate, OPEN } from "./gates.ts";
-import type { Note } from "./notes.ts";
+import type { Note } from "./sentences.ts";
 
 /** What these rules look at; they have no settings of the cluster. */
 export interface WatermarkInput extends Pick<RulesInput<WatermarkSpec>, "spec" | "observation" | "windows" | "nowMs"> {

@@ -1,8 +1,7 @@
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { explained } from "../../shared/steps.ts";
 import { scaleDownLimit, scaleUpLimit } from "../../shared/arithmetic.ts";
-import { condition, gauge, type Note } from "./notes.ts";
-import { limited, type LimitReason, limitSentence } from "./sentences.ts";
+import { condition, gauge, type Note, limited, type LimitReason, limitSentence } from "./sentences.ts";
 import { noted, type WatermarkStep } from "./sync.ts";
 
 /** How far one step may go, and the bounds. */
