@@ -4,8 +4,8 @@ import * as z from "zod";
 
 const SECOND_MS = 1_000;
 
-/** The short forms of CloudFormation (`!Ref`, `!GetAtt`, `!If` …) say nothing about a number: only their names must be known. */
-const UNREAD_TAGS = ["!Ref", "!GetAtt", "!Sub", "!If"].flatMap((tag) =>
+/** The short forms of CloudFormation (`!Ref`, `!Join`, `!If` …) say nothing about a number: only their names must be known. */
+const UNREAD_TAGS = ["!Ref", "!GetAtt", "!Sub", "!If", "!Join"].flatMap((tag) =>
   ([undefined, "seq"] as const).map((collection) => ({ tag, ...(collection && { collection }), resolve: () => null }) as unknown as ScalarTag),
 );
 

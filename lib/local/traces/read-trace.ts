@@ -27,11 +27,11 @@ const JSON_BYTES_MAX = 64 * 2 ** 20;
 export const readTrace = async (path: string): Promise<Trace> => {
   if (await isJson(path)) return readRangeQuery(path);
   const reading = new TraceReading(path);
-  // Quotes and commas occur in the comment of the first line and mean nothing there.
-  const rows = parse({ quote: null, relaxColumnCount: true, skipEmptyLines: true, trim: true, info: true, bom: true });
+  // Quotes and commas occur in the comment of the first line and mean nothing there. So a line is one column here: the parser makes an error, with its stack, of each row that has not as many columns as the first.
+  const rows = parse({ delimiter: "\0", quote: null, relaxColumnCount: true, skipEmptyLines: true, trim: true, info: true, bom: true });
   try {
     await pipeline(createReadStream(path), rows, async (parsed: AsyncIterable<{ record: string[]; info: Info }>) => {
-      for await (const { record, info } of parsed) reading.take(record, info.lines);
+      for await (const { record, info } of parsed) reading.take(record.join(",").split(",").map((text) => text.trim()), info.lines);
     });
   } catch (cause) {
     if (cause instanceof TidemarkError) throw cause;
