@@ -23,6 +23,7 @@ interface Fault {
 
 /** The problems of an object that breaks a rule, below the path of the object. */
 export const ruleProblems = (rule: Rule, subject: Subject, path: string): readonly Problem[] => {
+  if (rule.parts) return rule.parts.flatMap((part) => ruleProblems(part, subject, path));
   if (rule.reportedElsewhere || (rule.when && !holds(rule.when, subject))) return [];
   const faults = faultsIn(rule.needs, subject);
   const [first] = faults;

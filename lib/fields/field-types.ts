@@ -11,6 +11,9 @@ export interface TextForm {
   readonly fix?: string;
 }
 
+/** What is wrong, and what to write. */
+export type Words = readonly [detail: string, fix: string];
+
 /** The description of a field: the one source of parsing, defaults, bounds, JSON Schema and `explain-schema`. */
 export interface FieldDescription {
   readonly type: "integer" | "quantity" | "text" | "time" | "flag" | "choice" | "object" | "list" | "texts" | "anything";
@@ -39,6 +42,8 @@ export interface FieldDescription {
   readonly form?: TextForm;
   /** True when another form reads and checks the field. */
   readonly readElsewhere?: true;
+  /** What the API of another form says of a value that is absent, below or above its bounds, no whole number, or none of its choices. */
+  readonly api?: { readonly [Fault in "required" | "least" | "most" | "fraction" | "choices"]?: Words };
 }
 
 export interface Field<Value, Filled extends boolean = boolean> {

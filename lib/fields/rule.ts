@@ -18,6 +18,8 @@ export interface Rule {
   readonly terms?: Readonly<Record<string, Term>>;
   /** The whole rule as a sentence, where it is not made from its parts. */
   readonly says?: string;
+  /** The rules that report the problem in the words of another form's API, where its parts have different words. */
+  readonly parts?: readonly Rule[];
   /** True where the code of another form reports the problem, in the words of its own API. */
   readonly reportedElsewhere?: true;
 }

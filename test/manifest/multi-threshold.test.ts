@@ -118,6 +118,12 @@ describe("an HPA with fields of both proposals", () => {
       { metrics: [LOAD, PER_POD], minReplicas: 0 },
       ["spec.minReplicas: may not be 0 together with watermarks, because a count of 0 times any value stays 0"],
     ],
+    ["a tolerance whose thousandths wrap in 64 bits", { tolerance: "100Ei" }, ["spec.tolerance: must be a share from 0 to 1"]],
+    [
+      "a factor whose thousandths wrap in 64 bits",
+      { scaleDownLimitFactor: "1e70" },
+      ["spec.scaleDownLimitFactor: must be a whole percentage from 0 to 100"],
+    ],
     ["a fraction of a percent", { scaleUpLimitFactor: "30500m" }, ["spec.scaleUpLimitFactor: must be a whole percentage from 0 to 100"]],
     ["a tolerance above 1", { tolerance: 1.5 }, ["spec.tolerance: must be a share from 0 to 1"]],
     ["a negative window", { upscaleForbiddenWindowSeconds: -1 }, ["spec.upscaleForbiddenWindowSeconds: must be greater than or equal to 0"]],

@@ -117,7 +117,7 @@ const rulesOf = (path: string, about: FieldDescription): readonly Json[] =>
 
 /** The server names the field of the problem, and its kind, as `tidemark apply` does, where a rule is about one field of its object. */
 const problemOf = (rule: Rule): Json => {
-  if (rule.reportedElsewhere) return {};
+  if (rule.reportedElsewhere || rule.parts) return {};
   const [field, ...more] = rule.at === undefined ? fieldsOfCondition(rule.needs) : [rule.at];
   if (!field || more.length > 0 || field.includes("[]")) return {};
   const reason = rule.type ?? KINDS[rule.needs.kind];

@@ -10,7 +10,8 @@ import { withoutRoundTrip } from "./read-old.ts";
 import { behaviorOf, hpaSpec } from "./spec.ts";
 import { amountText, storedOriginalSpec, storedSpec, withQuantityText } from "./stored.ts";
 import { readThresholds, type ThresholdsBlock } from "./thresholds.ts";
-import { behaviorProblems } from "./validate-behavior.ts";
+import { apiProblems } from "./api-problems.ts";
+import { BEHAVIOR_FIELD } from "./validate-behavior.ts";
 import { markedProblems, selectorProblems } from "./validate-marked.ts";
 import { metricProblems } from "./validate-metric.ts";
 import { referenceProblems, unreadableVersion } from "./validate-metric.ts";
@@ -112,7 +113,7 @@ const specProblems = (spec: DraftSpec, oldTarget: TargetRef | undefined): Proble
   ...(sameKind(spec.scaleTargetRef, oldTarget) ? [] : targetVersionProblems(spec.scaleTargetRef)),
   ...(spec.metrics ?? []).flatMap((metric, index) => anyMetricProblems(metric, `spec.metrics[${index}]`)),
   ...(spec.minReplicas === 0 ? zeroProblems(spec.metrics ?? []) : []),
-  ...behaviorProblems(spec.behavior),
+  ...apiProblems(BEHAVIOR_FIELD, spec.behavior, "spec.behavior"),
 ];
 
 const anyMetricProblems = (metric: Metric, path: string): readonly Problem[] =>

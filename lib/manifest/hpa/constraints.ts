@@ -1,6 +1,8 @@
 import { invalid, type Problem, type Warning } from "../../fields/problem.ts";
 import { int32, objectOf, type ReadAs, type ReadContext } from "../../fields/shape.ts";
 import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
+import { integer } from "../native/field-descriptions.ts";
+import { apiProblems } from "./api-problems.ts";
 
 const RATE = { percent: int32, pods: int32, periodSeconds: int32 } as const;
 const DIRECTION = objectOf({ ...RATE, rate: objectOf(RATE), delaySeconds: int32 });
@@ -58,11 +60,11 @@ const policy = (type: ScalingPolicy["type"], value: number | undefined, periodSe
 /** The draft has no bound; this one limits what is stored (proposals.md §3). */
 export const MAX_CONSTRAINT_SECONDS = 86_400;
 
-const LIMITS: Readonly<Record<keyof Constraint, readonly [number, number]>> = {
-  percent: [0, 2 ** 31 - 1],
-  pods: [0, 2 ** 31 - 1],
-  periodSeconds: [1, MAX_CONSTRAINT_SECONDS],
-  delaySeconds: [0, MAX_CONSTRAINT_SECONDS],
+export const CONSTRAINT_FIELDS = {
+  percent: integer("Percent of the count at the start of the period.", { least: 0 }),
+  pods: integer("A number of pods.", { least: 0 }),
+  periodSeconds: integer("In how long.", { least: 1, most: MAX_CONSTRAINT_SECONDS }),
+  delaySeconds: integer("Stabilization window.", { least: 0, most: MAX_CONSTRAINT_SECONDS }),
 };
 
 /** The values for one direction. Each can stand in one of two places. */
@@ -91,14 +93,8 @@ const take = (values: GivenConstraint, name: keyof Constraint, places: readonly 
   }
   const written = second.value === undefined ? first : second;
   if (written.value === undefined) return;
-  problems.push(...boundProblems(written.path, written.value, LIMITS[name]));
+  problems.push(...apiProblems(CONSTRAINT_FIELDS[name], written.value, written.path));
   values[name] = written.value;
-};
-
-const boundProblems = (path: string, value: number, [least, most]: readonly [number, number]): Problem[] => {
-  const fix = `write ${least} to ${most}`;
-  if (value < least) return [invalid(path, `must be greater than or equal to ${least}`, fix)];
-  return value > most ? [invalid(path, `must be less than or equal to ${most}`, fix)] : [];
 };
 
 interface ReplicaRange {

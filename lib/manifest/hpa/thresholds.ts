@@ -1,10 +1,13 @@
 import { type Json, present } from "../../fields/json.ts";
-import { forbidden, invalid, notSupported, type Problem, type Warning } from "../../fields/problem.ts";
-import { floatOf, milliOf, parseQuantity, type Quantity, signOf, wholeOf } from "../../model/quantity.ts";
+import type { Words } from "../../fields/field-types.ts";
+import { forbidden, type Problem, type Warning } from "../../fields/problem.ts";
+import { floatOf, milliOf, parseQuantity, type Quantity, wholeOf } from "../../model/quantity.ts";
 import type { Thresholds } from "../../model/spec-hpa.ts";
 import type { LimitFactor } from "../../model/spec-watermark.ts";
+import { choice, integer, quantity } from "../native/field-descriptions.ts";
 import { DEFAULTS } from "../watermark/shape.ts";
 import { defaultsWarning } from "../watermark/multi-threshold-fields.ts";
+import { apiProblems } from "./api-problems.ts";
 import { isMarked, type Metric, THRESHOLD_FIELDS, type WrittenThresholds } from "./v2-shape.ts";
 
 /** The multi-threshold fields of an HPA: the values for the rules, the stored fields, and their problems and warnings. */
@@ -39,7 +42,10 @@ export const readThresholds = (
   return {
     thresholds: thresholdsOf(complete),
     stored: present({ ...complete }),
-    problems: [...problemsOf(complete), ...(marked && minReplicas === 0 ? [ZERO_MINIMUM] : [])],
+    problems: [
+      ...NAMES.flatMap((name) => apiProblems(THRESHOLD_DESCRIPTIONS[name], complete[name], `spec.${name}`)),
+      ...(marked && minReplicas === 0 ? [ZERO_MINIMUM] : []),
+    ],
     warnings: [...defaultsWarning(written ?? {}), ...(marked || complete.algorithm === undefined ? [] : [IDLE_ALGORITHM])],
   };
 };
@@ -70,24 +76,23 @@ const thresholdsOf = (complete: Complete): Thresholds => ({
 
 const factorOf = (quantity: Quantity): LimitFactor => ({ milli: milliOf(quantity), whole: wholeOf(quantity) });
 
-const ALGORITHMS = ["absolute", "average"];
-const MOST_PERCENT = 100;
+const SHARE: Words = ["must be a share from 0 to 1", 'write a share such as "0.1" or 100m'];
+const WHOLE: Words = ["must be a whole percentage from 0 to 100", "write a whole number such as 30"];
+const WHOLE_PERCENT = { least: 0, most: 100, api: { least: WHOLE, most: WHOLE, fraction: WHOLE } };
+const SECONDS = { least: 0, api: { least: ["must be greater than or equal to 0", "write 0 or more seconds"] as const } };
 
-const problemsOf = (complete: Complete): readonly Problem[] => {
-  const problems: Problem[] = [];
-  const { algorithm, tolerance } = complete;
-  if (algorithm !== undefined && !ALGORITHMS.includes(algorithm)) problems.push(notSupported("spec.algorithm", ALGORITHMS));
-  if (signOf(tolerance) < 0 || milliOf(tolerance) > 1000n)
-    problems.push(invalid("spec.tolerance", "must be a share from 0 to 1", 'write a share such as "0.1" or 100m'));
-  for (const name of ["scaleUpLimitFactor", "scaleDownLimitFactor"] as const) {
-    const milli = milliOf(complete[name]);
-    if (milli < 0n || milli > BigInt(MOST_PERCENT) * 1000n || milli % 1000n !== 0n)
-      problems.push(invalid(`spec.${name}`, `must be a whole percentage from 0 to ${MOST_PERCENT}`, "write a whole number such as 30"));
-  }
-  for (const name of ["upscaleForbiddenWindowSeconds", "downscaleForbiddenWindowSeconds"] as const) {
-    if (complete[name] < 0) problems.push(invalid(`spec.${name}`, "must be greater than or equal to 0", "write 0 or more seconds"));
-  }
-  return problems;
+/** Fields of the multi-threshold form (docs/manifests.md). When one of them or a mark is present, the others take their defaults. */
+export const THRESHOLD_DESCRIPTIONS = {
+  algorithm: choice("average divides a value by the current count before it is compared with marks.", ["absolute", "average"]),
+  tolerance: quantity("Share by which every target and every mark is widened; 100m where another of these fields is written.", {
+    least: 0,
+    most: 1,
+    api: { least: SHARE, most: SHARE },
+  }),
+  scaleUpLimitFactor: quantity("Whole percent of the count that one step may add; 50 where another of these fields is written.", WHOLE_PERCENT),
+  scaleDownLimitFactor: quantity("Whole percent of the count that one step may remove; 20 where another of these fields is written.", WHOLE_PERCENT),
+  upscaleForbiddenWindowSeconds: integer("No scale up so long after any scale; 60 where another of these fields is written.", SECONDS),
+  downscaleForbiddenWindowSeconds: integer("No scale down so long after any scale; 300 where another of these fields is written.", SECONDS),
 };
 
 const ZERO_MINIMUM = forbidden(

@@ -1,7 +1,10 @@
+import type { FieldDescription } from "../../fields/field-types.ts";
 import { forbidden, invalid, notSupported, type Problem, required } from "../../fields/problem.ts";
+import { any, atMostOne, type Rule, set } from "../../fields/rule.ts";
 import { groupOf } from "../../model/spec-common.ts";
-import { floatOf, signOf } from "../../model/quantity.ts";
-import { labelFaults, qualifiedNameFaults, pathSegmentFaults } from "../kubernetes-names.ts";
+import { labelFaults, pathSegmentFaults, qualifiedNameFaults } from "../kubernetes-names.ts";
+import { choice, inParts, integer, object, quantity, REQUIRED } from "../native/field-descriptions.ts";
+import { apiProblems } from "./api-problems.ts";
 import type { Metric, Target, Reference } from "./v2-shape.ts";
 
 /** The members of a metric in the order of the API, which only checks the first present one (hpa.md 1.3). */
@@ -15,7 +18,6 @@ const SOURCE_OF_TYPE: ReadonlyMap<string, SourceMember> = new Map([
   ["Resource", "resource"],
   ["ContainerResource", "containerResource"],
 ]);
-const TARGET_TYPES = ["Utilization", "Value", "AverageValue"];
 
 export const metricProblems = (metric: Metric, path: string): Problem[] => {
   const present = SOURCES.filter((source) => metric[source] !== undefined);
@@ -42,16 +44,15 @@ const memberProblems = (type: string, present: readonly SourceMember[], path: st
   ];
 };
 
-const sourceProblems = (metric: Metric, source: SourceMember | undefined, path: string): Problem[] => {
+const sourceProblems = (metric: Metric, source: SourceMember | undefined, path: string): readonly Problem[] => {
   switch (source) {
     case undefined:
       return [];
     case "object":
       return objectProblems(metric.object, `${path}.object`);
     case "external":
-      return externalProblems(metric.external, `${path}.external`);
     case "pods":
-      return podsProblems(metric.pods, `${path}.pods`);
+      return namedProblems(source, metric[source], `${path}.${source}`);
     case "resource":
       return resourceProblems(metric.resource, `${path}.resource`);
     case "containerResource":
@@ -59,102 +60,116 @@ const sourceProblems = (metric: Metric, source: SourceMember | undefined, path: 
   }
 };
 
-const objectProblems = (source: Metric["object"], path: string): Problem[] => {
-  const { value, averageValue } = source?.target ?? {};
+const objectProblems = (source: Metric["object"], path: string): readonly Problem[] => {
   const apiVersion = source?.describedObject?.apiVersion ?? "";
-  const neither = value === undefined && averageValue === undefined;
   return [
     ...referenceProblems(source?.describedObject, `${path}.describedObject`),
     ...(groupOf(apiVersion) === undefined ? [unreadableVersion(`${path}.describedObject.apiVersion`, apiVersion)] : []),
     ...metricNameProblems(source?.metric?.name, path),
-    ...targetProblems(source?.target, path),
-    ...(neither
-      ? [
-          required(
-            `${path}.target.averageValue`,
-            "must set either a target value or averageValue",
-            "write target.value for the whole, or target.averageValue per pod",
-          ),
-        ]
-      : []),
+    ...targetProblems("object", source?.target, path),
   ];
 };
 
-const externalProblems = (source: Metric["external"], path: string): Problem[] => {
-  const { value, averageValue } = source?.target ?? {};
-  const problems = [...metricNameProblems(source?.metric?.name, path), ...targetProblems(source?.target, path)];
-  const fix = "write target.value for the whole, or target.averageValue per pod, not both";
-  if (value === undefined && averageValue === undefined) {
-    problems.push(required(`${path}.target.averageValue`, "must set either a target value for metric or a per-pod target", fix));
-  }
-  if (value !== undefined && averageValue !== undefined) {
-    problems.push(forbidden(`${path}.target.value`, "may not set both a target value for metric and a per-pod target", fix));
-  }
-  return problems;
-};
-
-const podsProblems = (source: Metric["pods"], path: string): Problem[] => [
+const namedProblems = (member: "external" | "pods", source: Metric["external"], path: string): readonly Problem[] => [
   ...metricNameProblems(source?.metric?.name, path),
-  ...targetProblems(source?.target, path),
-  ...(source?.target?.averageValue === undefined
-    ? [required(`${path}.target.averageValue`, "must specify a positive target averageValue", "write target.averageValue: the wanted value per pod")]
-    : []),
+  ...targetProblems(member, source?.target, path),
 ];
 
-const resourceProblems = (source: Metric["resource"], path: string): Problem[] => [
+const resourceProblems = (source: Metric["resource"], path: string): readonly Problem[] => [
   ...((source?.name ?? "") === "" ? [required(`${path}.name`, "must specify a resource name", "write name: cpu or name: memory")] : []),
-  ...targetProblems(source?.target, path),
-  ...usageProblems(source?.target, path),
+  ...targetProblems("use", source?.target, path),
 ];
 
-const containerProblems = (source: Metric["containerResource"], path: string): Problem[] => {
+const containerProblems = (source: Metric["containerResource"], path: string): readonly Problem[] => {
   const container = source?.container ?? "";
   return [
     ...resourceNameProblems(source?.name ?? "", `${path}.name`),
     ...(container === ""
       ? [required(`${path}.container`, "must specify a container", "write the name of the measured container")]
       : labelFaults(container).map((fault) => invalid(`${path}.container`, fault, "write the name of a container of the pods"))),
-    ...targetProblems(source?.target, path),
-    ...usageProblems(source?.target, path),
+    ...targetProblems("use", source?.target, path),
   ];
-};
-
-const usageProblems = (target: Target | undefined, path: string): Problem[] => {
-  const { averageUtilization, averageValue } = target ?? {};
-  const fix = "write target.averageUtilization in percent of the request, or target.averageValue per pod, not both";
-  if (averageUtilization === undefined && averageValue === undefined) {
-    return [required(`${path}.target.averageUtilization`, "must set either a target raw value or a target utilization", fix)];
-  }
-  if (averageUtilization === undefined || averageValue === undefined) return [];
-  return [forbidden(`${path}.target.averageValue`, "may not set both a target raw value and a target utilization", fix)];
 };
 
 const metricNameProblems = (name: string | undefined, path: string): Problem[] =>
   segmentProblems(name, `${path}.metric.name`, "must specify a metric name", "write the name of the metric in the metrics API");
 
-/** The controllers count thousandths in 64 bits: more is taken for this much, silently. */
-const MOST = Number(2n ** 63n) / 1_000;
+const POSITIVE = {
+  least: 0.001,
+  api: {
+    least: ["must be positive", "write a quantity above 0, such as 500m"],
+    most: ["must be at most 9223372036854775807 thousandths", "write a smaller quantity, such as 4P"],
+  },
+} as const;
 
 /** The API does not check whether the values fit to `type` either (hpa.md 1.3). */
-const targetProblems = (target: Target | undefined, path: string): Problem[] => {
-  const at = `${path}.target`;
-  const type = target?.type ?? "";
-  const problems: Problem[] = [];
-  if (type === "") problems.push(required(`${at}.type`, "must specify a metric target type", "write type: Utilization, Value or AverageValue"));
-  if (!TARGET_TYPES.includes(type)) {
-    problems.push(invalid(`${at}.type`, "must be either Utilization, Value, or AverageValue", "write one of the three"));
-  }
-  for (const member of ["value", "averageValue"] as const) {
-    const quantity = target?.[member];
-    if (quantity && signOf(quantity) !== 1) problems.push(invalid(`${at}.${member}`, "must be positive", "write a quantity above 0, such as 500m"));
-    if (quantity && floatOf(quantity) > MOST)
-      problems.push(invalid(`${at}.${member}`, "must be at most 9223372036854775807 thousandths", "write a smaller quantity, such as 4P"));
-  }
-  if (target?.averageUtilization !== undefined && target.averageUtilization < 1) {
-    problems.push(invalid(`${at}.averageUtilization`, "must be greater than 0", "write a percentage of 1 or more"));
-  }
-  return problems;
+const TARGET = {
+  type: choice("The meaning of the value; for Object it selects the value that counts.", ["Utilization", "Value", "AverageValue"], {
+    ...REQUIRED,
+    api: {
+      required: ["must specify a metric target type", "write type: Utilization, Value or AverageValue"],
+      choices: ["must be either Utilization, Value, or AverageValue", "write one of the three"],
+    },
+  }),
+  value: quantity("For the whole. Object and External.", POSITIVE),
+  averageValue: quantity("Per pod.", POSITIVE),
+  averageUtilization: integer("Percent of what the pods request. Resource and ContainerResource.", {
+    least: 1,
+    api: { least: ["must be greater than 0", "write a percentage of 1 or more"] },
+  }),
 };
+
+const target = (says: string, ...parts: readonly [Rule, ...Rule[]]): FieldDescription => object("The target.", TARGET, [inParts(says, ...parts)]);
+
+type Value = "value" | "averageValue" | "averageUtilization";
+
+/** Neither is reported at the one field, and both at the other. */
+const exactlyOne = (
+  [one, other]: readonly [Value, Value],
+  at: { readonly neither: Value; readonly both: Value },
+  [first, second]: readonly [string, string],
+  fix: string,
+): [Rule, Rule] => [
+  { needs: any(set(one), set(other)), at: at.neither, type: "FieldValueRequired", detail: `must set either a ${first} or a ${second}`, fix },
+  { needs: atMostOne(one, other), at: at.both, detail: `may not set both a ${first} and a ${second}`, fix },
+];
+
+/** The target of each source: what it means, how its rules are printed, and what the API says where one is broken. */
+export const TARGET_FIELDS = {
+  use: target(
+    "write either averageUtilization or averageValue",
+    ...exactlyOne(
+      ["averageUtilization", "averageValue"],
+      { neither: "averageUtilization", both: "averageValue" },
+      ["target raw value", "target utilization"],
+      "write target.averageUtilization in percent of the request, or target.averageValue per pod, not both",
+    ),
+  ),
+  pods: target("write averageValue", {
+    needs: set("averageValue"),
+    detail: "must specify a positive target averageValue",
+    fix: "write target.averageValue: the wanted value per pod",
+  }),
+  object: target("write value or averageValue", {
+    needs: any(set("value"), set("averageValue")),
+    at: "averageValue",
+    type: "FieldValueRequired",
+    detail: "must set either a target value or averageValue",
+    fix: "write target.value for the whole, or target.averageValue per pod",
+  }),
+  external: target(
+    "write either value or averageValue",
+    ...exactlyOne(
+      ["value", "averageValue"],
+      { neither: "averageValue", both: "value" },
+      ["target value for metric", "per-pod target"],
+      "write target.value for the whole, or target.averageValue per pod, not both",
+    ),
+  ),
+};
+
+const targetProblems = (source: keyof typeof TARGET_FIELDS, written: Target | undefined, path: string): readonly Problem[] =>
+  apiProblems(TARGET_FIELDS[source], written ?? {}, `${path}.target`);
 
 /** Resources of containers without a prefix. */
 const OF_CONTAINERS = new Set(["cpu", "memory", "ephemeral-storage"]);

@@ -1,5 +1,5 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import type { Condition, Rule } from "../../fields/rule.ts";
+import { all, type Condition, type Rule } from "../../fields/rule.ts";
 import { invalid, type Problem } from "../../fields/problem.ts";
 import { isObject } from "../../model/json.ts";
 import { printable } from "../../model/foreign-text.ts";
@@ -40,6 +40,15 @@ export const saying = (says: string, needs: Condition, when?: Condition): Rule =
   detail: "",
   fix: "",
   reportedElsewhere: true,
+});
+
+/** A rule that is printed as one, and whose parts report its problems in the words of another form's API. */
+export const inParts = (says: string, ...parts: readonly [Rule, ...Rule[]]): Rule => ({
+  says,
+  needs: parts.length === 1 ? parts[0].needs : all(...parts.map(({ needs }) => needs)),
+  detail: "",
+  fix: "",
+  parts,
 });
 
 export const REQUIRED = { required: true } as const;

@@ -1,10 +1,15 @@
-import { type FieldDescription, foreignBlock } from "../../fields/field-types.ts";
-import { above, all, any, atLeast, atMost, atMostOne, type Condition, is, multipleOf, type Rule, set, unset } from "../../fields/rule.ts";
-import { MAX_CONSTRAINT_SECONDS } from "../hpa/constraints.ts";
-import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "../hpa/validate-behavior.ts";
+import { foreignBlock } from "../../fields/field-types.ts";
+import { above, all, any, atLeast, atMost, is, multipleOf, type Rule, set, unset } from "../../fields/rule.ts";
+import { CONSTRAINT_FIELDS } from "../hpa/constraints.ts";
+import { BEHAVIOR_FIELD } from "../hpa/validate-behavior.ts";
+import { THRESHOLD_DESCRIPTIONS } from "../hpa/thresholds.ts";
+import { TARGET_FIELDS } from "../hpa/validate-metric.ts";
 import {
+  CONTAINER_RESOURCE,
   choice,
+  GROUP_VERSION,
   integer,
+  LABEL,
   listOf,
   object,
   quantity,
@@ -12,20 +17,10 @@ import {
   SELECTOR,
   saying,
   text,
-  CONTAINER_RESOURCE,
-  GROUP_VERSION,
-  LABEL,
 } from "./field-descriptions.ts";
 
 const POSITIVE = { least: 0.001 } as const;
 
-const TARGET = {
-  type: choice("The meaning of the value; for Object it selects the value that counts.", ["Utilization", "Value", "AverageValue"], REQUIRED),
-  value: quantity("For the whole. Object and External.", POSITIVE),
-  averageValue: quantity("Per pod.", POSITIVE),
-  averageUtilization: integer("Percent of what the pods request. Resource and ContainerResource.", { least: 1 }),
-};
-const target = (...rules: readonly Rule[]): FieldDescription => object("The target.", TARGET, rules);
 const MARKS = {
   highWatermark: quantity("Instead of a target: above it the count grows; by default the low mark.", POSITIVE),
   lowWatermark: quantity("Instead of a target: below it the count shrinks; by default the high mark.", { least: 0 }),
@@ -40,8 +35,6 @@ const LEVELS = [
 
 const SEGMENT = { ...REQUIRED, segment: true } as const;
 const METRIC = object("The metric.", { name: text("Its name, as the metrics API knows it.", SEGMENT), selector: SELECTOR }, [], REQUIRED);
-const exactlyOne = (one: string, other: string): Condition => all(any(set(one), set(other)), atMostOne(one, other));
-const ONE_USE = saying("write either averageUtilization or averageValue", exactlyOne("averageUtilization", "averageValue"));
 const RESOURCE = text("cpu, memory, or another resource that pods request.", REQUIRED);
 
 const SOURCES = {
@@ -52,7 +45,7 @@ const SOURCES = {
       {
         name: RESOURCE,
         metricSelector: { ...SELECTOR, meaning: "With marks: labels of the measured pods, instead of the target's own pods." },
-        target: target(ONE_USE),
+        target: TARGET_FIELDS.use,
         ...MARKS,
       },
       [...LEVELS, saying("metricSelector may not be set together with a target", unset("metricSelector"), set("target"))],
@@ -65,7 +58,7 @@ const SOURCES = {
       {
         name: { ...RESOURCE, pattern: CONTAINER_RESOURCE },
         container: text("Name of the container.", { ...REQUIRED, pattern: LABEL }),
-        target: target(ONE_USE),
+        target: TARGET_FIELDS.use,
         ...MARKS,
       },
       LEVELS,
@@ -73,11 +66,7 @@ const SOURCES = {
   },
   Pods: {
     member: "pods",
-    about: object(
-      "A custom metric of each pod.",
-      { metric: METRIC, target: target(saying("write averageValue", set("averageValue"))), ...MARKS },
-      LEVELS,
-    ),
+    about: object("A custom metric of each pod.", { metric: METRIC, target: TARGET_FIELDS.pods, ...MARKS }, LEVELS),
   },
   Object: {
     member: "object",
@@ -91,7 +80,7 @@ const SOURCES = {
           REQUIRED,
         ),
         metric: METRIC,
-        target: target(saying("write value or averageValue", any(set("value"), set("averageValue")))),
+        target: TARGET_FIELDS.object,
         ...MARKS,
       },
       LEVELS,
@@ -99,11 +88,7 @@ const SOURCES = {
   },
   External: {
     member: "external",
-    about: object(
-      "A metric of something outside the cluster.",
-      { metric: METRIC, target: target(saying("write either value or averageValue", exactlyOne("value", "averageValue"))), ...MARKS },
-      LEVELS,
-    ),
+    about: object("A metric of something outside the cluster.", { metric: METRIC, target: TARGET_FIELDS.external, ...MARKS }, LEVELS),
   },
 } as const;
 
@@ -125,27 +110,7 @@ const SOURCE = object(
   Object.entries(SOURCES).map(([type, { member }]) => memberDemand(type, member)),
 );
 
-const RULES = object("How fast in this direction.", {
-  stabilizationWindowSeconds: integer("For how long recommendations hold the count.", { least: 0, most: MAX_STABILIZATION_SECONDS }),
-  selectPolicy: choice("Which policy counts.", ["Max", "Min", "Disabled"]),
-  policies: listOf(
-    "Changes allowed per period.",
-    object("One policy.", {
-      type: choice("The unit of value.", ["Pods", "Percent"], REQUIRED),
-      value: integer("How much.", { ...REQUIRED, least: 1 }),
-      periodSeconds: integer("In how long.", { ...REQUIRED, least: 1, most: MAX_PERIOD_SECONDS }),
-    }),
-    { leastItems: 1 },
-  ),
-  tolerance: quantity("The band around the target in which the count stays.", { least: 0 }),
-});
-
-const RATE = {
-  percent: integer("Percent of the count at the start of the period.", { least: 0 }),
-  pods: integer("A number of pods.", { least: 0 }),
-  periodSeconds: integer("In how long.", { least: 1, most: MAX_CONSTRAINT_SECONDS }),
-};
-const DELAY = integer("Stabilization window.", { least: 0, most: MAX_CONSTRAINT_SECONDS });
+const { delaySeconds: DELAY, ...RATE } = CONSTRAINT_FIELDS;
 /** A value of the draft block may stand in two places, with the same number in both. */
 const sameValue = (name: string, one: string, other: string): Rule =>
   saying(`${name} may not have two values`, all(atMost(one, other), atLeast(one, other)));
@@ -154,20 +119,6 @@ const DIRECTION = object(
   { ...RATE, rate: object("The same, nested.", RATE), delaySeconds: DELAY },
   Object.keys(RATE).map((name) => sameValue(name, name, `rate.${name}`)),
 );
-
-const WHOLE_PERCENT = { least: 0, most: 100 } as const;
-/** Fields of the multi-threshold form (docs/manifests.md). When one of them or a mark is present, the others take their defaults. */
-const THRESHOLDS = {
-  algorithm: choice("average divides a value by the current count before it is compared with marks.", ["absolute", "average"]),
-  tolerance: quantity("Share by which every target and every mark is widened; 100m where another of these fields is written.", {
-    least: 0,
-    most: 1,
-  }),
-  scaleUpLimitFactor: quantity("Whole percent of the count that one step may add; 50 where another of these fields is written.", WHOLE_PERCENT),
-  scaleDownLimitFactor: quantity("Whole percent of the count that one step may remove; 20 where another of these fields is written.", WHOLE_PERCENT),
-  upscaleForbiddenWindowSeconds: integer("No scale up so long after any scale; 60 where another of these fields is written.", { least: 0 }),
-  downscaleForbiddenWindowSeconds: integer("No scale down so long after any scale; 300 where another of these fields is written.", { least: 0 }),
-};
 
 const WHOLE_FACTORS: readonly Rule[] = ["scaleUpLimitFactor", "scaleDownLimitFactor"].map((name) =>
   saying(`${name} must be a whole percentage`, multipleOf(name, 1)),
@@ -178,7 +129,7 @@ export const HPA_BLOCK = foreignBlock(
   "With rules: hpa, metrics and behavior as in autoscaling/v2, or cpuUtilization as in extensions/v1beta1 (docs/manifests.md).",
   {
     metrics: listOf("As in autoscaling/v2; without any, CPU at 80 percent.", SOURCE),
-    behavior: object("As in autoscaling/v2.", { scaleUp: RULES, scaleDown: RULES }),
+    behavior: BEHAVIOR_FIELD,
     cpuUtilization: object("Instead of all others: the rules of the first design, as in extensions/v1beta1.", {
       targetPercentage: integer("Percent of the CPU that each pod requests.", { least: 1, default: 80 }),
     }),
@@ -191,7 +142,7 @@ export const HPA_BLOCK = foreignBlock(
       },
       [sameValue("delaySeconds", "delaySeconds", "scaleDown.delaySeconds")],
     ),
-    ...THRESHOLDS,
+    ...THRESHOLD_DESCRIPTIONS,
   },
   [
     saying("constraints may not be set together with behavior", unset("constraints"), set("behavior")),

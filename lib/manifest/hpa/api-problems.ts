@@ -1,0 +1,56 @@
+import { ruleProblems } from "../../fields/evaluate.ts";
+import type { FieldDescription } from "../../fields/field-types.ts";
+import { invalid, notSupported, type Problem, required } from "../../fields/problem.ts";
+import { isObject } from "../../model/json.ts";
+import { floatOf, isWhole, type Quantity, signOf } from "../../model/quantity.ts";
+
+/** Problems of a value by the description of its field, in the words of the API and in its order: members, then rules between them. As in Go, a required field that is absent has its zero value. */
+export const apiProblems = (about: FieldDescription, value: unknown, path: string): readonly Problem[] => {
+  if (value === undefined && !about.required && about.type !== "list") return [];
+  return CHECKS[about.type]?.(about, value, path) ?? [];
+};
+
+type Check = (about: FieldDescription, value: unknown, path: string) => readonly Problem[];
+
+const memberProblems: Check = ({ fields = {}, rules = [] }, value, path) => [
+  ...Object.entries(fields).flatMap(([name, member]) => apiProblems(member, isObject(value) ? value[name] : undefined, `${path}.${name}`)),
+  ...rules.flatMap((rule) => ruleProblems(rule, { read: value, written: value }, path)),
+];
+
+const itemProblems: Check = ({ items, leastItems = 0, api }, value, path) => {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  if (list.length < leastItems && api?.least) return [required(path, ...api.least)];
+  return items ? list.flatMap((item, index) => apiProblems(items, item, `${path}[${index}]`)) : [];
+};
+
+const choiceProblems: Check = ({ choices = [], api }, value = "", path = "") => [
+  ...(value === "" && api?.required ? [required(path, ...api.required)] : []),
+  ...(choices.some((choice) => choice === value) ? [] : [api?.choices ? invalid(path, ...api.choices) : notSupported(path, choices)]),
+];
+
+const INT32_MAX = 2 ** 31 - 1;
+
+const numberProblems: Check = ({ least = -INT32_MAX, most = INT32_MAX, api }, value = 0, path = "") => {
+  const [below = `must be greater than or equal to ${least}`, fix = `write ${least} to ${most}`] = api?.least ?? [];
+  if (Number(value) < least) return [invalid(path, below, fix)];
+  return Number(value) > most ? [invalid(path, `must be less than or equal to ${most}`, fix)] : [];
+};
+
+/** The controllers count thousandths in 64 bits: more is taken for this much, silently. */
+const MOST = Number(2n ** 63n) / 1_000;
+
+/** A bound above 0 is that of any positive quantity. */
+const quantityProblems: Check = ({ least = 0, most = MOST, api }, value, path) => {
+  const quantity = value as Quantity;
+  const isLarge = floatOf(quantity) > most;
+  const words = signOf(quantity) < Math.ceil(least) ? api?.least : isLarge ? api?.most : isWhole(quantity) ? undefined : api?.fraction;
+  return words ? [invalid(path, ...words)] : [];
+};
+
+const CHECKS: Readonly<Partial<Record<FieldDescription["type"], Check>>> = {
+  object: memberProblems,
+  list: itemProblems,
+  choice: choiceProblems,
+  integer: numberProblems,
+  quantity: quantityProblems,
+};
