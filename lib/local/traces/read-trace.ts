@@ -31,7 +31,7 @@ export const readTrace = async (path: string): Promise<Trace> => {
   const rows = parse({ delimiter: "\0", quote: null, relaxColumnCount: true, skipEmptyLines: true, trim: true, info: true, bom: true });
   try {
     await pipeline(createReadStream(path), rows, async (parsed: AsyncIterable<{ record: string[]; info: Info }>) => {
-      for await (const { record, info } of parsed) reading.take(record.join(",").split(",").map((text) => text.trim()), info.lines);
+      for await (const { record, info } of parsed) reading.take(record.join(","), info.lines);
     });
   } catch (cause) {
     if (cause instanceof TidemarkError) throw cause;
@@ -103,12 +103,12 @@ class TraceReading {
     this.#path = path;
   }
 
-  take(record: readonly string[], line: number): void {
-    const [first = ""] = record;
-    if (first.startsWith("#")) this.#unit = /(?:^|;)\s*unit: ([^;]+)/.exec(record.join(","))?.[1]?.trim() ?? this.#unit;
-    else if (this.#headed) this.#points.push(this.#point(record, line));
-    else if (record.join(",") === "timestamp,value") this.#headed = true;
-    else throw this.#invalid(line, `expected the header "timestamp,value", found "${record.join(",")}"`);
+  take(text: string, line: number): void {
+    const columns = text.split(",").map((column) => column.trim());
+    if (text.startsWith("#")) this.#unit = /(?:^|;)\s*unit: ([^;]+)/.exec(text)?.[1]?.trim() ?? this.#unit;
+    else if (this.#headed) this.#points.push(this.#point(columns, line));
+    else if (columns.join(",") === "timestamp,value") this.#headed = true;
+    else throw this.#invalid(line, `expected the header "timestamp,value", found "${columns.join(",")}"`);
   }
 
   trace(): Trace {
