@@ -51,9 +51,9 @@ export const readThresholds = (
 };
 
 const amount = (text: string): Quantity => {
-  const quantity = parseQuantity(text);
-  if (!quantity) throw new RangeError(`the default "${text}" is no quantity`);
-  return quantity;
+  const parsed = parseQuantity(text);
+  if (!parsed) throw new RangeError(`the default "${text}" is no quantity`);
+  return parsed;
 };
 
 const completed = (written: NonNullable<WrittenThresholds>, marked: boolean): Complete => ({
@@ -74,7 +74,7 @@ const thresholdsOf = (complete: Complete): Thresholds => ({
   downscaleForbiddenWindowSeconds: complete.downscaleForbiddenWindowSeconds,
 });
 
-const factorOf = (quantity: Quantity): LimitFactor => ({ milli: milliOf(quantity), whole: wholeOf(quantity) });
+const factorOf = (factor: Quantity): LimitFactor => ({ milli: milliOf(factor), whole: wholeOf(factor) });
 
 const SHARE: Words = ["must be a share from 0 to 1", 'write a share such as "0.1" or 100m'];
 const WHOLE: Words = ["must be a whole percentage from 0 to 100", "write a whole number such as 30"];
