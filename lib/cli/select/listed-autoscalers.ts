@@ -1,7 +1,7 @@
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { readSelector } from "../../service/label-selector.ts";
 import type { Service } from "../../service/service.ts";
-import { namesIn, type RowQuery, rowOfView, type TableRow, tableRows } from "../../service/views/row-view.ts";
+import { namesIn, type RowQuery, type TableRow, tableRows } from "../../service/views/row-view.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { ClusterRows } from "../../views/row.ts";
@@ -47,30 +47,9 @@ export async function* listedClusters(
     ...(fields && { fields }),
   };
   const filters = await filtersOf(service, options);
-  try {
-    if (filters.length === 1) yield* service.rows({ ...filters[0], ...more });
-    else yield* (await mapWithLimit(filters, CLUSTERS_AT_ONCE, (filter) => Array.fromAsync(service.rows({ ...filter, ...more })))).flat();
-  } catch (error) {
-    if (!isTidemarkError(error, "api.unknown-route")) throw error;
-    // A stack of an earlier release has no rows.
-    yield* clustersOf(await Array.fromAsync(listedAutoscalers(service, kinds, options)));
-  }
+  if (filters.length === 1) yield* service.rows({ ...filters[0], ...more });
+  else yield* (await mapWithLimit(filters, CLUSTERS_AT_ONCE, (filter) => Array.fromAsync(service.rows({ ...filter, ...more })))).flat();
 }
-
-const clustersOf = (views: readonly AutoscalerView[]): readonly ClusterRows[] =>
-  [...Map.groupBy(views, ({ cluster }) => cluster)].map(([cluster, own]) => ({
-    cluster,
-    partitions: [...Map.groupBy(own, syncOf)].map(([name, [one]]) => ({
-      name,
-      version: 0,
-      ...(one?.syncedAt !== undefined && { syncedAt: one.syncedAt }),
-      ...(one?.ageSeconds !== undefined && { ageSeconds: one.ageSeconds }),
-    })),
-    rows: own.map((view) => rowOfView(view, syncOf(view))),
-  }));
-
-/** Such a stack does not say which partition has an autoscaler; the autoscalers of one partition have the time of its sync. */
-const syncOf = ({ syncedAt = "never" }: AutoscalerView): string => syncedAt;
 
 /** One filter for each cluster of the patterns, in order of name; without patterns one for all. */
 const filtersOf = async (service: Lists, { cluster, clusters, namespace }: ListOptions) => {
