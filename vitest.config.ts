@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { Order } from "./test/order.ts";
 
 const below = (...rooms: readonly string[]): string[] => rooms.map((room) => `test/${room}/**/*.test.ts`);
 
@@ -56,6 +57,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    sequence: { sequencer: Order },
     coverage: { provider: "v8", include: ["lib/**", "functions/**"] },
   },
 });
