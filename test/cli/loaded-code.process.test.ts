@@ -41,7 +41,7 @@ describe("the code that a command loads", () => {
     ["describe", { files: 375, kib: 1_700 }, "describe", "shop/daily"],
     ["explain", { files: 360, kib: 1_580 }, "explain", "shop/daily"],
     ["events", { files: 136, kib: 670 }, "events", "--all"],
-    ["timeline", { files: 152, kib: 830 }, "timeline", "shop/daily"],
+    ["timeline", { files: 143, kib: 880 }, "timeline", "shop/daily"],
     ["the completion of a name", { files: 138, kib: 720 }, "__complete", "describe", ""],
   ])("is little for %s", (_name, most, ...args) => {
     const loaded = own(args[0] === "__complete" ? completing(args) : loadedBy(...args));
