@@ -121,7 +121,12 @@ export const PARTITION_PAGE = z.strictObject({
 export const PARTITION_INTENT = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX), intent: ascii(NAME_CHARACTERS_MAX) });
 export const FREEZE = z.strictObject({ reason: words.regex(/\S/, "must have a word"), replace: z.boolean().exactOptional() });
 
-export const OVERRIDES = z.strictObject({ ...filter, name: autoscaler.name.exactOptional(), page: page.exactOptional() });
+export const OVERRIDES = z.strictObject({
+  ...filter,
+  name: autoscaler.name.exactOptional(),
+  expired: z.literal("no", 'must be "no"').exactOptional(),
+  page: page.exactOptional(),
+});
 const count = z
   .number()
   .int("must be a whole number")

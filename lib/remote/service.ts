@@ -58,8 +58,8 @@ const queryService = (ask: SendRequest): QueryService => {
     cluster: (name) => look("cluster", { name }),
     partition: (name) => look("partition", { name }),
     fleet: () => look("fleet"),
-    overrides: ({ name, ...filter }, after) => {
-      const fields = presentFields({ ...filterOf(filter), name });
+    overrides: ({ name, expired, ...filter }, after) => {
+      const fields = presentFields({ ...filterOf(filter), name, expired });
       return pagesOf((page) => look("overrides", { ...fields, page }), after && pageToken(fields, presentFields(overrideCursor(after))));
     },
     calendars: async () => (await look("calendars")).calendars,

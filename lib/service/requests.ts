@@ -37,6 +37,12 @@ export interface OverrideQuery {
   readonly name?: string;
 }
 
+/** Which overrides of a place a list has. */
+export interface OverrideListQuery extends OverrideQuery {
+  /** "no": without those that have expired, so that only clusters are read whose syncs or edits say that an autoscaler has another one. */
+  readonly expired?: "no";
+}
+
 /** Where a list of overrides goes on. */
 export type OverrideCursor = Pick<OverrideView, "cluster" | "namespace" | "name" | "id">;
 
@@ -63,8 +69,8 @@ export interface OverrideEdit {
 }
 
 export interface OverrideQueries {
-  /** The overrides that meet a part of the fleet, also overrides that are ahead or expired: first the fleet's, then cluster by cluster. */
-  overrides(query: OverrideQuery, after?: OverrideCursor): AsyncIterable<OverrideView>;
+  /** The overrides that meet a part of the fleet, also overrides that are ahead or, unless the query leaves them out, expired: first the fleet's, then cluster by cluster. */
+  overrides(query: OverrideListQuery, after?: OverrideCursor): AsyncIterable<OverrideView>;
 }
 
 export interface OverrideCommands {

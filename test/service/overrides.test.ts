@@ -4,12 +4,14 @@ import { painter } from "../../lib/cli/io.ts";
 import { statusSheet } from "../../lib/cli/commands/status.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
-import type { NewOverride } from "../../lib/service/requests.ts";
+import type { NewOverride, OverrideListQuery } from "../../lib/service/requests.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { boundsThen } from "../../lib/service/views/holds-view.ts";
 import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
+import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
+import { newWorld } from "../sync/world.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
@@ -221,6 +223,51 @@ describe("an override", () => {
     });
     await set({ fleet: true, max: 9, reason: "ada's" }, openService({ ...world.context, tables: { ...world.tables, client } }));
     expect((await Array.fromAsync(ada.overrides({}))).map(({ reason }) => reason).toSorted()).toEqual(["ada's", "bob's"]);
+  });
+});
+
+describe("overrides() without expired ones", () => {
+  it("reads the autoscalers of a cluster only where an override has not ended or an edit was not synced yet, and misses none", async () => {
+    const engine = await startMemory();
+    const synced = await newWorld(engine.client, engine.tables, { web: 2, api: 2 });
+    const name = `${synced.record.name}/shop/web`;
+    let queries = 0;
+    const client = around(synced.tables.client, (command, send, input) => {
+      if (command === "QueryCommand" && JSON.stringify(input).includes(`autoscalers#${synced.record.name}`)) queries++;
+      return send();
+    });
+    const people = openService({ ...world.context, tables: { ...synced.tables, client }, clock: () => synced.nowMs });
+    const found = async (query: OverrideListQuery): Promise<readonly [states: readonly string[], queries: number]> => {
+      queries = 0;
+      return [(await Array.fromAsync(people.overrides(query))).map(({ state }) => state), queries];
+    };
+    const worker = synced.worker();
+    const sync = async (): Promise<void> => {
+      synced.nowMs += 60_000;
+      await synced.sync(worker);
+    };
+    await sync();
+    expect(await found({ expired: "no" })).toEqual([[], 0]);
+    expect(await found({})).toEqual([[], 1]);
+    const { override } = await people.setOverride({
+      name,
+      min: 2,
+      fromMs: synced.nowMs + HOUR_MS,
+      untilMs: synced.nowMs + 2 * HOUR_MS,
+      reason: "TV spot",
+    });
+    expect(await found({ expired: "no" })).toEqual([["ahead"], 1]);
+    await sync();
+    expect(await found({ expired: "no" })).toEqual([["ahead"], 1]);
+    expect(await found({ expired: "no", name })).toEqual([["ahead"], 0]);
+    synced.nowMs += HOUR_MS;
+    expect(await found({ expired: "no" })).toEqual([["active"], 1]);
+    synced.nowMs += HOUR_MS;
+    expect(await found({ expired: "no" })).toEqual([[], 1]);
+    await sync();
+    expect(await found({ expired: "no" })).toEqual([[], 0]);
+    expect(await found({})).toEqual([["expired"], 1]);
+    await engine.close();
   });
 });
 

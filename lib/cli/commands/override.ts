@@ -159,7 +159,7 @@ export const list = async (
   query: OverrideQuery,
   { all, expired, output }: ListOptionsOfOverrides,
 ): Promise<void> => {
-  const found = await Array.fromAsync(service.overrides(query));
+  const found = await Array.fromAsync(service.overrides({ ...query, ...(!all && !expired && { expired: "no" }) }));
   const shown = found.filter(({ state }) => (expired ? state === "expired" : all || state !== "expired"));
   if (output !== "table") {
     await printer.print(documentText({ items: shown }, output));

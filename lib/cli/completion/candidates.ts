@@ -208,7 +208,7 @@ const autoscalersIn = async (service: Session["service"], words: readonly string
 
 const overrideIds = async (service: Session["service"]): Promise<readonly string[]> => {
   const ids: string[] = [];
-  for await (const { id, state } of service.overrides({})) if (state !== "expired" && ids.push(id) === AUTOSCALERS_MAX) break;
+  for await (const { id } of service.overrides({ expired: "no" })) if (ids.push(id) === AUTOSCALERS_MAX) break;
   return ids;
 };
 

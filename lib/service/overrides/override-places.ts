@@ -2,14 +2,17 @@ import { TidemarkError } from "../../model/errors.ts";
 import { autoscalerName, clusterName, namespace } from "../../model/ids.ts";
 import type { Override, OverrideScope } from "../../model/override.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
+import type { Head } from "../../store/head/head.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet } from "../../store/records/clusters.ts";
+import { statedIn } from "../../store/summary/summary-items.ts";
 import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/wait-for-all.ts";
 import type { OverrideView } from "../../views/holds.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed, findAutoscaler, findCluster, optionalNamespace } from "../find-autoscaler.ts";
+import { headsOf } from "../views/cluster-of.ts";
 import { type OverridePlace, overrideView } from "../views/holds-view.ts";
-import type { NewOverride, OverrideCursor, OverrideQuery } from "../requests.ts";
+import type { NewOverride, OverrideCursor, OverrideListQuery } from "../requests.ts";
 
 /** The place that a new override is for. Throws `service.invalid`, `service.unknown`, `service.ambiguous`. */
 export const placeOf = async (context: QueryContext, { name, fleet, cluster, namespace: inside }: NewOverride): Promise<OverridePlace> => {
@@ -102,28 +105,52 @@ export const ofAutoscaler = ({ cluster, namespace: inside, name, overrides: own 
   own.map((override) => ({ place: { scope: "autoscaler", cluster, namespace: inside, name }, override }));
 
 /**
- * Lists the overrides that meet a part of the fleet, the wider ones too, also overrides that are ahead or expired: first the fleet's, then cluster by cluster. Throws `service.unknown`.
+ * Lists the overrides that meet a part of the fleet, the wider ones too, also overrides that are ahead or, unless the query leaves them out, expired: first the fleet's, then cluster by cluster.
+ * Throws `service.unknown`.
  */
-export async function* overrides(context: QueryContext, query: OverrideQuery, after?: OverrideCursor): AsyncGenerator<OverrideView> {
+export async function* overrides(context: QueryContext, query: OverrideListQuery, after?: OverrideCursor): AsyncGenerator<OverrideView> {
   const nowMs = context.clock();
-  const wanted = query.name === undefined ? query : (await findAutoscaler(context, { ...query, name: query.name })).record;
-  const viewOf = ({ place, override }: LocatedOverride): OverrideView => overrideView(place, override, nowMs);
-  if (after?.cluster === undefined) yield* inOrder(ofFleet(await getFleet(context.tables)).map(viewOf), after);
+  const named = query.name === undefined ? undefined : (await findAutoscaler(context, { ...query, name: query.name })).record;
+  const wanted: Wanted = { ...query, ...(named && { cluster: named.cluster, namespace: named.namespace, named }) };
+  const viewsOf = (found: readonly LocatedOverride[]): readonly OverrideView[] =>
+    found.map(({ place, override }) => overrideView(place, override, nowMs)).filter(({ state }) => query.expired !== "no" || state !== "expired");
+  if (after?.cluster === undefined) yield* inOrder(viewsOf(ofFleet(await getFleet(context.tables))), after);
   const all = await clustersNamed(context, wanted.cluster);
   const clusters = all.filter(({ name }) => after?.cluster === undefined || name >= after.cluster);
-  const read = async (cluster: ClusterRecord) => ({ cluster, found: await inCluster(context, cluster, wanted) });
+  const isAsked = await askedOf(context, clusters, wanted);
+  const read = async (cluster: ClusterRecord) => ({ cluster, found: await inCluster(context, cluster, wanted, isAsked(cluster)) });
   for await (const { cluster, found } of eachInGroups(clusters, CLUSTERS_AT_ONCE, read))
-    yield* inOrder(found.map(viewOf), cluster.name === after?.cluster ? after : undefined);
+    yield* inOrder(viewsOf(found), cluster.name === after?.cluster ? after : undefined);
 }
 
-const inCluster = async (context: QueryContext, cluster: ClusterRecord, wanted: OverrideQuery): Promise<readonly LocatedOverride[]> => {
+interface Wanted extends OverrideListQuery {
+  readonly named?: AutoscalerRecord;
+}
+
+/** Of which clusters the autoscalers are read: of all where expired ones are wanted, because no head counts these. */
+const askedOf = async (context: QueryContext, clusters: readonly ClusterRecord[], { expired, named }: Wanted) => {
+  if (expired !== "no" || named) return () => true;
+  const heads = await headsOf(context, clusters);
+  return ({ name, partitions }: ClusterRecord): boolean => !partitions.every((partition) => hasNoHold(heads.get(`${name}/${partition.name}`)));
+};
+
+/** True where the head says that no autoscaler has a pause or an override that has not ended, and no edit came since. */
+export const hasNoHold = (head: Head | undefined): boolean => {
+  const stated = head && statedIn(head);
+  return stated !== undefined && stated.paused + stated.overridden === 0 && stated.specVersion === head?.specVersion;
+};
+
+const inCluster = async (
+  context: QueryContext,
+  cluster: ClusterRecord,
+  { namespace: inside, named }: Wanted,
+  isAsked: boolean,
+): Promise<readonly LocatedOverride[]> => {
   const found = ofCluster(context, cluster).filter(
-    ({ place }) => place.namespace === undefined || wanted.namespace === undefined || place.namespace === wanted.namespace,
+    ({ place }) => place.namespace === undefined || inside === undefined || place.namespace === inside,
   );
-  const own: LocatedOverride[] = [];
-  for await (const one of ofAutoscalers(context, cluster, wanted.namespace))
-    if (wanted.name === undefined || one.place.name === wanted.name) own.push(one);
-  return [...found, ...own];
+  if (named) return [...found, ...ofAutoscaler(named)];
+  return isAsked ? [...found, ...(await Array.fromAsync(ofAutoscalers(context, cluster, inside)))] : found;
 };
 
 const keyOf = ({ namespace: inside = "", name = "", id }: Pick<OverrideCursor, "namespace" | "name" | "id">): string => `${inside}/${name}/${id}`;

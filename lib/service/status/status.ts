@@ -3,13 +3,12 @@ import { isActive } from "../../model/override.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
-import { statedIn } from "../../store/summary/summary-items.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { dueTimes, MINUTE_MS } from "../../plan/plan.ts";
 import type { ClusterView } from "../../views/cluster.ts";
 import type { DeadLetters, StatusProblem, StatusView } from "../../views/status.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
-import { type LocatedOverride, ofAutoscaler, ofCluster, ofFleet } from "../overrides/override-places.ts";
+import { hasNoHold, type LocatedOverride, ofAutoscaler, ofCluster, ofFleet } from "../overrides/override-places.ts";
 import { type ClusterReading, clusterReading, type Heads, headsOf } from "../views/cluster-of.ts";
 import { frozenView, overrideView, pauseView } from "../views/holds-view.ts";
 import { rfc3339 } from "../times.ts";
@@ -92,7 +91,7 @@ const look = async (
   nowMs: number,
 ): Promise<Looked> => {
   const reading = await clusterReading(context, cluster, read);
-  const isAsked = !reading.partitions.every(hasNeither);
+  const isAsked = !reading.partitions.every(({ head }) => hasNoHold(head));
   const marked = isAsked ? await Array.fromAsync(listAutoscalersWith(context.tables, ["paused", "overrides"], cluster.name)) : [];
   const seen = marked.filter((record) => sees(context, cluster.name, record.namespace));
   return {
@@ -104,12 +103,6 @@ const look = async (
       return pause ? [{ cluster: record.cluster, namespace: record.namespace, name: record.name, ...pause }] : [];
     }),
   };
-};
-
-/** True where the head says that no autoscaler has a pause or an override, and no edit came since. */
-const hasNeither = ({ head }: ClusterReading["partitions"][number]): boolean => {
-  const stated = head && statedIn(head);
-  return stated !== undefined && stated.paused + stated.overridden === 0 && stated.specVersion === head?.specVersion;
 };
 
 const SEVERITY: readonly StatusProblem["kind"][] = [
