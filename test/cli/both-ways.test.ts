@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { QUERY_PATHS } from "../../lib/api/paths.ts";
 import type { Io } from "../../lib/cli/io.ts";
 import { openTarget } from "../../lib/cli/session.ts";
 import { openStack } from "../../lib/cli/stack-session.ts";
@@ -224,6 +225,13 @@ describe("a command says and does the same on a data folder and on a deployed st
 });
 
 describe("what a command works on", () => {
+  it("asks for names without the rest of their rows", async () => {
+    const before = world.url.events.length;
+    await ofStack(["get", "-o", "name"]);
+    const asked = world.url.events.slice(before).map(({ rawPath, rawQueryString }) => `${rawPath}?${rawQueryString}`);
+    expect(asked).toEqual([`${QUERY_PATHS.rows}?fields=state`]);
+  });
+
   it("is chosen by --data and --stack before the name of the command as well as after it", async () => {
     const opened: unknown[] = [];
     const openCounted: Io["open"] = async (target) => {

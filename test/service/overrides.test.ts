@@ -249,7 +249,7 @@ describe("overrides() without expired ones", () => {
     await sync();
     expect(await found({ expired: "no" })).toEqual([[], 0]);
     expect(await found({})).toEqual([[], 1]);
-    const { override } = await people.setOverride({
+    await people.setOverride({
       name,
       min: 2,
       fromMs: synced.nowMs + HOUR_MS,
