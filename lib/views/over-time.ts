@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { SampleMetric } from "../model/scale-records.ts";
-import { LANES } from "../report/reasons/reasons.ts";
+import { LANES } from "../report/reasons/lanes.ts";
 import { rival } from "./autoscaler.ts";
 import { count, type FieldsOf, ref, text, time, type ViewOf } from "./view-of.ts";
 

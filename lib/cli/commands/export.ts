@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { lines, type Printed, text } from "../../report/printed.ts";
+import { block, lines, type Printed, text } from "../../report/printed.ts";
 import { wholeHistory } from "../../service/history/history.ts";
 import type { Filter } from "../../service/service.ts";
 import { batches, jsonText } from "../output/documents.ts";
@@ -10,9 +10,11 @@ import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
 import { csvLine } from "../output/text-table.ts";
 import { CSV_HEADER, eventCsv } from "../output/event-rows.ts";
-import type { ScopeOptions } from "../options/scope-options.ts";
+import { filterOf, type ScopeOptions } from "../options/scope-options.ts";
 import { lengthMs, rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
+import { openMetricsText } from "../../report/open-metrics.ts";
+import { labelNames } from "../../service/series/autoscaler-series.ts";
 
 export const EXPORTED = ["events", "changes", "history"] as const;
 type Exported = (typeof EXPORTED)[number];
@@ -141,3 +143,13 @@ async function* points({ service }: Session, { filter, stretch, stepMs }: Wanted
     for (const point of history.points) yield { cluster, namespace, name, ...point };
   }
 }
+
+export interface SeriesOptions extends ScopeOptions {
+  /** Label names, separated by blanks or commas. */
+  readonly labels?: string;
+}
+
+/** Prints every series as OpenMetrics text, the same that a scraper reads. */
+export const series = async ({ service }: Session, printer: Printer, options: SeriesOptions): Promise<void> => {
+  await printer.print(block(openMetricsText(await service.series({ ...filterOf(options), labels: labelNames(options.labels) }))));
+};

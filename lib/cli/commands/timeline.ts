@@ -14,9 +14,6 @@ import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { queryFor, type Resource } from "../select/selected-names.ts";
 import { lengthMs, pastMs, rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
-import { openMetricsText } from "../../report/open-metrics.ts";
-import { labelNames } from "../../service/series/autoscaler-series.ts";
-import { filterOf, type ScopeOptions } from "../options/scope-options.ts";
 
 export interface TimelineOptions {
   readonly since?: string;
@@ -175,14 +172,4 @@ export const history = async (session: Session, printer: Printer, resource: Reso
   const query = { ...(await queryFor(service, resource)), ...rangeMs(range, nowMs, printer.note) };
   const view = await wholeHistory(service, { ...query, ...(step !== undefined && { stepMs: lengthMs("--step", step) }) });
   await printer.print(output === "csv" ? historyCsv(view) : documentText(view, output));
-};
-
-export interface SeriesOptions extends ScopeOptions {
-  /** Label names, separated by blanks or commas. */
-  readonly labels?: string;
-}
-
-/** Prints every series as OpenMetrics text, the same that a scraper reads. */
-export const series = async ({ service }: Session, printer: Printer, options: SeriesOptions): Promise<void> => {
-  await printer.print(block(openMetricsText(await service.series({ ...filterOf(options), labels: labelNames(options.labels) }))));
 };

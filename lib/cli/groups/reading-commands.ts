@@ -4,10 +4,10 @@ import { example, output, type Run } from "../options/command-options.ts";
 import type { ChangesOptions } from "../commands/changes.ts";
 import type { ExplainOptions, SheetOptions } from "../commands/describe.ts";
 import type { EventsOptions } from "../commands/events.ts";
-import type { ExportOptions } from "../commands/export.ts";
+import type { ExportOptions, SeriesOptions } from "../commands/export.ts";
 import type { GetOptions } from "../commands/get-fields.ts";
 import type { ScheduleOptions } from "../commands/schedule.ts";
-import type { SeriesOptions, HistoryOptions, TimelineOptions } from "../commands/timeline.ts";
+import type { HistoryOptions, TimelineOptions } from "../commands/timeline.ts";
 import { type CommandIo, type Printer, showsOf } from "../io.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope, withScopes, withSelector } from "../options/scope-options.ts";
 import { oneResource, type Resource, schemaField, selectionOf } from "../select/selected-names.ts";
@@ -182,7 +182,7 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
     .description("print the metrics and decisions of every autoscaler as OpenMetrics text")
     .option("--labels <names>", "labels for wpa_controller_labels_info")
     .action((options: SeriesOptions) =>
-      run(options, "document", async (session, printer) => (await code.timeline()).series(session, printer, options)),
+      run(options, "document", async (session, printer) => (await code.export()).series(session, printer, options)),
     );
 };
 

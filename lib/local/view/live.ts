@@ -1,5 +1,5 @@
 import { line, type Word } from "../../report/printed.ts";
-import { laneOfReason } from "../../report/reasons/reasons.ts";
+import { laneOfReason } from "../../report/reasons/lanes.ts";
 import { boundsInForce } from "../../service/views/holds-view.ts";
 import { stateWords } from "../../service/views/row-view.ts";
 import { ratioOf } from "../../sync/rollup/roll-up.ts";

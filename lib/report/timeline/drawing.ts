@@ -1,6 +1,6 @@
 import type { Lane } from "../../model/scale-records.ts";
 import { joined, type Printed, styled, text, type Word } from "../printed.ts";
-import { LANES } from "../reasons/reasons.ts";
+import { LANES } from "../reasons/lanes.ts";
 import { type Cell, cellsOf, MARKS, runsOf, type Timeline, ticksOf } from "./timeline.ts";
 
 export interface DrawingSize {

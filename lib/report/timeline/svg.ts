@@ -1,5 +1,5 @@
 import { printable } from "../../model/foreign-text.ts";
-import { LANES } from "../reasons/reasons.ts";
+import { LANES } from "../reasons/lanes.ts";
 import { type Cell, cellsOf, type MarkKind, MARKS, runsOf, type Timeline, ticksOf } from "./timeline.ts";
 
 const WIDTH = 960;

@@ -1,5 +1,5 @@
 import type { Lane } from "../../model/scale-records.ts";
-import { LANES } from "../reasons/reasons.ts";
+import { LANES } from "../reasons/lanes.ts";
 
 /** What is drawn of one autoscaler: its load against the target, its counts and bounds, what held it, and what happened. Times are milliseconds. */
 export interface Timeline {

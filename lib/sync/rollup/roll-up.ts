@@ -10,7 +10,7 @@ import { JOURNAL_EVERY_MS } from "../keep/store-pages.ts";
 import type { MetricOutcome } from "../../model/decision.ts";
 import { floatOf, parseQuantity } from "../../model/quantity.ts";
 import { shortMetricName } from "../../policy/shared/scale-sentence.ts";
-import { LANES, laneOfReason } from "../../report/reasons/reasons.ts";
+import { LANES, laneOfReason } from "../../report/reasons/lanes.ts";
 
 /** By then every sync of the time has written its journal, or has died: none lives longer than a minute. */
 const SETTLED_MS = 10 * 60_000;
