@@ -42,6 +42,14 @@ const told = async (world: World): Promise<readonly unknown[]> =>
   (await world.outside()).map(({ from, to, reason, outcome }) => ({ from, to, reason, outcome }));
 
 describe("a change of the count from outside", () => {
+  it("is none where the uids of two workloads end alike and one of them is scaled", async () => {
+    const world = await newWorld(engine.client, engine.tables, { "web-1a2b": 2, "api-1a2b": 2 });
+    workloadOf(world, "web-1a2b").demand = 10;
+    for (let count = 0; count < 3; count++) await next(world);
+    expect([workloadOf(world, "web-1a2b").replicas, workloadOf(world, "api-1a2b").replicas]).toEqual([10, 2]);
+    expect(await told(world)).toEqual([]);
+  });
+
   it("beside another controller counts as a scale: after a takeover the limit of one in 300 s holds", async () => {
     const world = await worldOf(2);
     show(world, [HPA]);

@@ -10,7 +10,7 @@ import type { Loaded } from "../load/load.ts";
 import { pageOfUid } from "../load/load-pages.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { workloadKey } from "../load/open-intents.ts";
-import { idOf, scalesUnderWay, seenCount, storedOf, workloadOf } from "./outside-scales.ts";
+import { idOf, scalesUnderWay, seenCount, storedOf, uidEnd, workloadOf } from "./outside-scales.ts";
 import { type OutsideScale, outsideEvent } from "../scale/scale-event.ts";
 import type { LateScale, Settled } from "../scale/settle-earlier.ts";
 import type { SyncPorts } from "../sync-ports.ts";
@@ -150,23 +150,50 @@ const ownScales = (
 ): ((uid: AutoscalerUid, of: string) => OwnScale | "unknown" | undefined) => {
   const made = [...late, ...own.map(({ event }) => ({ scale: event, event }))].filter(({ scale }) => scale.outcome !== "refused");
   if (made.length === 0) return () => undefined;
-  const scaled = new Map<AutoscalerUid | WorkloadKey | SeenCount["of"], OwnScale>();
-  // Of how many scales only the workload is known, and of how many not even that.
-  const unnamed = { object: 0, workload: 0 };
-  for (const { scale, event } of made) {
-    const reading = readings.get(scale.uid)?.input.observation.scale;
-    const of = (reading && seenCount(reading)?.of) ?? storedOf(loaded, scale.uid)?.seen?.of;
-    scaled.set(scale.uid, scale);
-    if (event) scaled.set(workloadKey(event.namespace, event.target), scale);
-    if (of !== undefined) scaled.set(of, scale);
-    else unnamed[event ? "object" : "workload"]++;
-  }
+  const { scaled, byUid, byEnd, unnamed } = listed(loaded, readings, made);
   const isUnknown = (isEvaluated: boolean): boolean => unnamed.workload > 0 || (unnamed.object > 0 && !isEvaluated);
   return (uid, of) => {
     const verdict = readings.get(uid);
-    const found = scaled.get(uid) ?? (verdict && scaled.get(workloadOf(verdict.autoscaler))) ?? scaled.get(of);
+    const object = objectOf(verdict);
+    const sameObject = object === undefined ? byEnd.get(of) : byUid.get(object);
+    const sameTarget = verdict && scaled.get(workloadOf(verdict.autoscaler));
+    const found = [scaled.get(uid), sameTarget, sameObject, scaled.get(of)].find((scale) => scale !== undefined);
     return found ?? (isUnknown(verdict !== undefined) ? "unknown" : undefined);
   };
+};
+
+interface Made {
+  readonly scale: OwnScale & Pick<UncountedScale, "uid">;
+  readonly event?: LateScale["event"];
+}
+
+const listed = (loaded: Loaded, readings: Readings, made: readonly Made[]) => {
+  const scaled = new Map<AutoscalerUid | WorkloadKey | SeenCount["of"], OwnScale>();
+  // Two objects of a partition may share the end of a uid that is kept, so that objects that are both read are compared by the whole.
+  const byUid = new Map<string, OwnScale>();
+  const byEnd = new Map<SeenCount["of"], OwnScale>();
+  // Of how many scales only the workload is known, and of how many not even that.
+  const unnamed = { object: 0, workload: 0 };
+  for (const { scale, event } of made) {
+    const object = objectOf(readings.get(scale.uid));
+    scaled.set(scale.uid, scale);
+    if (event) scaled.set(workloadKey(event.namespace, event.target), scale);
+    if (object !== undefined) {
+      byUid.set(object, scale);
+      byEnd.set(uidEnd(object), scale);
+      continue;
+    }
+    const of = storedOf(loaded, scale.uid)?.seen?.of;
+    if (of !== undefined) scaled.set(of, scale);
+    else unnamed[event ? "object" : "workload"]++;
+  }
+  return { scaled, byUid, byEnd, unnamed };
+};
+
+/** The uid of the object that was read for an autoscaler. */
+const objectOf = (verdict: Exclude<Verdict, { kind: "unevaluated" }> | undefined): string | undefined => {
+  const scale = verdict?.input.observation.scale;
+  return scale?.kind === "read" ? scale.uid : undefined;
 };
 
 /** What an unknown scale has left is not known: the next sync takes the count as it is. */

@@ -15,8 +15,10 @@ import type { StoredWindows } from "../../model/scale-records.ts";
 /** Characters of a workload's uid that are kept: a workload that was made anew has a count of its own. */
 const UID_END = 4;
 
+export const uidEnd = (uid: string): string => uid.slice(-UID_END);
+
 export const seenCount = (scale: ScaleReading): SeenCount | undefined =>
-  scale.kind === "read" ? { replicas: scale.specReplicas, of: scale.uid.slice(-UID_END) } : undefined;
+  scale.kind === "read" ? { replicas: scale.specReplicas, of: uidEnd(scale.uid) } : undefined;
 
 export const storedOf = (loaded: Loaded, uid: AutoscalerUid): StoredWindows | undefined => {
   const page = pageOfUid(loaded, uid);
