@@ -47,11 +47,13 @@ export const startProxy = async (upstream: Upstream): Promise<FaultyProxy> => {
   const secure = url.startsWith("https:");
   const agent = secure ? new https.Agent({ keepAlive: true, ca }) : new http.Agent({ keepAlive: true });
   const done = new Map<string, number>();
+  // The address of the embedded tables has the secret of the run as its path.
+  const pathBefore = new URL(url).pathname.replace(/\/$/, "");
   const forward = (request: http.IncomingMessage, body: Buffer): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const { connection: _hop, ...headers } = request.headers;
       const options = { agent, method: request.method ?? "GET", headers };
-      const sent = (secure ? https : http).request(new URL(request.url ?? "/", url), options, (answer) => {
+      const sent = (secure ? https : http).request(new URL(`${pathBefore}${request.url ?? "/"}`, url), options, (answer) => {
         bodyOf(answer).then((bytes) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: bytes }), reject);
       });
       sent.on("error", reject);

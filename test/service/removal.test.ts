@@ -206,6 +206,26 @@ describe("a cluster that is removed while something is applied to it", () => {
     expect(await applied(plain)).toMatchObject([{ outcome: "unchanged" }]);
   });
 
+  it("leaves what others applied to the cluster that was added again, where an apply to the earlier one stood still", async () => {
+    const { client, context, plain } = await newContexts();
+    let isOver = false;
+    const late = around(client, async (_command, send) => {
+      const answer = await send();
+      // It has read its cluster, and stands still before it reads the record.
+      if (!isOver) {
+        isOver = true;
+        await openService(plain).removeCluster(NAME);
+        await openService(plain).addCluster({ name: NAME, connection: CONNECTION });
+        await openService(plain).apply([other], { cluster: NAME, dryRun: false });
+      }
+      return answer;
+    });
+    await expect(applied(context(late, "ada"))).rejects.toMatchObject({ code: "service.conflict" });
+    const now = await getCluster(plain.tables, REF.cluster);
+    const stays = { generation: 1, clusterUid: now?.uid, manifest: expect.stringContaining('"maxReplicas":7') };
+    expect(await getAutoscaler(plain.tables, REF)).toMatchObject(stays);
+  });
+
   it("is planned from the instant at which the cluster added again was stored, however long the add took before", async () => {
     const { client, context, plain } = await newContexts();
     await openService(plain).removeCluster(NAME);

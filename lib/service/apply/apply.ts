@@ -3,7 +3,7 @@ import { type AutoscalerRecord, type ClusterRecord, isOfEarlierCluster } from ".
 import type { Applied } from "../../views/autoscaler.ts";
 import type { ServiceContext } from "../context.ts";
 import { raiseForChanged } from "../edits/edit-condition.ts";
-import { mustStay, mustHaveStayed, type Written } from "../edits/removal.ts";
+import { mustBeCurrent, mustStay, mustHaveStayed, type Written } from "../edits/removal.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
 import type { ApplyOptions, ManifestSource } from "../service.ts";
 import type { NewSource } from "../requests.ts";
@@ -146,6 +146,7 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { input, old, applied } = plan;
     if (old && applied.outcome === "unchanged") return { applied };
+    if (old && isOfEarlierCluster(cluster, old)) await mustBeCurrent(context, cluster);
     // A document has one time: that of its change, of its creation and of its edit.
     const nowMs = context.clock();
     const atOnce = { ...context, clock: () => nowMs };

@@ -104,7 +104,23 @@ export const mustHaveStayed = async (context: ServiceContext, cluster: ClusterRe
     return mustBeSame(cluster, now);
   }
   for (const record of written) await takeBack(context, record);
-  throw new TidemarkError("service.unknown", `Cannot apply: cluster "${cluster.name}" was removed in the meantime`, { name: cluster.name });
+  throw isRemoved(cluster);
+};
+
+const isRemoved = ({ name }: ClusterRecord): TidemarkError =>
+  new TidemarkError("service.unknown", `Cannot apply: cluster "${name}" was removed in the meantime`, { name });
+
+/*
+ *  apply   reads cluster a ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ reads "web" (of b) ── look: b ✗
+ *  others                    removed, added again: b ── put "web"
+ *
+ * Checks the cluster before a record of another cluster of its name is written anew. The record was read before this look, so that it is of an earlier cluster where this one is still there, and of
+ * a later one where it is not: that one stays. Throws `service.conflict`, `service.unknown`.
+ */
+export const mustBeCurrent = async (context: ServiceContext, cluster: ClusterRecord): Promise<void> => {
+  const now = await getCluster(context.tables, cluster.name);
+  if (!now) throw isRemoved(cluster);
+  mustBeSame(cluster, now);
 };
 
 /** What was stored names the removed cluster, and holds in the new one (lib/model/records.ts). */
