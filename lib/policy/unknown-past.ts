@@ -31,8 +31,8 @@ export const withUnknownPast = ({ memory, status }: Windows, { spec, nowMs, even
     memory: {
       ...memory,
       recommendations: null,
-      scaleUps: [...memory.scaleUps, ...turns.ups, used],
-      scaleDowns: [...memory.scaleDowns, ...turns.downs, used],
+      scaleUps: [...withoutAssumed(memory.scaleUps), ...turns.ups, used],
+      scaleDowns: [...withoutAssumed(memory.scaleDowns), ...turns.downs, used],
     },
     status: {
       ...status,
@@ -40,6 +40,15 @@ export const withUnknownPast = ({ memory, status }: Windows, { spec, nowMs, even
       lastScaleMs: Math.max(status.lastScaleMs ?? 0, nowMs),
     },
   };
+};
+
+/**
+ * The changes but for those of an earlier unknown past. The new one is later and holds for longer, so they say nothing more. Three of them would be beyond 32 bits, where a sum becomes a number of the other sign, and a
+ * limit that allows everything: an adoption that was tried again and again within one period would leave so many.
+ */
+const withoutAssumed = (changes: readonly ScaleChange[]): readonly ScaleChange[] => {
+  const assumed = new Set(changes.flatMap(({ change, earliestMs, eventId }) => (change === MAX_ASSUMED_CHANGE && earliestMs === 0 ? [eventId] : [])));
+  return assumed.size === 0 ? changes : changes.filter(({ eventId }) => !assumed.has(eventId));
 };
 
 /** Windows beside another controller that scaled at `atMs`, nobody knows how far: as if it had scaled both ways as far as the rules allow. It counts as one of the own controller's scales. */

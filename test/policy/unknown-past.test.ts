@@ -115,11 +115,14 @@ describe("withUnknownPast()", () => {
     expect(countsAfter(admitted(loadManifest({ ...behavior(), minReplicas: 4 })), 2, 2, [0])).toEqual([4]);
   });
 
-  it("keeps scales that are known, and counts all of them in 32 bits", () => {
+  it("keeps scales that are known, and takes the place of an earlier unknown past, so that all of them count in 32 bits", () => {
     const spec = admitted(loadManifest(behavior()));
-    const known = forgotten(spec, forgotten(spec));
-    expect(known.memory.scaleUps.map(({ change }) => change)).toEqual([MAX_ASSUMED_CHANGE, MAX_ASSUMED_CHANGE]);
+    const scale = { change: 3, atMs: NOON - 1_000, eventId: "web:7" };
+    let known: Windows = { ...NEW_WINDOWS, memory: { ...NEW_WINDOWS.memory, scaleUps: [scale] } };
+    for (let times = 1; times <= 4; times++) known = forgotten(spec, known);
+    expect(known.memory.scaleUps.map(({ change }) => change)).toEqual([3, MAX_ASSUMED_CHANGE]);
     expect(countsAfter(spec, 1000, 2, [0, 59], known)).toEqual([1000, 1000]);
+    expect(countsAfter(spec, 2, 1000, [0, 59], known)).toEqual([2, 2]);
   });
 
   it("leaves a workload at zero asleep only if this autoscaler had put it there", () => {

@@ -122,10 +122,15 @@ const playThrough = async (seed: number, { faults, told, planted, beside, unwatc
   if (!broken()) watchRest(now(), lastFaultMs(stage, sides()) + leftMs(stage));
   // By autoscaling/v2 a workload stays at 0 where the autoscaler did not scale it to zero. What the former stack scaled to zero after the copy was not scaled by the restored one.
   const emptied = new Set(effectsOf(restored ? [first] : []).flatMap(({ uid, to }) => (to === 0 ? [uid] : [])));
+  // So it does where the etcd of its cluster went back to a count of 0 that the autoscaler has left since.
+  const returned = new Set(stage.returns.map(({ cluster }) => cluster));
   const workloads = [...stage.clusters.keys()]
     .map((name) => siteOf(now().stage, name))
-    .flatMap(({ name, workloads: inside }) => [...inside].map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const))
-    .filter(([key, replicas]) => replicas > 0 || !emptied.has(`uid-${key.split("/").at(-1)}`));
+    .flatMap(({ name, workloads: inside }) =>
+      [...inside]
+        .filter(([key, { replicas }]) => replicas > 0 || !(returned.has(name) || emptied.has(`uid-${key.split("/").at(-1)}`)))
+        .map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const),
+    );
   return {
     violation: violation(),
     replicas: new Map(workloads),

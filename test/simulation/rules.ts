@@ -1,9 +1,11 @@
 import { uidOfIntent } from "../../lib/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { PurePart, SpecReading } from "../../lib/sync/decide/pure-part.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Invocation } from "./invocation.ts";
 import { noteBreach } from "./watch/breaches.ts";
+import { markForgettable } from "./watch/effects.ts";
 import type { Ledger } from "./watch/ledger.ts";
 import { watchMeasured } from "./watch/measured.ts";
 import { noteSeen, quietIntents } from "./watch/outside.ts";
@@ -49,7 +51,11 @@ export const watchedRules = (rules: PurePart, by: Invocation, ledger: Ledger, no
     return decision;
   },
   withOutsideChange: (windows, spec, change) => {
-    noteSeen(ledger, uidOfIntent(change.eventId ?? ""), change.atMs);
-    return rules.withOutsideChange(windows, spec, change);
+    const uid = uidOfIntent(change.eventId ?? "");
+    noteSeen(ledger, uid, change.atMs);
+    const after = rules.withOutsideChange(windows, spec, change);
+    // The settings change no period for which scales are kept.
+    if (after.memory !== windows.memory) markForgettable(ledger, { uid, ...change }, { spec, settings: DEFAULT_SETTINGS });
+    return after;
   },
 });

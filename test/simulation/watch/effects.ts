@@ -59,7 +59,7 @@ const boundsOf = ({ input: { spec }, decision: { bounds } }: Decided) => ({
 });
 
 const countEffect = (ledger: Ledger, made: KnownEffect): void => {
-  markForgettable(ledger, made);
+  markForgettable(ledger, made, made.decided.input);
   listed(ledger.effects, made.uid).push(made);
 };
 
@@ -73,8 +73,13 @@ const OF_LOST: readonly Watch[] = [watchLimits, watchForbidden];
 /** A count outside its bounds goes straight to the bound, past limits and windows. */
 const STRAIGHT: readonly Watch[] = [];
 
-const markForgettable = (ledger: Ledger, { uid, atMs, from, to, decided }: KnownEffect): void => {
-  const { keptMs } = rulesOf(decided.input, to > from);
+/** What had left every period of its direction may be forgotten once another change in this direction is recorded, of ours or of others. */
+export const markForgettable = (
+  ledger: Ledger,
+  { uid, atMs, from, to }: Pick<KnownEffect, "uid" | "atMs" | "from" | "to">,
+  rules: Parameters<typeof rulesOf>[0],
+): void => {
+  const { keptMs } = rulesOf(rules, to > from);
   for (const one of ledger.effects.get(uid) ?? []) {
     if (one.to > one.from === to > from && one.atMs < atMs - keptMs + CLOCK_ALLOWANCE_MS) one.forgettable = true;
   }

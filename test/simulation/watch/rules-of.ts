@@ -24,7 +24,7 @@ const SECOND_MS = 1_000;
 const NO_LIMITS = { selectPolicy: "Max", policies: [], stabilizationMs: 0, forbiddenMs: 0, sustainMs: 0, keptMs: 0 } as const;
 
 /** The rules that a count is moved by, up or down; worked out anew from the spec. */
-export const rulesOf = ({ spec, settings }: DecideInput, up: boolean): DirectionRules => {
+export const rulesOf = ({ spec, settings }: Pick<DecideInput, "spec" | "settings">, up: boolean): DirectionRules => {
   switch (spec.dialect) {
     case "watermark":
       return watermarkRules(spec, up);
