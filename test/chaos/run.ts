@@ -136,11 +136,11 @@ try {
     setInterval(() => {
       adapter.cpuMilli = CPU_MILLI[Math.floor(Math.random() * CPU_MILLI.length)] ?? 100;
     }, LOAD_EVERY_MS),
-    setInterval(() => {
-      objectEdits++;
-      editObject(plane, APPS[FROM_OBJECTS]).catch((error: unknown) => problems.push(`an object could not be edited: ${String(error)}`));
-    }, EDIT_EVERY_MS),
   ];
+  const editing = setInterval(() => {
+    objectEdits++;
+    editObject(plane, APPS[FROM_OBJECTS]).catch((error: unknown) => problems.push(`an object could not be edited: ${String(error)}`));
+  }, EDIT_EVERY_MS);
   print(`${apps.length} autoscalers, ${APPS[FROM_OBJECTS].length} of them objects of the cluster, in ${PARTITIONS.length} partitions`);
   print(`${workerCount} workers, ${engine.name}, for ${values.minutes} minutes`);
   rate = FAULT_RATE;
@@ -150,6 +150,8 @@ try {
   }
   rate = 0;
   workers.calm();
+  // A changed object is stored a minute after the last time at the earliest.
+  clearInterval(editing);
   await wait(QUIET_MS);
   for (const timer of timers) clearInterval(timer);
   await wait(PERIOD_MS);
