@@ -43,7 +43,7 @@ export const withUnknownPast = ({ memory, status }: Windows, { spec, nowMs, even
 };
 
 /**
- * The changes but for those of an earlier unknown past. The new one is later and holds for longer, so they say nothing more. Three of them would be beyond 32 bits, where a sum becomes a number of the other sign, and a
+ * The changes without the assumed changes of an earlier unknown past. The new assumed change is later and holds for longer, so the earlier ones add nothing. Three assumed changes would be beyond 32 bits, where a sum becomes a number of the other sign, and a
  * limit that allows everything: an adoption that was tried again and again within one period would leave so many.
  */
 const withoutAssumed = (changes: readonly ScaleChange[]): readonly ScaleChange[] => {

@@ -219,7 +219,7 @@ const scopeChangeView = (change: ScopeChangeRecord): ChangeView => {
 const nameIn = (document: unknown): string | undefined => (isObject(document) && typeof document["name"] === "string" ? document["name"] : undefined);
 
 /**
- * Tells which edits of one autoscaler were made: each one whose generation another edit is based on, or that the stored record has now; a delete when the autoscaler does not exist and no edit
+ * Reports which edits of one autoscaler were made: each one whose generation another edit is based on, or that the stored record has now; a delete when the autoscaler does not exist and no edit
  * has a later generation. `undefined` when an edit has no base generation.
  */
 const madeOf = (

@@ -145,7 +145,7 @@ export const authCommands = (parent: Command, run: Run): void => {
     .action((verb: string, { cluster, namespace, ...options }: ScopeOptions & Filter & { readonly output: "text" | DocumentFormat }) => {
       const role = ROLES.find((known): known is Role => known === verb);
       if (role === undefined) throw usage(`Cannot ask for "${verb}": give ${ROLES.join(" or ")}`);
-      if (namespace !== undefined && cluster === undefined) throw usage("Cannot ask for a namespace alone: give its cluster with --cluster");
+      if (namespace !== undefined && cluster === undefined) throw usage("Cannot ask for a namespace only: give its cluster with --cluster");
       const query = { verb: role, ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
       return run(options, showsOf(options.output), async (session, printer) => (await accessCode()).canI(session, printer, query, options.output));
     });

@@ -93,7 +93,7 @@ export const output = (formats: readonly string[]): Option => {
   return option;
 };
 
-/** The template of the file stands in the place of its name, as it is, with its line ends. */
+/** Replaces the name of the file by its template, unchanged, with its line ends. */
 const withTemplateOfFile = (words: string): string => {
   if (words.startsWith(COLUMNS_FILE_PREFIX)) return columnsOfLines(textOfFile(words.slice(COLUMNS_FILE_PREFIX.length), TEMPLATE_MAX_BYTES));
   return words.startsWith(FILE_PREFIX) ? `jsonpath=${textOfFile(words.slice(FILE_PREFIX.length), TEMPLATE_MAX_BYTES)}` : words;

@@ -146,7 +146,7 @@ export const flowingNowMs = (clock: SavedClock, wallMs: number): number =>
 export const restingNowMs = (clock: SavedClock, wallMs: number): number => (clock.kind === "real" ? wallMs : clock.nowMs);
 
 /**
- * The time of a run and of each of its clusters, in memory that its threads share. While a sync of a cluster is at work the time of this cluster stands still, and that of the run goes on to the syncs of the others:
+ * The time of a run and of each of its clusters, in memory that its threads share. While a sync of a cluster is at work the time of this cluster stops, and the time of the run goes on to the syncs of the others:
  *
  *     run         08:00:01 ─────── :02 ─────── :03
  *     cluster a   08:00:01 ──── sync ────┤
@@ -158,13 +158,13 @@ export interface ClusterTimes {
   readonly memory: SharedArrayBuffer;
   /** What the clock of the run is from now on. */
   readonly set: (clock: SavedClock) => void;
-  /** The time of a cluster, by its place among the clusters of the run; without a place that of the run. */
+  /** The time of a cluster, by its place among the clusters of the run; without a place the time of the run. */
   readonly of: (place: number | undefined) => number;
   /** Holds the time of a cluster at an instant, until what it returns is called. */
   readonly hold: (place: number, atMs: number) => () => void;
 }
 
-/** Where the members of a virtual clock are, and the first cluster. An entry of a cluster is 0 while its time is that of the run. */
+/** Where the members of a virtual clock are, and the first cluster. An entry of a cluster is 0 while the cluster has the time of the run. */
 const AT = { nowMs: 0, wallMs: 1, speed: 2, untilMs: 3, clusters: 4 } as const;
 
 export const timesFor = (clusters: number): ClusterTimes => timesIn(new SharedArrayBuffer((AT.clusters + clusters) * Float64Array.BYTES_PER_ELEMENT));
@@ -180,7 +180,7 @@ export const timesIn = (memory: SharedArrayBuffer, wall: () => number = Date.now
   return {
     memory,
     set: (clock) => {
-      if (clock.kind === "real") throw new RangeError("the clock of a run on a real cluster is that of the machine");
+      if (clock.kind === "real") throw new RangeError("a run on a real cluster has the clock of the machine");
       times.set([clock.nowMs, clock.wallMs, clock.speed, clock.untilMs]);
     },
     of: (place) => (place === undefined ? 0 : at(AT.clusters + place)) || ofRun(),
@@ -193,7 +193,7 @@ export const timesIn = (memory: SharedArrayBuffer, wall: () => number = Date.now
   };
 };
 
-/** The clusters of a run by their names. Syncs of one cluster follow each other, those of several overlap. */
+/** The clusters of a run by their names. Syncs of one cluster follow each other, and syncs of several clusters overlap. */
 export interface ClusterLanes {
   readonly timeOf: (cluster: string) => number;
   readonly hold: (cluster: string, atMs: number) => () => void;

@@ -39,7 +39,7 @@ const numberProblems: Check = ({ least = -INT32_MAX, most = INT32_MAX, api }, va
 /** The controllers count thousandths in 64 bits: more is taken for this much, silently. */
 const MOST = Number(2n ** 63n) / 1_000;
 
-/** A bound above 0 is that of any positive quantity. */
+/** A bound above 0 means: any positive quantity. */
 const quantityProblems: Check = ({ least = 0, most = MOST, api }, value, path) => {
   const quantity = value as Quantity;
   const isLarge = floatOf(quantity) > most;

@@ -12,7 +12,7 @@ const SOURCE_FIELDS = Object.fromEntries(SOURCE_NAMES.map((name) => [name, SOURC
 
 /** The fields of one metric: its source, its measure and its target. */
 export const METRIC_FIELDS = {
-  name: words("Unique name of the metric in this manifest; by default that of its resource or metric."),
+  name: words("Unique name of the metric in this manifest; by default the name of its resource or metric."),
   ...SOURCE_FIELDS,
   measure: choice(
     "Percent of request or limit (resources), Average per pod, or the Total value. By default Percent for resources, Average for pods, Total for the others.",

@@ -23,7 +23,7 @@ export const access = async (context: QueryContext): Promise<AccessView> => {
 /** Whether the caller may look at a place, or edit it. A data folder has no callers: its owner may do everything. */
 export const canI = async ({ rights }: QueryContext, { verb, cluster, namespace }: CanIQuery): Promise<CanIView> => {
   const place: Place = { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
-  if (namespace !== undefined && cluster === undefined) throw invalid("Cannot answer for a namespace alone: give its cluster with --cluster");
+  if (namespace !== undefined && cluster === undefined) throw invalid("Cannot answer for a namespace only: give its cluster with --cluster");
   const allowed = rights ? rights.allows(verb, place) : {};
   return {
     allowed: allowed !== undefined,

@@ -147,7 +147,7 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
     const { input, old, applied } = plan;
     if (old && applied.outcome === "unchanged") return { applied };
     if (old && isOfEarlierCluster(cluster, old)) await mustBeCurrent(context, cluster);
-    // A document has one time: that of its change, of its creation and of its edit.
+    // The change, the creation and the edit of a document have one time.
     const nowMs = context.clock();
     const atOnce = { ...context, clock: () => nowMs };
     const after = recordOf(atOnce, cluster, plan);
