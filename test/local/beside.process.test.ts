@@ -109,9 +109,10 @@ describe("npm start -- --beside", () => {
     const { run, tidemark, until, isInShadow, stateOf } = begun;
     const [first = "", shadow = "", takeover = "", handback = ""] = COMMANDS.map((line) => line.replace("shop/crowd", rehearsal.path));
     expect(await imported(begun, first)).toContain(rehearsal.imported);
-    await until(async () => (await tidemark(`${shadow} -o json`)).out.includes('"agreed"'));
+    await until(async () => /"syncs": [1-9]/.test((await tidemark(`${shadow} -o json`)).out));
     const compared = await tidemark(shadow);
-    expect(compared.out).toMatch(/^ready: \d+, look at: \d+, too early: \d+$/m);
+    // A load that moves may have the two differ in a first sync: then the verdict is "look at".
+    expect(compared.out).toMatch(/^ready: \d+, look at: \d+(?:, too early: \d+)?$/m);
     const taken = await tidemark(takeover);
     // Where the two want different counts at this instant it waits, and says so.
     expect(taken).toMatchObject({ code: 0, err: expect.stringMatching(/^(?:"\S+" waits: [^\n]*\n)*$/) });

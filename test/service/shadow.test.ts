@@ -110,8 +110,15 @@ describe("verdictOf()", () => {
     expect(verdict(...same(HOUR), [9, 6], [9, 6], [9, 6])).toEqual({ verdict: "look at", why: "3 of 243 syncs differ by a rule" });
     expect(verdict(...same(HOUR), ...Array.from({ length: 13 }, (): Sync => [undefined, 4]))).toEqual({
       verdict: "look at",
-      why: "in 13 syncs one of them did not decide",
+      why: "in 13 of 253 syncs one of them did not decide",
     });
+  });
+
+  it("waits for an hour before it asks a person to look at syncs in which one of them did not decide", () => {
+    const undecided = (count: number): readonly Sync[] => Array.from({ length: count }, () => [undefined, 4]);
+    expect(verdict(...undecided(1))).toMatchObject({ verdict: "too early" });
+    expect(verdict(...undecided(HOUR - 1))).toMatchObject({ verdict: "too early" });
+    expect(verdict(...undecided(HOUR))).toMatchObject({ verdict: "look at" });
   });
 
   it("counts differences of one sync earlier or later, and of young windows, for nothing", () => {

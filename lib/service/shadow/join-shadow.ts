@@ -64,10 +64,13 @@ const UNDECIDED_SHARE_MAX = 0.05;
 export const verdictOf = ({ stretches, syncs, undecided }: Pick<ShadowView, "stretches" | "syncs" | "undecided">): Verdict => {
   const byRule = stretches.filter(({ difference }) => difference === "rule").reduce((total, stretch) => total + stretch.syncs, 0);
   if (byRule > RULE_SHARE_MAX * syncs) return { verdict: "look at", why: `${byRule} of ${syncs} syncs differ by a rule` };
-  if (undecided > UNDECIDED_SHARE_MAX * (syncs + undecided)) return { verdict: "look at", why: `in ${undecided} syncs one of them did not decide` };
-  const comparedMs = stretches
-    .filter(({ own, rival, difference }) => own !== undefined && rival !== undefined && difference !== "young")
-    .reduce((total, { at, until }) => total + Date.parse(until) - Date.parse(at), 0);
-  if (comparedMs < HOUR_MS) return { verdict: "too early", why: "less than an hour was compared" };
+  const bothDecided = ({ own, rival, difference }: ShadowStretch) => own !== undefined && rival !== undefined && difference !== "young";
+  // The first syncs after an import often find no metric yet: an hour shows whether that lasts.
+  if (undecided > UNDECIDED_SHARE_MAX * (syncs + undecided) && lengthMs(stretches) >= HOUR_MS)
+    return { verdict: "look at", why: `in ${undecided} of ${syncs + undecided} syncs one of them did not decide` };
+  if (lengthMs(stretches.filter(bothDecided)) < HOUR_MS) return { verdict: "too early", why: "less than an hour was compared" };
   return { verdict: "ready" };
 };
+
+const lengthMs = (stretches: readonly ShadowStretch[]): number =>
+  stretches.reduce((total, { at, until }) => total + Date.parse(until) - Date.parse(at), 0);
