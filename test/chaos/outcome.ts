@@ -24,8 +24,16 @@ const countsOf = (counts: ReadonlyMap<string, number>): string => [...counts].ma
 const countBy = <Item>(items: readonly Item[], nameOf: (item: Item) => string): ReadonlyMap<string, number> =>
   new Map([...Map.groupBy(items, nameOf)].map(([name, all]) => [name, all.length]));
 
+/** Prints one line: how much of the time has passed, and what was done in it. */
+export const printProgress = (elapsedMs: number, chaosMs: number, { done }: Pick<Workers, "done">): void => {
+  const of = (what: string) => done.get(what) ?? 0;
+  const minutes = (ms: number) => Math.round(ms / 60_000);
+  const stopped = `${of("workers killed")} workers killed, ${of("workers stopped")} stopped`;
+  print(`minute ${minutes(elapsedMs)} of ${minutes(chaosMs)}: ${of("syncs completed")} syncs completed, ${stopped}`);
+};
+
 /** Prints what was done, and every breach. */
-export const tellOutcome = ({ workers, proxies, objectEdits, puts, stored, faults, auditLog }: ChaosOutcome): void => {
+export const printOutcome = ({ workers, proxies, objectEdits, puts, stored, faults, auditLog }: ChaosOutcome): void => {
   print(countsOf(workers.done));
   print(`edits of objects: ${objectEdits}`);
   for (const [name, { done }] of Object.entries(proxies)) print(`requests to ${name}: ${countsOf(done)}`);

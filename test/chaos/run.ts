@@ -20,7 +20,7 @@ import { startControlPlane } from "../control-plane/start.ts";
 import { AUDIT_POLICY, auditedPuts } from "./audit.ts";
 import { breaches, type StoredEvent } from "./check.ts";
 import { editObject, makeObjects, recordsBehind } from "./objects.ts";
-import { print, tellOutcome } from "./outcome.ts";
+import { print, printOutcome, printProgress } from "./outcome.ts";
 import { startProxy } from "./proxy.ts";
 import { APPS, CLUSTERS, FROM_OBJECTS, FROM_TABLE, hpaOf, LIMITS, NAMESPACES, partitionsOf } from "./setting.ts";
 import { startChaosTables } from "./tables.ts";
@@ -38,6 +38,7 @@ if (!(chaosMs > 0) || !(workerCount > 0)) throw new RangeError("Cannot run: --mi
 const PERIOD_MS = 5_000;
 const LOAD_EVERY_MS = 12_000;
 const EDIT_EVERY_MS = 20_000;
+const PROGRESS_EVERY_MS = 60_000;
 const DISTURB_MS = [4_000, 12_000] as const;
 const FAULT_RATE = 0.08;
 /** Copies of one message at once. */
@@ -143,6 +144,7 @@ try {
   }, EDIT_EVERY_MS);
   print(`${apps.length} autoscalers, ${APPS[FROM_OBJECTS].length} of them objects of the cluster, in ${PARTITIONS.length} partitions`);
   print(`${workerCount} workers, ${engine.name}, for ${values.minutes} minutes`);
+  const progress = setInterval(() => printProgress(Date.now() - startMs, chaosMs, workers), PROGRESS_EVERY_MS);
   rate = FAULT_RATE;
   while (Date.now() < endMs) {
     await wait(between(DISTURB_MS));
@@ -152,6 +154,8 @@ try {
   workers.calm();
   // A changed object is stored a minute after the last time at the earliest.
   clearInterval(editing);
+  clearInterval(progress);
+  print(`no more faults: what is open has ${QUIET_MS / 1_000} s to be settled`);
   await wait(QUIET_MS);
   for (const timer of timers) clearInterval(timer);
   await wait(PERIOD_MS);
@@ -172,7 +176,7 @@ try {
       (name) => `no PUT was ever sent for "${name}"`,
     ),
   ];
-  tellOutcome({
+  printOutcome({
     workers,
     proxies: { "the tables": toTables, "the cluster": toCluster },
     objectEdits,

@@ -20,7 +20,7 @@ interface Worker {
   stopped: boolean;
 }
 
-interface Told {
+interface SyncEnd {
   readonly id: number;
   readonly how: string;
   readonly why?: string;
@@ -42,7 +42,7 @@ export const startWorkers = (count: number, env: NodeJS.ProcessEnv): Workers => 
     const child = fork(new URL("./worker.ts", import.meta.url), { env, stdio: ["ignore", "ignore", "inherit", "ipc"] });
     const worker: Worker = { child, busy: new Map(), stopped: false };
     workers.push(worker);
-    child.on("message", ({ id, how, why }: Told) => {
+    child.on("message", ({ id, how, why }: SyncEnd) => {
       const message = worker.busy.get(id);
       worker.busy.delete(id);
       raise(done, `syncs ${how}`);
