@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../architecture/source.ts";
 
 interface Recipe {
@@ -56,26 +56,33 @@ const copyOfCheckout = (): string => {
   return folder;
 };
 
+const execute = promisify(execFile);
+
+/** Applies a recipe to a copy, or only looks whether it would apply. */
+const follow = (folder: string, recipe: Recipe, ...options: readonly string[]) =>
+  execute("git", ["apply", "-C1", ...options, patchOf(recipe)], { cwd: folder, env: { ...process.env, GIT_CEILING_DIRECTORIES: tmpdir() } });
+
 describe("the recipe for", () => {
-  const folders: string[] = [];
-  afterAll(() => {
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  let folder = "";
+  beforeAll(() => {
+    folder = copyOfCheckout();
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(Object.entries(RECIPES))("%s takes few files of this checkout", async (_name, recipe) => {
+    expect(filesOf(recipe).length).toBeGreaterThan(1);
+    expect(filesOf(recipe).length).toBeLessThanOrEqual(recipe.filesMax);
+    await follow(folder, recipe, "--check");
   });
 
-  it.each(Object.entries(RECIPES))(
-    "%s takes few files, compiles, and passes its tests",
-    async (_name, recipe) => {
-      expect(filesOf(recipe).length).toBeGreaterThan(1);
-      expect(filesOf(recipe).length).toBeLessThanOrEqual(recipe.filesMax);
-      const folder = copyOfCheckout();
-      folders.push(folder);
-      const run = (file: string, ...args: readonly string[]) => promisify(execFile)(process.execPath, [file, ...args], { cwd: folder });
-      execFileSync("git", ["apply", "-C1", patchOf(recipe)], { cwd: folder, env: { ...process.env, GIT_CEILING_DIRECTORIES: tmpdir() } });
-      await run(join(ROOT, "node_modules/typescript/bin/tsc"), "-p", ".");
-      await run("docs/figures/run.ts", recipe.page);
-      const { stdout } = await run(join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--project", "unit", ...recipe.tests);
-      expect(stdout).toMatch(/\n[1-9]\d* passed, 0 failed\n/);
-    },
-    300_000,
-  );
+  it("each of them, followed one after the other, compiles and passes its tests", { timeout: 300_000 }, async () => {
+    const recipes = Object.values(RECIPES);
+    const run = (file: string, ...args: readonly string[]) => execute(process.execPath, [file, ...args], { cwd: folder });
+    for (const recipe of recipes) await follow(folder, recipe);
+    await run(join(ROOT, "node_modules/typescript/bin/tsc"), "-p", ".");
+    for (const page of new Set(recipes.map((recipe) => recipe.page))) await run("docs/figures/run.ts", page);
+    const tests = new Set(recipes.flatMap((recipe) => recipe.tests));
+    const { stdout } = await run(join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--project", "unit", ...tests);
+    expect(stdout).toMatch(/\n[1-9]\d* passed, 0 failed\n/);
+  });
 });
