@@ -11,7 +11,8 @@ import { refuseEmptyRange } from "../service/times.ts";
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
 import type { EventView } from "../views/event.ts";
 
-const ROWS_CURSOR = z.strictObject({ cluster: z.string() });
+/** `firstMs`: when the first page was made, where there is one. */
+const ROWS_CURSOR = z.strictObject({ cluster: z.string(), firstMs: z.number().exactOptional() });
 
 /** Rows compress to an eighth, so that a page has more of them: a fleet of 10,000 autoscalers takes three pages. */
 const PAGE_FACTOR = 2;
@@ -24,13 +25,13 @@ type RowsInput = RowQuery & { readonly page?: string };
 export const rowsPage = async (service: QueryService, { page: token, fields, known, ...query }: RowsInput, context: RouteContext): Promise<Reply> => {
   // The marks are no part of the question: a later page may have others.
   const question = { ...query, ...(fields && { fields }) };
-  const after = token === undefined ? undefined : cursorIn(ROWS_CURSOR, question, token).cluster;
+  const { cluster: after, firstMs } = token === undefined ? {} : cursorIn(ROWS_CURSOR, question, token);
+  const startMs = firstMs ?? context.clock();
   const limits = { ...context.limits, bytes: PAGE_FACTOR * context.limits.bytes };
   const page = new Page<z.infer<typeof ROWS_CURSOR>>(limits, context.clock);
   const marks: (string | undefined)[] = [];
-  const left = await page.fill(chosen(service.rows({ ...query, ...(known !== undefined && { known }) }, after), fields, marks), ({ cluster }) => ({
-    cluster,
-  }));
+  const read = service.rows({ ...question, ...(known !== undefined && { known }) }, after, firstMs);
+  const left = await page.fill(chosen(read, fields, marks), ({ cluster }) => ({ cluster, firstMs: startMs }));
   const reply = page.reply(left && pageToken(question, left));
   return tagged(reply, question, marks);
 };

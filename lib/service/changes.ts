@@ -101,7 +101,7 @@ const ofScopes = (context: QueryContext, { name, partitions }: Pick<ClusterRecor
 ];
 
 async function* ofScope(context: QueryContext, scope: ScopeChangeRecord["scope"], name: string, sinceMs: number): AsyncGenerator<ChangeView> {
-  for await (const change of scopeChangesOf(context.tables, { scope, name }, sinceMs)) yield scopeChangeView(change);
+  for await (const change of scopeChangesOf(context.tables, { scope, name }, sinceMs, false)) yield scopeChangeView(change);
 }
 
 interface Stream {

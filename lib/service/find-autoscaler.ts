@@ -3,6 +3,7 @@ import { type AutoscalerRef, autoscalerName, type ClusterName, clusterName, type
 import { nearestName } from "../model/nearest-name.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import { type AutoscalerItem, getAutoscalers, type ListPart, listAutoscalers } from "../store/records/autoscalers.ts";
+import { wasEditedLately } from "../store/head/head.ts";
 import { type ClusterItem, getCluster, listClusters } from "../store/records/clusters.ts";
 import { type QueryContext, sees, touches } from "./context.ts";
 import { knownNames } from "./rows/known-partitions.ts";
@@ -58,8 +59,10 @@ export const findCluster = async (context: QueryContext, name: string): Promise<
  */
 export const findAutoscaler = async (context: QueryContext, query: AutoscalerQuery): Promise<LocatedAutoscaler> => {
   const wanted = splitName(query);
-  const clusters = await clustersNamed(context, wanted.cluster);
   const inside = optionalNamespace(wanted.namespace);
+  // With cluster and namespace the name is read directly, as a rule.
+  const isWhole = wanted.cluster !== undefined && inside !== undefined;
+  const [clusters, isEdited] = await Promise.all([clustersNamed(context, wanted.cluster), isWhole || wasEditedLately(context.tables)]);
   const direct =
     inside === undefined
       ? []
@@ -69,7 +72,7 @@ export const findAutoscaler = async (context: QueryContext, query: AutoscalerQue
           clusters.map((cluster) => refIn(cluster, inside, wanted.name)),
         );
   if (direct.length === 1 && direct[0]) return direct[0];
-  const names = direct.length > 1 ? [] : await knownNames(context, clusters, inside);
+  const names = direct.length > 1 ? [] : await knownNames(context, clusters, { inside, consistent: isEdited });
   const matches =
     direct.length > 1
       ? direct

@@ -36,7 +36,7 @@ export const openService = (context: ServiceContext): Service => ({ ...openQueri
 /** Opens the queries. They write nothing. */
 export const openQueries = (context: QueryContext): QueryService => ({
   autoscalers: (filter, after) => autoscalers(context, filter, after),
-  rows: (query, after) => rows(context, query, after),
+  rows: (query, after, firstMs) => rows(context, query, after, firstMs),
   get: async (query) => autoscalerView(await loadSnapshot(context, await findAutoscaler(context, query))),
   describe: (query) => describe(context, query),
   explain: (query, atMs) => explain(context, query, atMs),

@@ -21,8 +21,8 @@ export type { KindCount };
 export interface QueryService extends OverrideQueries, CalendarQueries, SourceQueries {
   /** In order of cluster, namespace and name. A caller that takes only the first few says how many with `pageSize`, so that no more are read. */
   autoscalers(filter: Filter & { readonly pageSize?: number }, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
-  /** The same as tables show them, without manifests: cluster by cluster in order of name. */
-  rows(query: RowQuery, after?: string): AsyncIterable<ClusterRows>;
+  /** The same as tables show them, without manifests: cluster by cluster in order of name. A list that goes on says when its first page was made, so that heads read since then are not read again. */
+  rows(query: RowQuery, after?: string, firstMs?: number): AsyncIterable<ClusterRows>;
   get(query: AutoscalerQuery): Promise<AutoscalerView>;
   describe(query: AutoscalerQuery): Promise<Description>;
   /** The newest evaluation at or before `atMs` (default: now). */

@@ -229,7 +229,7 @@ describe("what a command works on", () => {
     const before = world.url.events.length;
     await ofStack(["get", "-o", "name"]);
     const asked = world.url.events.slice(before).map(({ rawPath, rawQueryString }) => `${rawPath}?${rawQueryString}`);
-    expect(asked).toEqual([`${QUERY_PATHS.rows}?fields=state`]);
+    expect(asked).toEqual([`${QUERY_PATHS.rows}?fields=kind`]);
   });
 
   it("is chosen by --data and --stack before the name of the command as well as after it", async () => {

@@ -37,10 +37,10 @@ const hundred = (max: number): string => documents(...Array.from({ length: 100 }
 
 describe("the requests of apply(), as docs/api.md counts them (the inserts go by another client here)", () => {
   it.each([
-    ["a new manifest", hpa("web"), "3 GetItem, 1 PutItem, 1 Query, 1 UpdateItem"],
-    ["the same again", hpa("web"), "3 GetItem, 1 Query, 1 UpdateItem"],
-    ["a change", hpa("web", { max: 20 }), "4 GetItem, 1 PutItem, 1 Query, 1 UpdateItem"],
-    ["a hundred new ones", hundred(10), "3 GetItem, 100 PutItem, 1 Query, 1 UpdateItem"],
-    ["a hundred without a change", hundred(10), "3 GetItem, 1 Query, 1 UpdateItem"],
+    ["a new manifest", hpa("web"), "3 GetItem, 1 PutItem, 1 Query, 2 UpdateItem"],
+    ["the same again", hpa("web"), "3 GetItem, 1 Query, 2 UpdateItem"],
+    ["a change", hpa("web", { max: 20 }), "4 GetItem, 1 PutItem, 1 Query, 2 UpdateItem"],
+    ["a hundred new ones", hundred(10), "3 GetItem, 100 PutItem, 1 Query, 2 UpdateItem"],
+    ["a hundred without a change", hundred(10), "3 GetItem, 1 Query, 2 UpdateItem"],
   ])("are so many for %s", async (_, text, expected) => expect(await requests(text)).toBe(expected));
 });

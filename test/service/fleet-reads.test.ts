@@ -41,18 +41,18 @@ const counted = () => {
 const CLUSTER_PAGES = 3;
 
 describe("the requests of a reader of 120 clusters", () => {
-  it("status asks for the fleet, the clusters, and all heads in two requests at once", async () => {
+  it("status asks for the fleet, the newest edit, the clusters, and all heads in two requests at once", async () => {
     const { service, requests, depth } = counted();
     const status = await service.status();
     expect(status).toMatchObject({ clusters: CLUSTERS, states: { ok: CLUSTERS }, partitions: CLUSTERS });
-    expect(requests).toEqual({ GetItemCommand: 1, QueryCommand: CLUSTER_PAGES, BatchGetItemCommand: 2 });
+    expect(requests).toEqual({ GetItemCommand: 2, QueryCommand: CLUSTER_PAGES, BatchGetItemCommand: 2 });
     expect(depth()).toBeLessThanOrEqual(8);
   });
 
   it("clusters asks for as much, and the connections", async () => {
     const { service, requests, depth } = counted();
     expect((await Array.fromAsync(service.clusters())).map(({ state }) => state)).toEqual(Array.from({ length: CLUSTERS }, () => "ok"));
-    expect(requests).toEqual({ GetItemCommand: 1, QueryCommand: CLUSTER_PAGES + 1, BatchGetItemCommand: 2 });
+    expect(requests).toEqual({ GetItemCommand: 2, QueryCommand: CLUSTER_PAGES + 1, BatchGetItemCommand: 2 });
     expect(depth()).toBeLessThanOrEqual(8);
   });
 
@@ -60,7 +60,7 @@ describe("the requests of a reader of 120 clusters", () => {
     const { service, requests, depth } = counted();
     const unknown = service.get({ name: "wep" });
     await expect(unknown).rejects.toMatchObject({ code: "service.unknown", message: expect.stringContaining('the nearest name is "web"') });
-    expect(requests).toEqual({ QueryCommand: CLUSTER_PAGES, BatchGetItemCommand: 4 });
+    expect(requests).toEqual({ GetItemCommand: 1, QueryCommand: CLUSTER_PAGES, BatchGetItemCommand: 4 });
     expect(depth()).toBeLessThanOrEqual(8);
   });
 

@@ -61,7 +61,7 @@ const getRows = async (
   { options, sortField }: { readonly options: GetOptions; readonly sortField: SortField | undefined },
 ): Promise<void> => {
   // Each row has its names; one field is the least to ask for, so that a page holds the rows of a large fleet.
-  const fields = options.output === "name" ? (["state"] as const) : fieldsOf(options);
+  const fields = options.output === "name" ? (["kind"] as const) : fieldsOf(options);
   const { fields: _written, ...scope } = options;
   // A list that is sorted needs the field that it is sorted by.
   const unsorted = listedRows(session.service, kinds, { ...scope, ...(fields && !sortField && { fields }) });

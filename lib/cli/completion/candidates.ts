@@ -199,7 +199,8 @@ const inSession = async <Name>(
 const autoscalersIn = async (service: Session["service"], words: readonly string[]) => {
   const cluster = valueIn(words, "--cluster");
   const namespace = valueIn(words, "-n", "--namespace");
-  const filter = { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
+  // A kind is in the index of names.
+  const filter = { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }), fields: ["kind"] as const };
   const autoscalers: { cluster: string; namespace: string; name: string }[] = [];
   for await (const row of listedRows(service, undefined, filter))
     if (autoscalers.push({ cluster: row.cluster, namespace: row.namespace, name: row.name }) === AUTOSCALERS_MAX) break;

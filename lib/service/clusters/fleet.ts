@@ -8,6 +8,7 @@ import type { FleetEdited, FleetView, FleetAdopted } from "../../views/cluster.t
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import { frozenView } from "../views/holds-view.ts";
+import { markEdited } from "../../store/head/head.ts";
 import { LOST_NUMBERS } from "../../store/head/repair-head.ts";
 import { listAutoscalers, putAutoscaler, raiseSpecVersion } from "../../store/records/autoscalers.ts";
 import type { Tables } from "../../store/table/tables.ts";
@@ -125,6 +126,7 @@ const adoptCluster = async (context: ServiceContext, cluster: ClusterRecord, res
     const stored = await putAutoscaler(tables, { ...record, generation: record.generation + LOST_NUMBERS }, record.generation);
     if (stored.kind === "conflict") throw conflict(`autoscaler "${record.namespace}/${record.name}"`);
   });
+  await markEdited(tables);
   let autoscalers = 0;
   for (const { name: partition } of cluster.partitions) {
     const ref = { cluster: cluster.name, partition };

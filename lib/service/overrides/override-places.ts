@@ -2,7 +2,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { autoscalerName, clusterName, namespace } from "../../model/ids.ts";
 import type { Override, OverrideScope } from "../../model/override.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
-import type { Head } from "../../store/head/head.ts";
+import { type Head, wasEditedLately } from "../../store/head/head.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/summary-items.ts";
@@ -10,7 +10,7 @@ import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/wait-for-all.t
 import type { OverrideView } from "../../views/holds.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed, findAutoscaler, findCluster, optionalNamespace } from "../find-autoscaler.ts";
-import { headsOf } from "../views/cluster-of.ts";
+import { type Heads, headsOf } from "../views/cluster-of.ts";
 import { type OverridePlace, overrideView } from "../views/holds-view.ts";
 import type { NewOverride, OverrideCursor, OverrideListQuery } from "../requests.ts";
 
@@ -115,9 +115,11 @@ export async function* overrides(context: QueryContext, query: OverrideListQuery
   const viewsOf = (found: readonly LocatedOverride[]): readonly OverrideView[] =>
     found.map(({ place, override }) => overrideView(place, override, nowMs)).filter(({ state }) => query.expired !== "no" || state !== "expired");
   if (after?.cluster === undefined) yield* inOrder(viewsOf(ofFleet(await getFleet(context.tables))), after);
-  const all = await clustersNamed(context, wanted.cluster);
+  const isWithoutHeads = query.expired !== "no" || named !== undefined;
+  const [all, isEdited] = await Promise.all([clustersNamed(context, wanted.cluster), isWithoutHeads || wasEditedLately(context.tables)]);
   const clusters = all.filter(({ name }) => after?.cluster === undefined || name >= after.cluster);
-  const isAsked = await askedOf(context, clusters, wanted);
+  // Of which clusters the autoscalers are read: of all where expired ones are wanted, because no head counts these.
+  const isAsked = isWithoutHeads ? () => true : mayHaveHolds(await headsOf(context, clusters, isEdited));
   const read = async (cluster: ClusterRecord) => ({ cluster, found: await inCluster(context, cluster, wanted, isAsked(cluster)) });
   for await (const { cluster, found } of eachInGroups(clusters, CLUSTERS_AT_ONCE, read))
     yield* inOrder(viewsOf(found), cluster.name === after?.cluster ? after : undefined);
@@ -127,12 +129,10 @@ interface Wanted extends OverrideListQuery {
   readonly named?: AutoscalerRecord;
 }
 
-/** Of which clusters the autoscalers are read: of all where expired ones are wanted, because no head counts these. */
-const askedOf = async (context: QueryContext, clusters: readonly ClusterRecord[], { expired, named }: Wanted) => {
-  if (expired !== "no" || named) return () => true;
-  const heads = await headsOf(context, clusters);
-  return ({ name, partitions }: ClusterRecord): boolean => !partitions.every((partition) => hasNoHold(heads.get(`${name}/${partition.name}`)));
-};
+const mayHaveHolds =
+  (heads: Heads) =>
+  ({ name, partitions }: ClusterRecord): boolean =>
+    !partitions.every((partition) => hasNoHold(heads.get(`${name}/${partition.name}`)));
 
 /** True where the head says that no autoscaler has a pause or an override that has not ended, and no edit came since. */
 export const hasNoHold = (head: Head | undefined): boolean => {

@@ -62,19 +62,40 @@ const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${p
  *  head      names index @5 and summary @8, which rose to @9 since the head was read
  *  answer    rows as of 8 where both are @8; as of 9, with its time, where the summary is @9 already
  */
-export const knownPartitions = async (tables: Tables, wanted: readonly WantedPartition[]): Promise<readonly (KnownPartition | undefined)[]> => {
-  const memory = await readMissing(tables, wanted, ["index", "summary"]);
-  return wanted.map((one) => together(one, memory.get(pathOf(one.ref))));
+export const knownPartitions = async (
+  tables: Tables,
+  wanted: readonly WantedPartition[],
+  { needsSummary }: KnownOptions = {},
+): Promise<readonly (KnownPartition | undefined)[]> => {
+  const memory = await readMissing(tables, wanted, needsSummary ? ["index"] : ["index", "summary"]);
+  const needed = (one: WantedPartition): boolean => {
+    const index = currentIndex(one, memory);
+    return !needsSummary || !index || needsSummary(one, index);
+  };
+  if (needsSummary) await readMissing(tables, wanted.filter(needed), ["summary"]);
+  return wanted.map((one) => (needed(one) ? together(one, memory.get(pathOf(one.ref))) : withoutSummary(one, currentIndex(one, memory))));
 };
+
+interface KnownOptions {
+  /** Where only some partitions have what is asked for, or only names are: indexes are read first, and then the summaries of partitions that need one. Absent for all of them in one request. */
+  readonly needsSummary?: ((one: WantedPartition, index: PartitionIndex) => boolean) | undefined;
+}
+
+const currentIndex = ({ cluster, ref, head }: WantedPartition, memory: ReadonlyMap<string, Remembered>): PartitionIndex | undefined => {
+  const index = memory.get(pathOf(ref))?.index;
+  const stated = statedIn(head);
+  return index && stated && isCurrent(index, { cluster, head, stated }) ? index : undefined;
+};
+
+const NO_ROWS: KnownPartition["rows"] = new Map();
+
+const withoutSummary = ({ head: { nowMs } }: WantedPartition, index: PartitionIndex | undefined): KnownPartition | undefined =>
+  index && { index, rows: NO_ROWS, syncedMs: nowMs, measuredMs: () => nowMs };
 
 /** The names of many partitions, in the same way. `undefined` where the autoscalers themselves must be listed. */
 const knownIndexes = async (tables: Tables, wanted: readonly WantedPartition[]): Promise<readonly (PartitionIndex | undefined)[]> => {
   const memory = await readMissing(tables, wanted, ["index"]);
-  return wanted.map(({ cluster, ref, head }) => {
-    const index = memory.get(pathOf(ref))?.index;
-    const stated = statedIn(head);
-    return index && stated && isCurrent(index, { cluster, head, stated }) ? index : undefined;
-  });
+  return wanted.map((one) => currentIndex(one, memory));
 };
 
 const readMissing = async (
@@ -144,6 +165,13 @@ const isCurrent = (
 ): boolean =>
   stated.index.epoch > 0 && epoch >= stated.index.epoch && specVersion >= head.specVersion && clusterIncarnation === incarnationOf(cluster);
 
+interface NamesWanted {
+  /** Where only one namespace is wanted. */
+  readonly inside?: Namespace | undefined;
+  /** False where heads of a second ago will do (`wasEditedLately`). */
+  readonly consistent: boolean;
+}
+
 /**
  * The names of all autoscalers of some clusters, or of one namespace in each, that the caller may look at. They are from the indexes of the partitions, two hundred items to two requests; a cluster
  * whose indexes do not say all is listed, 16 clusters at once.
@@ -151,7 +179,7 @@ const isCurrent = (
 export const knownNames = async (
   context: QueryContext,
   clusters: readonly ClusterRecord[],
-  inside: Namespace | undefined,
+  { inside, consistent }: NamesWanted,
 ): Promise<readonly AutoscalerRef[]> => {
   const all = clusters.flatMap((cluster) =>
     cluster.partitions.flatMap(({ name }) =>
@@ -161,6 +189,7 @@ export const knownNames = async (
   const heads = await readHeads(
     context.tables,
     all.map(({ ref }) => ref),
+    consistent,
   );
   const wanted = all.flatMap((one, at) => {
     const head = heads[at];

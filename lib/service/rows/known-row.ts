@@ -4,7 +4,7 @@ import type { AutoscalerState } from "../../views/autoscaler.ts";
 import type { AutoscalerRow } from "../../views/row.ts";
 import { pauseView } from "../views/holds-view.ts";
 import { rfc3339 } from "../times.ts";
-import { presentIn } from "../views/row-view.ts";
+import { presentIn, type RowField } from "../views/row-view.ts";
 
 /** What an index and a summary do not say of an autoscaler. */
 export interface Around {
@@ -15,6 +15,19 @@ export interface Around {
   readonly fleet: FleetRecord;
   readonly nowMs: number;
 }
+
+/** What an index says by itself, beside the names. */
+export const INDEX_FIELDS: ReadonlySet<RowField> = new Set([
+  "kind",
+  "labels",
+  "owner",
+  "target",
+  "minReplicas",
+  "maxReplicas",
+  "paused",
+  "createdAt",
+  "problem",
+]);
 
 /** The row of an autoscaler of an index, with what its summary says. */
 export const rowOf = (index: IndexRow, row: SummaryRow | undefined, around: Around): AutoscalerRow => {

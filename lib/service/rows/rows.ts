@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { type Namespace, namespace } from "../../model/ids.ts";
 import { incarnationOf, type ClusterRecord, type FleetRecord } from "../../model/records.ts";
-import type { IndexRow } from "../../model/summary.ts";
-import type { Head } from "../../store/head/head.ts";
+import type { IndexRow, PartitionIndex } from "../../model/summary.ts";
+import { type Head, wasEditedLately } from "../../store/head/head.ts";
 import { type AutoscalerItem, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, autoscalersOf, partitionOf } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/summary-items.ts";
@@ -12,12 +12,12 @@ import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.
 import { type QueryContext, sees } from "../context.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
 import { type LabelTest, readSelector } from "../label-selector.ts";
-import { type Heads, headsOf } from "../views/cluster-of.ts";
+import { type Heads, headsOfList } from "../views/cluster-of.ts";
 import { pauseView } from "../views/holds-view.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
 import { presentIn, type RowQuery, rowOfView } from "../views/row-view.ts";
-import { type KnownPartition, knownPartitions } from "./known-partitions.ts";
-import { rowOf } from "./known-row.ts";
+import { type KnownPartition, knownPartitions, type WantedPartition } from "./known-partitions.ts";
+import { INDEX_FIELDS, rowOf } from "./known-row.ts";
 
 /** Rows that are read together first; each further group is twice as large, so that a fleet of any size takes few groups, and a caller of a page does not wait for all of it. */
 const FIRST_GROUP = 8_000;
@@ -32,6 +32,8 @@ interface Reading {
   readonly heads: Heads;
   readonly nowMs: number;
   readonly isWanted: (cluster: string, row: Pick<AutoscalerRow, "namespace" | "name" | "kind" | "labels">) => boolean;
+  /** Where few rows are wanted, or names only: whether what a sync found is wanted of one. */
+  readonly needsSummary: ((one: WantedPartition, index: PartitionIndex) => boolean) | undefined;
   /** Marks of the partitions whose rows the caller has. */
   readonly had: ReadonlySet<string>;
 }
@@ -46,22 +48,26 @@ interface Part {
  * The autoscalers as tables show them, cluster by cluster in order of name. It reads the heads of the partitions, a hundred to a request, and the summaries and indexes that this environment has not
  * read yet. Only a partition whose newest sync wrote none, or that was edited since, is read from its autoscalers and its journal. A partition whose rows the caller has is not read beyond its head.
  */
-export async function* rows(context: QueryContext, query: RowQuery, after = ""): AsyncGenerator<ClusterRows> {
+export async function* rows(context: QueryContext, query: RowQuery, after = "", firstMs?: number): AsyncGenerator<ClusterRows> {
   const nowMs = context.clock();
   const inside = query.namespace === undefined ? undefined : namespace(query.namespace);
-  const clusters = (await clustersNamed(context, query.cluster)).filter(({ name }) => name > after);
   // A caller that has rows already looks again and again, and passes over a head that is older than its own (`PartitionRows.version`).
-  const [fleet, heads] = await Promise.all([getFleet(context.tables), headsOf(context, clusters, query.known === undefined)]);
+  const [all, isEdited] = await Promise.all([clustersNamed(context, query.cluster), query.known === undefined && wasEditedLately(context.tables)]);
+  const clusters = all.filter(({ name }) => name > after);
+  const [fleet, heads] = await Promise.all([getFleet(context.tables), headsOfList(context, clusters, { consistent: isEdited, firstMs })]);
+  const isWanted = wantedBy(context, query);
   const reading: Reading = {
     context: { ...context, clock: () => nowMs },
     fleet,
     heads,
     nowMs,
-    isWanted: wantedBy(context, query),
+    isWanted,
+    needsSummary: summaryNeed(query, isWanted),
     had: marksIn(query.known),
   };
   const parts = clusters.map((cluster) => ({ cluster, inside, parts: partsOf(reading, cluster, inside) }));
-  for (let at = 0, room = FIRST_GROUP; at < parts.length; room *= 2) {
+  // Where few rows are wanted, or names only, one group is soon read.
+  for (let at = 0, room = reading.needsSummary ? Number.POSITIVE_INFINITY : FIRST_GROUP; at < parts.length; room *= 2) {
     const group = nextGroup(parts.slice(at), room);
     at += group.length;
     yield* await groupRows(reading, group);
@@ -84,6 +90,12 @@ const wantedBy = (context: QueryContext, { namespace: inside, name, kinds, selec
     (kinds === undefined || kinds.includes(row.kind)) &&
     sees(context, cluster, row.namespace) &&
     hasLabels(row.labels ?? {});
+};
+
+const summaryNeed = ({ name, kinds, selector, fields }: RowQuery, isWanted: Reading["isWanted"]): Reading["needsSummary"] => {
+  if (fields?.every((field) => INDEX_FIELDS.has(field))) return () => false;
+  if (name === undefined && kinds === undefined && selector === undefined) return undefined;
+  return ({ cluster }, { rows: all }) => all.some((row) => isWanted(cluster.name, row));
 };
 
 /** The partitions that can hold what is asked for and that the caller may see. */
@@ -121,7 +133,7 @@ interface Shown {
 const groupRows = async (reading: Reading, group: readonly ClusterParts[]): Promise<readonly ClusterRows[]> => {
   const all = group.flatMap(({ parts }) => parts);
   const wanted = all.flatMap((part) => (part.head && !isHad(reading, part, 0) ? [{ ...part, ref: refOf(part), head: part.head }] : []));
-  const known = await knownPartitions(reading.context.tables, wanted);
+  const known = await knownPartitions(reading.context.tables, wanted, reading);
   const byPart = new Map<string, KnownPartition | undefined>(wanted.map(({ ref }, at) => [`${ref.cluster}/${ref.partition}`, known[at]]));
   const [shown, others] = await Promise.all([
     mapWithLimit(all, PARTITIONS_AT_ONCE, (part) => partRows(reading, part, byPart.get(`${part.cluster.name}/${part.name}`))),

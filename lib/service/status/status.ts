@@ -2,6 +2,7 @@ import { partitionName } from "../../model/ids.ts";
 import { isActive } from "../../model/override.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
+import { wasEditedLately } from "../../store/head/head.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { dueTimes, MINUTE_MS } from "../../plan/plan.ts";
@@ -35,8 +36,9 @@ interface Looked {
  */
 export const status = async (context: QueryContext): Promise<StatusView> => {
   const { tables } = context;
-  const [fleet, ids, all, counted] = await Promise.all([
+  const [fleet, isEdited, ids, all, counted] = await Promise.all([
     getFleet(tables),
+    wasEditedLately(tables),
     tables.ids?.(),
     Array.fromAsync(listClusters(tables)),
     context.deadLetters?.(),
@@ -45,7 +47,7 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
   // The queues hold messages of all clusters.
   const deadLetters = sees(context) ? counted : undefined;
   const records = items.flatMap((item) => (item.kind === "read" ? [item.record] : []));
-  const heads = await headsOf(context, records);
+  const heads = await headsOf(context, records, isEdited);
   // Asked after the heads: a sync that ended meanwhile would be ahead of an earlier answer of a fast clock.
   const nowMs = context.clock();
   const looked = await mapWithLimit(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, { fleet, heads }, nowMs));

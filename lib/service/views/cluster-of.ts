@@ -53,9 +53,40 @@ const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${p
 
 /** The heads of all partitions of some clusters, a hundred to a request. */
 export const headsOf = async ({ tables }: QueryContext, clusters: readonly ClusterRecord[], consistent = true): Promise<Heads> => {
-  const refs = clusters.flatMap(({ name: cluster, partitions }) => partitions.map(({ name: partition }) => ({ cluster, partition })));
+  const refs = refsOf(clusters);
   const heads = await readHeads(tables, refs, consistent);
   return new Map(refs.map((ref, at) => [pathOf(ref), heads[at]]));
+};
+
+const refsOf = (clusters: readonly ClusterRecord[]): readonly PartitionRef[] =>
+  clusters.flatMap(({ name: cluster, partitions }) => partitions.map(({ name: partition }) => ({ cluster, partition })));
+
+/** The heads that an environment read for the first page of a list, and when. */
+interface ReadHeads {
+  readonly heads: Heads;
+  readonly atMs: number;
+}
+const listed = new WeakMap<QueryContext["tables"]["client"], ReadHeads>();
+/** A later page comes within seconds. */
+const LISTED_MS = 30_000;
+
+/**
+ * The same for a list that goes on over several pages, each of which needs the heads of the clusters that are left: what this environment has read since the first page, `firstMs`, counts. Absent
+ * for the first page.
+ */
+export const headsOfList = async (
+  context: QueryContext,
+  clusters: readonly ClusterRecord[],
+  { consistent, firstMs = Number.POSITIVE_INFINITY }: { readonly consistent: boolean; readonly firstMs?: number | undefined },
+): Promise<Heads> => {
+  const { client } = context.tables;
+  const nowMs = context.clock();
+  const known = listed.get(client);
+  if (known && known.atMs >= firstMs && nowMs - known.atMs < LISTED_MS && refsOf(clusters).every((ref) => known.heads.has(pathOf(ref))))
+    return known.heads;
+  const heads = await headsOf(context, clusters, consistent);
+  listed.set(client, { heads, atMs: nowMs });
+  return heads;
 };
 
 /** Shows a cluster by the heads of its partitions. Where the newest sync of one wrote no summary, at most two of its journal pages are read. */

@@ -9,7 +9,7 @@ import {
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { PartitionRef } from "../../model/ids.ts";
 import { batchGet } from "../table/read-many.ts";
-import { headKey, itemKey } from "../table/keys.ts";
+import { editsKey, headKey, itemKey } from "../table/keys.ts";
 import { repeat, isRefusal } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { type HeadIntents, headIntentsOf } from "./intent-codec.ts";
@@ -90,6 +90,37 @@ export const readHeadParams = (stateTable: string, ref: PartitionRef): GetItemCo
 export const readHeads = async (tables: Tables, refs: readonly PartitionRef[], consistent = true): Promise<readonly (Head | undefined)[]> => {
   const items = await batchGet(tables, "read the heads of partitions", refs.map(headKey), { consistent });
   return items.map((item) => item && headOf(item));
+};
+
+/**
+ * An eventual read is a second behind at most, as a rule. Within this time after an edit heads are read strongly, also where the clocks of editor and reader differ by some seconds.
+ */
+const EDIT_SHOWS_MS = 60_000;
+
+/*
+ *  editor   record put ── mark, and spec versions raised ── answer
+ *  reader                                                          reads the mark strongly ── reads heads: strongly within a minute of the mark, else for half of the units
+ *
+ * No condition: of two edits at once, either time will do.
+ */
+export const markEditedParams = (stateTable: string, atMs: number): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(editsKey),
+  UpdateExpression: "SET atMs = :at",
+  ExpressionAttributeValues: { ":at": { N: String(atMs) } },
+});
+
+/** Says to readers that somebody edited autoscalers. To be called before the edit is answered. */
+export const markEdited = async (tables: Tables): Promise<void> => {
+  const params = markEditedParams(tables.stateTable, tables.clock());
+  await repeat(tables, "mark an edit", () => tables.client.send(new UpdateItemCommand(params)));
+};
+
+/** True where a person may have edited an autoscaler so lately that an eventual read of a head could miss it. */
+export const wasEditedLately = async (tables: Tables): Promise<boolean> => {
+  const params = { TableName: tables.stateTable, Key: itemKey(editsKey), ConsistentRead: true };
+  const { Item } = await repeat(tables, "read when autoscalers were edited", () => tables.client.send(new GetItemCommand(params)));
+  return tables.clock() - Number(Item?.["atMs"]?.N ?? 0) < EDIT_SHOWS_MS;
 };
 
 /** What the function that plans looks at. */

@@ -42,13 +42,14 @@ export const scopeChangesParams = (historyTable: string, scope: Pick<ScopeChange
   ConsistentRead: true,
 });
 
-/** Edits of one cluster, partition or the fleet since an instant, in order of time and page by page. */
+/** Edits of one cluster, partition or the fleet since an instant, in order of time and page by page. A list need not have an edit of this second: without `consistent` it takes half of the units. */
 export async function* scopeChangesOf(
   tables: Tables,
   scope: Pick<ScopeChangeRecord, "scope" | "name">,
   sinceMs = 0,
+  consistent = true,
 ): AsyncGenerator<ScopeChangeRecord> {
-  const params = scopeChangesParams(tables.historyTable, scope, sinceMs);
+  const params = { ...scopeChangesParams(tables.historyTable, scope, sinceMs), ConsistentRead: consistent };
   for await (const item of readAll(tables, `read the changes of ${scope.scope} "${scope.name}"`, params)) yield changeOf(historyItemOf(item));
 }
 

@@ -6,6 +6,7 @@ import type { AutoscalerRef, ClusterName, Namespace } from "../../model/ids.ts";
 import { withoutExpired } from "../../model/override.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import { changeBaseOf, insertChange, isBaseOfChange } from "../history/changes.ts";
+import { markEdited } from "../head/head.ts";
 import type { InsertHistory } from "../history/item.ts";
 import type { Tables } from "../table/tables.ts";
 import { deleteAutoscaler, lastGeneration, putAutoscaler, raiseSpecVersion } from "./autoscalers.ts";
@@ -139,7 +140,7 @@ const write = (context: EditContext, { before }: Edit, record: AutoscalerRecord 
  * the edit began. A namespace that no partition holds is not synced, so there is nothing to raise.
  */
 export const raiseSpecVersions = async (context: EditContext, name: ClusterName, namespaces: readonly Namespace[]): Promise<void> => {
-  const cluster = await getCluster(context.tables, name);
+  const [cluster] = await Promise.all([getCluster(context.tables, name), markEdited(context.tables)]);
   const partitions = cluster ? namespaces.map((namespace) => partitionOf(cluster, namespace)) : [];
   for (const partition of new Set(partitions)) if (partition !== undefined) await raiseSpecVersion(context.tables, { cluster: name, partition });
 };

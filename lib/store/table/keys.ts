@@ -22,6 +22,9 @@ export const fleetKey: Key = { pk: FLEET_PK, sk: "fleet" };
 export const CLUSTER_SK_PREFIX = "cluster#";
 export const clusterKey = (cluster: ClusterName): Key => ({ pk: FLEET_PK, sk: `${CLUSTER_SK_PREFIX}${cluster}` });
 
+/** When a person last edited an autoscaler. */
+export const editsKey: Key = { pk: FLEET_PK, sk: "edits" };
+
 /** The minutes that calls of the scheduler have planned. */
 export const planKey: Key = { pk: "plan", sk: "minutes" };
 

@@ -209,6 +209,7 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
     check: ({ items }) => expect((items as readonly ClusterRows[]).every(({ rows }) => rows.length === 0)).toBe(true),
   },
   "`get --fields state,targets`": { question: () => ({ ...ROWS, query: { fields: "state,targets" } }), check: hasAllRows },
+  "`get -o name`, completion": { question: () => ({ ...ROWS, query: { fields: "kind" } }), check: hasAllRows },
   "`get -l app=checkout-worker-7`": { question: () => ({ ...ROWS, query: { selector: "app=checkout-worker-7" } }) },
   "`get -o json`": {
     question: () => ({ path: QUERY_PATHS.autoscalers }),
