@@ -186,6 +186,49 @@ describe("rows of autoscalers", () => {
     expect((await rowsOf(world, { known })).rows).toMatchObject([{ name: "api" }, { name: "web", desiredReplicas: 9 }]);
   });
 
+  it("read no summary where the fields are all of the manifest, nor where a selector or a name has no row", async () => {
+    const { world } = await readWorld();
+    const read: string[] = [];
+    const watched = () => {
+      const client = around(world.tables.client as never, async (_command, send, input) => {
+        const { RequestItems } = input as {
+          readonly RequestItems?: Readonly<Record<string, { readonly Keys: readonly { readonly sk: { readonly S: string } }[] }>>;
+        };
+        for (const { Keys } of Object.values(RequestItems ?? {})) read.push(...Keys.map(({ sk }) => sk.S));
+        return send();
+      });
+      return { tables: { ...world.tables, client } };
+    };
+    const { rows } = await rowsOf(world, { fields: ["kind", "labels"] }, watched());
+    expect(rows.map(({ name, kind }) => [name, kind])).toEqual((await rowsOf(world)).rows.map(({ name, kind }) => [name, kind]));
+    expect((await rowsOf(world, { selector: "app=none" }, watched())).rows).toEqual([]);
+    expect((await rowsOf(world, { name: "none" }, watched())).rows).toEqual([]);
+    expect((await rowsOf(world, { kinds: ["None"] }, watched())).rows).toEqual([]);
+    expect(new Set(read)).toEqual(new Set(["head", "index"]));
+    expect((await rowsOf(world, { name: "api" }, watched())).rows).toEqual((await rowsOf(world)).rows.filter(({ name }) => name === "api"));
+    expect(read).toContain("summary");
+  });
+
+  it("of a later page use the heads that were read since the first page, for some seconds and in the same environment", async () => {
+    const { world, sync } = await readWorld();
+    const { tables, requests } = counting(world.tables);
+    const firstMs = world.nowMs;
+    const page = async (since?: number): Promise<string | undefined> => {
+      const [shown] = await Array.fromAsync(openQueries(contextOf(world, { tables })).rows({ cluster: world.record.name }, "", since));
+      return shown?.partitions[0]?.syncedAt;
+    };
+    const before = await page();
+    await sync();
+    const asked = requests["BatchGetItemCommand"];
+    expect(await page(firstMs)).toBe(before);
+    expect(requests["BatchGetItemCommand"]).toBe(asked);
+    expect(await page()).not.toBe(before);
+    expect(await page(world.nowMs + 1)).not.toBe(before);
+    world.nowMs += MINUTE_MS;
+    await sync();
+    expect(await page(firstMs)).toBe(new Date(world.nowMs).toISOString());
+  });
+
   it("say how many metrics are missing, also those that a table leaves out", async () => {
     const failed = (name: string) => ({ kind: "failed" as const, name, reason: "No", message: "not now", type: "Resource", target: "60%" });
     const lacking = (world: World): PurePart => {
