@@ -228,7 +228,7 @@ const BESIDE_MIB = 300;
 
 /**
  * How many clients a function with this much memory keeps. An environment gets the messages of all clusters in turn, so with fewer clients than clusters each sync opens one: it reads a secret or asks EKS, and
- * makes a new TLS connection. Fails to few: a process without memory ends in the middle of a sync.
+ * makes a new TLS connection. On doubt, few: a process without memory ends in the middle of a sync.
  */
 export const clientsThatFit = (memoryMib: number): number =>
   Number.isFinite(memoryMib) ? Math.max(CLIENTS_LEAST, Math.floor((memoryMib - BESIDE_MIB) / CLIENT_MIB)) : CLIENTS_LEAST;

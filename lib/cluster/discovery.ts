@@ -110,7 +110,7 @@ const searched = async (
     const resources = await resourcesWith(read, base, kind, budget);
     const plural = resources.kind === "read" ? pluralOf(resources.body, kind) : undefined;
     if (plural !== undefined) return { kind: "found", value: { base, plural, resource: group === "" ? plural : `${plural}.${group}` } };
-    // Fails to an unknown kind: a version that could not be read may have it, so that "no such kind" is not proven.
+    // On doubt, the kind is unknown: a version that could not be read may have it, so that "no such kind" is not proven.
     if (resources.kind === "failed" && resources.failure.code !== 404) return resources;
   }
   return failed(404, "NotFound", `no matches for kind "${kind}" in group "${group}"`);

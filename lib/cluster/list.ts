@@ -193,7 +193,7 @@ const readPage = async <Item>(
   const answer = await transport.get({ ...requestOf(what, at), onItem, onPassedOver, ...(known && { unchanged: known }) }, budget);
   if (answer.kind === "failed") return answer;
   const raws = answer.streamed ? [] : objectsOf(answer.body);
-  // Fails to a failed read: an answer without its items would look like an empty cluster.
+  // On doubt, the read has failed: an answer without its items would look like an empty cluster.
   if (raws === undefined) return failed(what, "the answer has no list of items");
   for (const raw of raws) onItem(raw, 0);
   return { kind: "page", items, objects, passedOver, bytes: answer.bytes, weights, ...restOf(answer.body) };

@@ -33,7 +33,7 @@ const decideBy = <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, spec: Spe
 
 const TIMING = DIALECTS.flatMap(({ name, timesBy }) => (timesBy ? [{ name, timesBy }] : []));
 
-/** Fails to waiting: conditions by which other rules measure time are dropped, so that a breach of long ago does not count as one that lasted. */
+/** On doubt, wait: conditions by which other rules measure time are dropped, so that a breach of long ago does not count as one that lasted. */
 export const withoutForeignTimers = (windows: Windows, { name }: Pick<Dialect<never>, "name">): Windows => {
   const { conditions } = windows.status;
   const isForeign = (type: string): boolean => TIMING.some((other) => other.name !== name && other.timesBy(type));

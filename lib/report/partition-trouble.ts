@@ -38,7 +38,7 @@ const failureKindOf = (evaluation: Evaluation): FailureKind => {
 const failedReadKind = ({ failedRead, from }: Evaluation): FailureKind => {
   if (failedRead && FORBIDDEN.has(failedRead.code)) return "forbidden";
   if (failedRead?.of === "scale" && failedRead.code === NOT_FOUND) return "gone";
-  // Fails to "unreachable", which is shown first: a count that was not read, unless the server answered why.
+  // On doubt, "unreachable", which is shown first: a count that was not read, unless the server answered why.
   const unread = from === undefined && !(failedRead && hasAnswered(failedRead.code));
   return unread ? "unreachable" : "fault";
 };

@@ -36,7 +36,7 @@ export const handBackOne = async (ports: TakeoverPorts, view: AutoscalerView): P
   await ports.switched?.(`"${path}": ${done}; the next sync should see it`);
   const seen = await until(ports, query, { periodSeconds }, ({ rivals }) => rivals !== undefined);
   const words = `"${path}" handed back: ${done}`;
-  // Fails to a pause: resumed beside a controller that no sync has seen, both would write.
+  // On doubt, pause: resumed beside a controller that no sync has seen, both would write.
   if (!seen) return `${words}; no sync has seen it yet, so the autoscaler stays paused: tidemark resume ${path}`;
   await ports.service.resume(query);
   return `${words}, and the autoscaler is in its shadow`;

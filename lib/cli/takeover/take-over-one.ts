@@ -79,7 +79,7 @@ export const takeOverOne = async (ports: TakeoverPorts, view: AutoscalerView, { 
   throw failed(path, `${watched.why}; the autoscaler was paused, and ${back}`);
 };
 
-/** Fails to no switch: what is not seen, not unique, not decided or not agreed is left as it is. */
+/** On doubt, no switch: what is not seen, not unique, not decided or not agreed is left as it is. */
 const rivalOf = (view: AutoscalerView, force: boolean): RivalView & { readonly uid: string } => {
   const path = pathOf(view);
   const { state, rivals = [] } = view;
@@ -132,7 +132,7 @@ interface Switched {
   readonly switching: RivalSwitch;
 }
 
-/** Fails to no switch: a person who may delete and not create could not be helped back. */
+/** On doubt, no switch: a person who may delete and not create could not be helped back. */
 const refuseWithoutRight = async (api: KubeconfigApi, { view, rival, switching }: Switched): Promise<void> => {
   const path = pathOf(view);
   for (const verb of switching.verbs) {

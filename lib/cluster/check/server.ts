@@ -107,7 +107,7 @@ const USER_FIX = "for EKS make an access entry for the role (cluster rbac prints
 
 const untold = ({ code, message }: ApiFailure): CheckedUser => {
   if (code === 401) return { points: [failed("user", `the server does not accept the credentials: ${message}`, USER_FIX)], known: false };
-  // Fails to a warning: without the review the rights can still be asked for, and they decide.
+  // On doubt, warn: without the review the rights can still be asked for, and they decide.
   if (code >= 400 && code < 500)
     return { points: [warning("user", `unknown: ${message}`, "nothing has to be done: servers before 1.28 cannot name the user")], known: true };
   return { points: [failed("user", message, "check again; the API server must answer for a sync to work")], known: false };

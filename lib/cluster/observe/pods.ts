@@ -105,7 +105,7 @@ const byNamespace = async <Item extends Labelled>(
   return answers;
 };
 
-/** Why the objects of a namespace are not all read. Fails to a missing metric: a pod that was passed over may be one of any autoscaler of its namespace. The other namespaces are whole. */
+/** Why the objects of a namespace are not all read. On doubt, the metric is missing: a pod that was passed over may be one of any autoscaler of its namespace. The other namespaces are whole. */
 const failures = (
   resource: string,
   listed: Listed<unknown>,

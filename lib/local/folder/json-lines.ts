@@ -67,7 +67,7 @@ const appendingTo = (path: string, opened: number, bytesAtOpening: number): Json
         try {
           writeFileSync(file, text);
         } catch (error) {
-          // Fails to an unusable file: nothing may follow half a line.
+          // On doubt, the file is unusable: nothing may follow half a line.
           unusable = error;
           ftruncateSync(file, bytes);
           unusable = undefined;

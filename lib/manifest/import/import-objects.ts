@@ -109,7 +109,7 @@ const subjectOf = (raw: Json): Pick<Finding, "kind" | "namespace" | "name"> => {
   return { kind: String(raw["kind"]), namespace: String(namespace), name: String(name) };
 };
 
-/** Fails to no manifest: what `apply` would refuse, and what a PodAutoscaler cannot say. */
+/** On doubt, no manifest: what `apply` would refuse, and what a PodAutoscaler cannot say. */
 const admittedAs = (candidate: Candidate, as: "same" | "native"): Candidate => {
   const { raw, document, schedule = [], details } = candidate;
   if (document === undefined) return candidate;

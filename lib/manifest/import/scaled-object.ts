@@ -27,7 +27,7 @@ const FALSE = /^(?:0|f|F|false|False|FALSE)$/;
 /**
  * KEDA makes an HPA of each ScaledObject: it has the names and targets of the external metrics, the bounds and the behavior. So the metrics come from that HPA, and from the triggers
  * only for cpu and memory.
- * Fails to no document: an autoscaler without one of its metrics would shrink to what the others need.
+ * On doubt, no document: an autoscaler without one of its metrics would shrink to what the others need.
  */
 export const importScaledObject = (raw: Json, hpa: Json | undefined): ImportedScaledObject => {
   const spec = object(raw["spec"]);

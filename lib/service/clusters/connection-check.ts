@@ -61,7 +61,7 @@ const namespacesOf = (partitions: ClusterChange["partitions"] = []): { readonly 
 };
 
 /**
- * Looks at a new connection before it is stored. Fails to not storing: a connection with which no sync could work is refused, unless the caller forces it. Undefined where nothing was
+ * Looks at a new connection before it is stored. On doubt, store nothing: a connection with which no sync could work is refused, unless the caller forces it. Undefined where nothing was
  * looked at. Throws `service.unusable` with the report.
  */
 export const lookBefore = async (

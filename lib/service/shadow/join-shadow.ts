@@ -60,7 +60,7 @@ const HOUR_MS = 3_600_000;
 const RULE_SHARE_MAX = 0.01;
 const UNDECIDED_SHARE_MAX = 0.05;
 
-/** Whether an autoscaler can be taken over by what a comparison has seen. Fails to `look at`, and to `too early` below an hour. */
+/** Whether an autoscaler can be taken over by what a comparison has seen. On doubt, `look at`; below an hour, `too early`. */
 export const verdictOf = ({ stretches, syncs, undecided }: Pick<ShadowView, "stretches" | "syncs" | "undecided">): Verdict => {
   const byRule = stretches.filter(({ difference }) => difference === "rule").reduce((total, stretch) => total + stretch.syncs, 0);
   if (byRule > RULE_SHARE_MAX * syncs) return { verdict: "look at", why: `${byRule} of ${syncs} syncs differ by a rule` };

@@ -143,7 +143,7 @@ export const deleteCluster = (tables: Tables, record: Pick<ClusterRecord, "name"
 export const lastVersion = (tables: Tables, name: ClusterName): Promise<number> =>
   lastCount(tables, `read cluster "${name}"`, clusterKey(name), "version");
 
-/** Reads the fleet record strongly, with the number of its edits; version 0 when none was stored yet. Fails to a stop: while the kill switch is unreadable this throws `store.unreadable`. */
+/** Reads the fleet record strongly, with the number of its edits; version 0 when none was stored yet. On doubt, stop: while the kill switch is unreadable this throws `store.unreadable`. */
 export const getFleet = async (tables: Tables): Promise<FleetRecord & { readonly version: number }> => {
   const item = await readRecord(tables, "read the fleet record", fleetKey);
   if (!item) return { version: 0 };

@@ -85,7 +85,7 @@ const NO_FAILURES: CompletedSync["ruleFailures"] = [];
 
 const NOT_FOUND = 404;
 
-/** Fails to "reachable": without a question there is no failure, and an answer about one workload is an answer. */
+/** On doubt, "reachable": without a question there is no failure, and an answer about one workload is an answer. */
 export const isUnreachable = ({ observed }: ClusterAnswers): boolean => {
   for (const { observation } of observed.observations.values()) {
     const { scale } = observation;

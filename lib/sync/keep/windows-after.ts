@@ -134,7 +134,7 @@ const withLate = ({ rules, failures }: Recording, spec: AutoscalerSpec | undefin
       : kept;
   const recommended = withRecommendation(counted, scale);
   if (scale.outcome === "refused") return { ...entry, windows: recommended };
-  // Fails to a limit: its time is not known exactly, and an "unknown" may not have happened. It limits its own direction from now on, and gives no room to the other.
+  // On doubt, limit: its time is not known exactly, and an "unknown" may not have happened. It limits its own direction from now on, and gives no room to the other.
   const change = { from: scale.from, to: scale.to, ruled: scale.ruled, atMs: scale.settledMs, earliestMs: 0, eventId: scale.id };
   const unread = (): Windows => withChange(recommended, change);
   return { ...entry, windows: spec ? failures.guarded(scale.uid, () => rules.withScale(recommended, spec, change), unread) : unread() };

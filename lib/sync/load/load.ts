@@ -51,7 +51,7 @@ export interface ReadObjects {
 export type Unloaded = "removed" | "restored";
 
 /**
- * Reads the kill switch and the cluster strongly, then specs and windows. These come from memory where the head still names the same versions. Fails to a stop: in other
+ * Reads the kill switch and the cluster strongly, then specs and windows. These come from memory where the head still names the same versions. On doubt, stop: in other
  * tables than those of the fleet record nothing is read further and nothing is written.
  */
 export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): Promise<Loaded | Unloaded> => {

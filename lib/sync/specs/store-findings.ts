@@ -190,7 +190,7 @@ const storeObject = async (ports: SyncPorts, cluster: ClusterRecord, finding: Ex
 
 const contextOf = ({ tables, insert }: SyncPorts, by: string): EditContext => ({ tables, insert, clock: tables.clock, by });
 
-/** Fails to a conflict, not to a failed sync: the other autoscalers of the partition must go on, also where the writes of one tenant are throttled. */
+/** On doubt, a conflict, not a failed sync: the other autoscalers of the partition must go on, also where the writes of one tenant are throttled. */
 const tryStore = async (context: EditContext, edit: Edit): Promise<Stored | { readonly kind: "conflict"; readonly record?: undefined }> => {
   try {
     return await storeOnly(context, edit);

@@ -18,7 +18,7 @@ const numberOf = (value: unknown, otherwise: number): number => (typeof value ==
 
 /**
  * A ScaledObject as a PodAutoscaler that needs KEDA no more: each trigger is a metric of a registered source, and scaling to zero is `idle`.
- * Fails to no document: an autoscaler without one of its metrics would shrink to what the others need.
+ * On doubt, no document: an autoscaler without one of its metrics would shrink to what the others need.
  */
 export const nativeScaledObject = (raw: Json, sources: TriggerSources): ImportedScaledObject => {
   const written = object(raw["spec"]);
