@@ -24,7 +24,7 @@ export interface ApiDependencies {
   readonly edges?: Pick<ServiceContext, "checkConnection" | "checkSource" | "planNow">;
 }
 
-/** Handles edits and queries, each for its verified caller. `connectEndpoint` tells whether this function also connects clusters. */
+/** Handles edits and queries, each for its verified caller. `connectEndpoint` says whether this function also connects clusters. */
 export const apiHandler = (dependencies: ApiDependencies): FunctionUrlHandler => {
   const { tables, insert, clock, newUid, reporter, connecting, deadLetters: count, edges } = dependencies;
   return functionUrlHandler({

@@ -36,7 +36,7 @@ export const tellOwner = async (signer: Signer, stack: string, owner: string, to
             .replaceAll(/(?:<[^>]*>|\s)+/g, " ")
             .trim()}`;
   }
-  throw new TidemarkError("schedule.owner", `Cannot tell the owner "${owner}": ${foreignText(why)} (${PUBLISH_RIGHT} on ${topic} is needed)`, {
+  throw new TidemarkError("schedule.owner", `Cannot send to the owner "${owner}": ${foreignText(why)} (${PUBLISH_RIGHT} on ${topic} is needed)`, {
     owner,
     topic,
   });

@@ -4,7 +4,7 @@ import type { countProblems } from "../lib/plan/count-problems.ts";
 
 type Owners = NonNullable<Parameters<typeof countProblems>[0]["owners"]>;
 
-/** The topic of each owner, by the two lists of the environment. Throws a RangeError where one is longer than the other: an owner would be told of the problems of another one. */
+/** The topic of each owner, by the two lists of the environment. Throws a RangeError where one is longer than the other: an owner would get the problems of another one. */
 export const topicsOf = (owners: string, topics: string): ReadonlyMap<string, string> => {
   if (owners === "none") return new Map();
   const [names, arns] = [owners.split(","), topics.split(",")];
@@ -13,7 +13,7 @@ export const topicsOf = (owners: string, topics: string): ReadonlyMap<string, st
   return new Map(names.map((name, at) => [name.trim(), (arns[at] ?? "").trim()]));
 };
 
-/** Most stacks have no such owners, so the code that tells them is loaded where there are some. */
+/** Most stacks have no such owners, so the code that sends to them is loaded where there are some. */
 export const ownersIn = (names: { readonly TIDEMARK_ALARM_OWNERS: string; readonly TIDEMARK_OWNER_TOPICS: string }): { readonly owners?: Owners } => {
   const topics = topicsOf(names.TIDEMARK_ALARM_OWNERS, names.TIDEMARK_OWNER_TOPICS);
   if (topics.size === 0) return {};

@@ -142,7 +142,7 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
   thaw: postRoute("ends the freeze", NOTHING, async (service) => json(await service.thaw())),
   // A caller with the right to connect clusters may adopt tables.
   adopt: postRoute(
-    "takes restored or copied tables for those of this stack, and freezes the fleet",
+    "takes restored or copied tables as the tables of this stack, and freezes the fleet",
     NOTHING,
     async (service) => json(await service.adopt()),
     { connects: () => true },

@@ -20,7 +20,7 @@ export const WINDOWS_PAGE = { autoscalers: 12, writeUnits: 1 } as const;
 /** A page of the journal holds ten pages of windows. */
 export const JOURNAL_PAGE_AUTOSCALERS = 10 * WINDOWS_PAGE.autoscalers;
 
-/** Write units of one page of the journal that tells so many autoscalers, as the difference from an earlier one, and of that one: `npm run bench -- cost`. */
+/** Write units of one page of the journal with so many autoscalers, as the difference from an earlier one, and of that one: `npm run bench -- cost`. */
 export const JOURNAL_UNITS: readonly { readonly autoscalers: number; readonly difference: number; readonly whole: number }[] = [
   { autoscalers: 10, difference: 1, whole: 2 },
   { autoscalers: 100, difference: 2, whole: 6 },

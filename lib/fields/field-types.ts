@@ -3,7 +3,7 @@ import type { Quantity } from "../model/quantity.ts";
 import type { Rule } from "./rule.ts";
 import { int32, listOf, objectOf, quantity, type ReadContext, type Shape, text, textMap } from "./shape.ts";
 
-/** The form of a text, and what a text in another form is told. Without these words code reports the problem. */
+/** The form of a text, and what is said of a text in another form. Without these words code reports the problem. */
 export interface TextForm {
   /** A regular expression that JavaScript and RE2 read alike. */
   readonly pattern: string;

@@ -79,7 +79,7 @@ const inspectedDocuments = (
   return read;
 };
 
-/** The fields that tell whether an object is an autoscaler. */
+/** The fields that say whether an object is an autoscaler. */
 const headOf = (document: Document.Parsed): object => ({
   apiVersion: document.get("apiVersion"),
   kind: document.get("kind"),

@@ -109,7 +109,7 @@ const skewWords = ({ dateMs }: HttpAnswer, nowMs: number): string => {
   const limit = `a signature is valid for ${SIGNATURE_MINUTES} minutes`;
   if (dateMs === undefined) return `the clock of this machine is wrong: ${limit}; set the clock`;
   const seconds = Math.round(Math.abs(nowMs - dateMs) / MS_PER_SECOND);
-  return `the clock of this machine is ${seconds} s ${nowMs < dateMs ? "behind" : "ahead of"} that of AWS: ${limit}`;
+  return `the clock of this machine is ${seconds} s ${nowMs < dateMs ? "behind" : "ahead of"} the clock of AWS: ${limit}`;
 };
 
 const MESSAGE_CHARACTERS = 300;

@@ -46,7 +46,7 @@ export interface CompletedSync extends SyncOutcome {
   readonly specProblems?: readonly string[];
   /** Objects whose change is not stored, because their namespace has used its bytes; absent where the cluster holds none. */
   readonly specsOverBudget?: number;
-  /** What became of the status and the Events that the objects of the cluster were told. `left`: no time, no room, or no right. */
+  /** What became of the status and the Events that were written to the objects of the cluster. `left`: no time, no room, or no right. */
   readonly writtenBack?: { readonly written: number; readonly failed: number; readonly left: number };
   readonly calls: number;
   readonly bytes: number;

@@ -129,7 +129,7 @@ export const OBJECT: MetricSource<ReadOf<typeof FIELDS>, ObjectSpec, ObjectQuery
 
 const { rules: _ofTheObject, ...ofObject } = OBJECT;
 
-/** A custom metric of the namespace of the autoscaler: that of an object, whose name the question fills in. */
+/** A custom metric of an object in the namespace of the autoscaler; the question fills in the name of the object. */
 export const NAMESPACE: MetricSource<IdentifierRead, ObjectSpec, ObjectQuery, readonly [bigint]> = {
   ...ofObject,
   namedBy: ["metric"],

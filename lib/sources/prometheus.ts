@@ -84,7 +84,7 @@ const ERROR_CHARACTERS_MAX = 200;
 
 /** The server's own words where it answers in its format. Any other body may be the page of a proxy, and is not quoted. */
 const refused = (answer: ForeignAnswer, { errorType, error }: Readonly<Record<string, unknown>>): Answer<never> => {
-  if (typeof errorType !== "string" || typeof error !== "string") return unusable(answer, "InvalidAnswer", "the answer is not that of a Prometheus");
+  if (typeof errorType !== "string" || typeof error !== "string") return unusable(answer, "InvalidAnswer", "the answer is not one of a Prometheus");
   return unusable(answer, "QueryRefused", `the server refused the query: ${foreignText(`${errorType}: ${error}`.slice(0, ERROR_CHARACTERS_MAX))}`);
 };
 

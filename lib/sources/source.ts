@@ -33,7 +33,7 @@ export interface MetricSource<Read, Spec extends { readonly type: string }, Quer
   specOf(read: Read): Extract<NativeSource, { readonly type: Spec["type"] }>;
   /** Of a registered source: how often it is asked where the manifest does not say it, and the least age of a value that is no delay of the source. */
   times?(read: Read): { readonly everySeconds: number; readonly leastAgeSeconds: number };
-  /** A metric without a name has that of the first of these fields that is written; without such a field that of the source. */
+  /** A metric without a name has the name of the first of these fields that is written; without such a field the name of the source. */
   readonly namedBy: readonly (keyof Read & string)[];
   /** For people: "external metric queue-length". */
   nameOf(spec: Spec): string;

@@ -54,7 +54,7 @@ describe("the topic of an owner", () => {
     expect(asked).toHaveLength(3);
     statuses = [404, 404, 404];
     await expect(tell([refused(1, { payments: 1 })])).rejects.toThrow(
-      `Cannot tell the owner "payments": SNS answered 404: Topic does not exist (sns:Publish on ${TOPIC} is needed)`,
+      `Cannot send to the owner "payments": SNS answered 404: Topic does not exist (sns:Publish on ${TOPIC} is needed)`,
     );
   });
 

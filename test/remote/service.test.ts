@@ -323,8 +323,8 @@ describe("a request that the platform refuses", () => {
   });
 
   it.each([
-    [-301_000, "the clock of this machine is 301 s behind that of AWS: a signature is valid for 5 minutes"],
-    [302_000, "the clock of this machine is 302 s ahead of that of AWS: a signature is valid for 5 minutes"],
+    [-301_000, "the clock of this machine is 301 s behind the clock of AWS: a signature is valid for 5 minutes"],
+    [302_000, "the clock of this machine is 302 s ahead of the clock of AWS: a signature is valid for 5 minutes"],
   ])("says how wrong the clock is: %i ms", async (offMs, words) => {
     await expect(world.remote("ADA", { clock: () => NOON + offMs }).fleet()).rejects.toMatchObject({
       code: "remote.forbidden",

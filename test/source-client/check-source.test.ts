@@ -53,7 +53,7 @@ describe("a check of a source", () => {
     [
       "is no Prometheus",
       (response) => response.writeHead(200).end("<html>"),
-      /not that of a Prometheus.* > register the address of a server of this kind/,
+      /not one of a Prometheus.* > register the address of a server of this kind/,
     ],
     ["hangs", () => undefined, /no answer within 1000 ms > let the server answer faster, or raise --timeout-seconds/],
     [

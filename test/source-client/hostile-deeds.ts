@@ -28,10 +28,10 @@ export const HOSTILE: Readonly<Record<string, readonly [(response: ServerRespons
   "breaks the connection": [(response) => response.destroy(), /the connection broke/],
   "redirects to its own secrets": [(response) => response.writeHead(302, { location: `/${SECRET}` }).end(SECRET), /status 302/],
   "redirects to the metadata service": [(response) => response.writeHead(307, { location: "http://169.254.169.254/latest" }).end(), /status 307/],
-  "answers with a page": [(response) => response.writeHead(200).end(`<html>${SECRET}</html>`), /not that of a Prometheus \(status 200/],
-  "answers with deep JSON": [(response) => response.writeHead(200).end("[".repeat(200_000)), /not that of a Prometheus/],
+  "answers with a page": [(response) => response.writeHead(200).end(`<html>${SECRET}</html>`), /not one of a Prometheus \(status 200/],
+  "answers with deep JSON": [(response) => response.writeHead(200).end("[".repeat(200_000)), /not one of a Prometheus/],
   "lies about its status": [
     (response) => response.writeHead(200).end(JSON.stringify({ status: "error", token: SECRET })),
-    /not that of a Prometheus/,
+    /not one of a Prometheus/,
   ],
 };

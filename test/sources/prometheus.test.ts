@@ -57,10 +57,10 @@ describe("the answer of a Prometheus", () => {
       "QueryRefused",
       "bad_data: 1:3: parse error",
     ],
-    ["success with another status", series("1"), 500, "InvalidAnswer", "not that of a Prometheus"],
+    ["success with another status", series("1"), 500, "InvalidAnswer", "not one of a Prometheus"],
     ["a page of a proxy", undefined, 502, "InvalidAnswer", "(status 502, 100 bytes)"],
     ["a redirect", undefined, 302, "InvalidAnswer", "status 302"],
-    ["a list", [1], 200, "InvalidAnswer", "not that of a Prometheus"],
+    ["a list", [1], 200, "InvalidAnswer", "not one of a Prometheus"],
   ])("with %s has no value", (_what, body, status, reason, words) => {
     expect(read(body, status)).toMatchObject({ kind: "failed", failure: { code: status, reason, message: expect.stringContaining(words) } });
   });

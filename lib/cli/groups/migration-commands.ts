@@ -15,7 +15,7 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
   const place: Place = { run, io, printer };
   withScope(root.command("import"))
     .description("print the HPAs, WatermarkPodAutoscalers and ScaledObjects of a cluster as manifests, with your own rights; or store them")
-    .option("--kubeconfig <file>", "your kubeconfig for the cluster (default: that of --cluster, where it is connected by one)")
+    .option("--kubeconfig <file>", "your kubeconfig for the cluster (default: the kubeconfig of --cluster, where it is connected by one)")
     .option("--context <context>", "context of the kubeconfig")
     .option("-A, --all-namespaces", "of every namespace, which is the default")
     .option("-l, --selector <selector>", "only those with these labels: app=web,tier!=db")
@@ -95,7 +95,7 @@ const takeoverCommand = (root: Command, { run, io }: Place, { name, words, calls
     .option("--max-failures <n>", "begin no other after more failed switches than this", "0");
   command
     .option("-A, --all-namespaces", name === "takeover" ? "all that are in the state shadow" : "all that were taken over")
-    .option("-l, --selector <selector>", "those of them with these labels: app=web,tier!=db");
+    .option("-l, --selector <selector>", "only autoscalers with these labels: app=web,tier!=db");
   if (name === "takeover")
     command
       .option("--wait <duration>", "how long each may wait until both want the count that there is, and all its metrics are read", "10m")

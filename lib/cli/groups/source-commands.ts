@@ -65,7 +65,7 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .option("--max-samples <count>", "samples that one question to amp may process (default: 1000000)")
     .option("--queue <pattern>", "queues that may be counted: orders, 'orders-*' or ACCOUNT/PATTERN; repeatable", repeatable)
     .option("--metric-namespace <pattern>", "namespaces of CloudWatch that may be asked: AWS/SQS or 'AWS/*'; repeatable", repeatable)
-    .option("--account <id>", "accounts whose metrics of CloudWatch may be asked beside those of the account of the role; repeatable", repeatable)
+    .option("--account <id>", "accounts whose CloudWatch metrics may be asked beside the metrics of the account of the role; repeatable", repeatable)
     .option("--search", "expressions of CloudWatch may find their own series (SEARCH, SELECT), in any namespace and at any cost")
     .requiredOption("--for-cluster <pattern>", "clusters that may ask it: eu-1, 'prod-*' or '*'; repeatable", repeatable)
     .requiredOption("--for-namespace <pattern>", "namespaces whose autoscalers may name it; repeatable", repeatable)

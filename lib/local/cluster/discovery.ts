@@ -29,7 +29,7 @@ const GET_ONLY = ["get"];
 /** True for a group that the simulated cluster has whatever its workloads are. */
 export const isOwnGroup = (group: string): boolean => group === "" || Object.hasOwn(GROUPS, group);
 
-/** The kinds that a server has beside those of every simulated cluster. */
+/** The kinds that a server has beside the kinds of every simulated cluster. */
 export interface Installed {
   readonly hasKeda: boolean;
   /** Kinds of workloads that are not of Kubernetes itself. */

@@ -155,7 +155,7 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
   };
 };
 
-/** Reads what a workload plays, and gives the function that adds it. It is as old as the last scrape, so that its first metrics are those of a run that begins. */
+/** Reads what a workload plays, and gives the function that adds it. It is as old as the last scrape, so that its first metrics are as at the beginning of a run. */
 const maker =
   (simulation: Simulation, { define, seed }: Pick<ClusterOptions, "define" | "seed">) =>
   async (made: MadeWorkload["made"]): Promise<(atMs: number) => void> => {

@@ -89,7 +89,7 @@ const METADATA: Json = {
   type: "object",
   properties: {
     name: { type: "string", minLength: 1, description: "Name of the autoscaler; it cannot change." },
-    namespace: { ...TEXT, default: "default", description: "Its namespace, also that of its target; it cannot change." },
+    namespace: { ...TEXT, default: "default", description: "The namespace of the autoscaler and of its target; it cannot change." },
     labels: { ...TEXTS, description: "Kept." },
     annotations: { ...TEXTS, description: "Kept." },
     ...Object.fromEntries(

@@ -64,10 +64,10 @@ const rules = (way: "up" | "down") => group(`When and how fast the count goes ${
 /** Fields of the spec that every form obeys, and that Tidemark itself reads. */
 export const GOVERNING = ["rules", "owner", "dryRun", "pausedUntil", "schedule"] as const;
 
-/** The fields of the spec of a PodAutoscaler; those of a step are in the file of the step. rule-table.ts has the rules between them. */
+/** The fields of the spec of a PodAutoscaler; the fields of a step are in the file of the step. rule-table.ts has the rules between them. */
 export const SPEC_FIELDS = {
   rules: choice(
-    "The rules that decide: Tidemark's own, those of autoscaling/v2, or those of the Watermark Pod Autoscaler.",
+    "The rules that decide: Tidemark's own rules, the rules of autoscaling/v2, or the rules of the Watermark Pod Autoscaler.",
     ["native", "hpa", "watermark"],
     {
       default: "native",

@@ -98,7 +98,7 @@ const boundsInOrder: Rule = {
   fix: "write {minReplicas} or more",
 };
 
-/** A metric without a name has that of its source. */
+/** A metric without a name has the name of its source. */
 const uniqueNames: Rule = {
   needs: unique(
     "metrics",

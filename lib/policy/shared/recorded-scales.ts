@@ -42,7 +42,7 @@ export const countedEvents = (direction: "scaleUp" | "scaleDown", countedChanges
 };
 
 /**
- * The count at the beginning of the period, as far as the given events tell: what they changed since is taken back. Of the direction that is limited everything counts that may have
+ * The count at the beginning of the period, as far as the given events say: what they changed since is taken back. Of the direction that is limited everything counts that may have
  * happened; of the other one, which gives room, only what surely did, and is inside the period still when the answers have come.
  */
 export const startForUp = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, times: DecisionTimes): number =>

@@ -104,7 +104,7 @@ export const adopt = async (context: ServiceContext): Promise<FleetAdopted> => {
 };
 
 const notRestored = (): TidemarkError =>
-  new TidemarkError("service.not-restored", "Cannot adopt the tables: they are those of the fleet record, so there is nothing to adopt", {});
+  new TidemarkError("service.not-restored", "Cannot adopt the tables: the fleet record names the same tables, so there is nothing to adopt", {});
 
 const conflict = (what: string): TidemarkError =>
   new TidemarkError("service.conflict", `Cannot adopt the tables: another person edited ${what} in the meantime; run it again`, {});

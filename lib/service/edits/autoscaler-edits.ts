@@ -51,7 +51,7 @@ const editFound = async (context: ServiceContext, query: AutoscalerEdit, change:
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { cluster, record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
     uid ??= record.uid;
-    // The edit is meant for the autoscaler that was found first. This comes before the condition: a delete whose answer was lost may be what deleted it, so it must not be told that nothing was changed.
+    // The edit is meant for the autoscaler that was found first. This comes before the condition: a delete whose answer was lost may be what deleted it, so "nothing was changed" would be false.
     if (record.uid !== uid) throw replaced(query.name);
     if (context.rights) mustAllow(context.rights, "edit", record);
     mustMatch(query.onlyIf, record, record);

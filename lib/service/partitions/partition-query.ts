@@ -111,7 +111,7 @@ const intentViews = (head: Head, items: readonly AutoscalerItem[]): readonly Int
   return [...known, ...unreadable];
 };
 
-/** The latest time that a right clock may have written, as this clock tells: the two may differ by so much. */
+/** The latest time that a right clock may have written, by this clock: the two may differ by so much. */
 export const latestMs = (clockMs: number): number => clockMs + DEFAULT_TIMING.clockDifferenceMs;
 
 /** By how much a head is ahead of this clock; `undefined` where it is not by more than two clocks may differ. */

@@ -170,7 +170,7 @@ const inOrder = (parts: readonly Shown[]): readonly AutoscalerRow[] =>
 /** As the table sorts them: "#" is below all characters of a name. */
 const placeOf = ({ namespace: inside, name }: AutoscalerRow): string => `${inside}#${name}`;
 
-/** True where the caller has the rows, as far as the head can tell: with pauses, their ends count too. */
+/** True where the caller has the rows, as far as the head shows: with pauses, their ends count too. */
 const isHad = (reading: Reading, part: Part, pausesNow: number): boolean => {
   const stated = part.head && statedIn(part.head);
   if (!stated || (stated.paused > 0 && pausesNow === 0)) return false;

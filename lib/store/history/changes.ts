@@ -16,7 +16,7 @@ import { hasDictionaries, packed, unpacked } from "../table/compressed.ts";
 export const BASE_DAYS_MAX = 30;
 /** Changes that a reader reads together: the bases that they refer to are as many requests at most, at once. */
 const CHANGES_TOGETHER = REQUESTS_AT_ONCE;
-/** Bases that a reader keeps beside those of the changes that it reads. The changes of one autoscaler follow each other, and many have one base. */
+/** Bases that a reader keeps beside the bases of the changes that it reads. The changes of one autoscaler follow each other, and many have one base. */
 const BASES_KEPT = 64;
 
 /** The text of a base, made when the first change asks for it. */

@@ -60,7 +60,7 @@ export const putRecordParams = (stateTable: string, write: RecordPut & { readonl
   ...conditionOf(write),
 });
 
-/** Writes a record under its condition. When a repeat of this write is refused, the token of the stored record tells whether the first attempt took effect. */
+/** Writes a record under its condition. When a repeat of this write is refused, the token of the stored record shows whether the first attempt took effect. */
 export const putRecord = async (tables: Tables, action: string, write: RecordPut): Promise<RecordWrite> => {
   const token = tables.token();
   const params = putRecordParams(tables.stateTable, { ...write, token });
@@ -75,7 +75,7 @@ export const putRecord = async (tables: Tables, action: string, write: RecordPut
 };
 
 /**
- * Deletes a record as it was read: a tombstone with the next count of its edits replaces it. So a late repeat of an earlier edit is refused. The token of the tombstone tells the repeat of
+ * Deletes a record as it was read: a tombstone with the next count of its edits replaces it. So a late repeat of an earlier edit is refused. The token of the tombstone marks the repeat of
  * this delete from the delete of another editor, which is a conflict.
  */
 export const deleteRecord = (

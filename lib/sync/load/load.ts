@@ -52,7 +52,7 @@ export type Unloaded = "removed" | "restored";
 
 /**
  * Reads the kill switch and the cluster strongly, then specs and windows. These come from memory where the head still names the same versions. On doubt, stop: in other
- * tables than those of the fleet record nothing is read further and nothing is written.
+ * tables than the tables of the fleet record nothing is read further and nothing is written.
  */
 export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): Promise<Loaded | Unloaded> => {
   const [[fleet, ids], stored] = await both(both(getFleet(ports.tables), ports.tables.ids?.()), getCluster(ports.tables, message.cluster));

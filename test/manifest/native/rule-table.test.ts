@@ -24,6 +24,8 @@ const withRules = (path: string, { rules, fields = {}, items, readElsewhere }: F
 /** As the code of another form would report it. */
 const reportedHere = ({ reportedElsewhere: _reported, ...rule }: Rule): Rule => rule;
 
+const ROUNDS_MAX = 8;
+
 describe("the table of rules of a PodAutoscaler", () => {
   it("is the only place with rules of our own fields", () => {
     expect(withRules("spec", SPEC.about)).toEqual([]);
@@ -50,15 +52,14 @@ describe("the table of rules of a PodAutoscaler", () => {
       const schema = ruleSchema(rule, about);
       const validate = schema && ajv.compile(schema);
       const seen = { held: 0, broken: 0 };
-      fc.assert(
-        fc.property(objectsFor(placed), (written) => {
-          const problems = ruleProblems(reportedHere(rule), { read: asRead(written, about), written }, path);
-          const isRight = problems.length === 0;
-          if (validate) expect([written, validate(written)]).toEqual([written, isRight]);
-          seen[isRight ? "held" : "broken"]++;
-        }),
-        runs(6_000),
-      );
+      const agree = fc.property(objectsFor(placed), (written) => {
+        const problems = ruleProblems(reportedHere(rule), { read: asRead(written, about), written }, path);
+        const isRight = problems.length === 0;
+        if (validate) expect([written, validate(written)]).toEqual([written, isRight]);
+        seen[isRight ? "held" : "broken"]++;
+      });
+      // One object of some thousand breaks the rarest rule: a round without one says nothing.
+      for (let round = 0; round < ROUNDS_MAX && Math.min(seen.held, seen.broken) === 0; round++) fc.assert(agree, runs(6_000));
       expect(Math.min(seen.held, seen.broken)).toBeGreaterThan(0);
     },
   );

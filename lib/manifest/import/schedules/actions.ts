@@ -91,7 +91,9 @@ export const scheduledActions = (raw: Json): Timed => {
   const { entries, details } = entriesOfActions(read.flatMap((each) => ("once" in each ? [] : [each])));
   const resources = [...new Set(list(raw["ScheduledActions"]).map((each) => String(object(each)["ResourceId"])))];
   const several =
-    resources.length > 1 ? [lost("ScheduledActions", `they are for ${resources.length} resources; convert those of one at a time`)] : [];
+    resources.length > 1
+      ? [lost("ScheduledActions", `they are for ${resources.length} resources; convert the actions of one resource at a time`)]
+      : [];
   return { for: { kind: "only one" }, entries, details: [...details, ...once, ...several] };
 };
 
