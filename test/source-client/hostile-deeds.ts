@@ -30,8 +30,5 @@ export const HOSTILE: Readonly<Record<string, readonly [(response: ServerRespons
   "redirects to the metadata service": [(response) => response.writeHead(307, { location: "http://169.254.169.254/latest" }).end(), /status 307/],
   "answers with a page": [(response) => response.writeHead(200).end(`<html>${SECRET}</html>`), /not one of a Prometheus \(status 200/],
   "answers with deep JSON": [(response) => response.writeHead(200).end("[".repeat(200_000)), /not one of a Prometheus/],
-  "lies about its status": [
-    (response) => response.writeHead(200).end(JSON.stringify({ status: "error", token: SECRET })),
-    /not one of a Prometheus/,
-  ],
+  "lies about its status": [(response) => response.writeHead(200).end(JSON.stringify({ status: "error", token: SECRET })), /not one of a Prometheus/],
 };
