@@ -1,5 +1,5 @@
 import { isObject } from "../model/json.ts";
-import { isWhole, milliOf, type Quantity } from "../model/quantity.ts";
+import { isWhole, milliOf, milliOfText, type Quantity } from "../model/quantity.ts";
 import type { Problem, ProblemType } from "./problem.ts";
 import type { Condition, NamePart, Rule, Sign, Term } from "./rule.ts";
 import { filled, givenFields, type Texts } from "./rule-text.ts";
@@ -21,16 +21,16 @@ interface Fault {
   readonly texts?: Texts;
 }
 
-/** The problems of an object that breaks a rule, below the path of the object. */
-export const ruleProblems = (rule: Rule, subject: Subject, path: string): readonly Problem[] => {
-  if (rule.parts) return rule.parts.flatMap((part) => ruleProblems(part, subject, path));
+/** The problems of an object that breaks a rule, below the path of the object. `own` are what its words name in braces and no term can say. */
+export const ruleProblems = (rule: Rule, subject: Subject, path: string, own: Texts = {}): readonly Problem[] => {
+  if (rule.parts) return rule.parts.flatMap((part) => ruleProblems(part, subject, path, own));
   if (rule.reportedElsewhere || (rule.when && !holds(rule.when, subject))) return [];
   const faults = faultsIn(rule.needs, subject);
   const [first] = faults;
   const located = rule.at === undefined || !first ? faults : [{ ...first, field: rule.at }];
   const given = givenFields(rule).find((field) => isSet(subject, field)) ?? "";
   return located.map(({ field, type, texts }) => {
-    const words = (text: string): string => filled(text, rule, { ...texts, given }, (term) => termText(term, subject));
+    const words = (text: string): string => filled(text, rule, { ...own, ...texts, given, path }, (term) => termText(term, subject));
     return { field: joined(path, field), type: rule.type ?? type, detail: words(rule.detail), fix: words(rule.fix) };
   });
 };
@@ -156,9 +156,10 @@ const THOUSAND = 1_000n;
 
 const isQuantity = (value: unknown): value is Quantity => isObject(value) && typeof value["mantissa"] === "bigint";
 
-/** In thousandths. A quantity is rounded up to them, as it is stored. */
+/** In thousandths. A quantity is rounded up to them, as it is stored. A text is that of a quantity. */
 const numberOf = (value: unknown): bigint | undefined => {
   if (typeof value === "number") return BigInt(Math.round(value * Number(THOUSAND)));
+  if (typeof value === "string") return milliOfText(value);
   return isQuantity(value) ? milliOf(value) : undefined;
 };
 

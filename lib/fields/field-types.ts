@@ -40,6 +40,10 @@ export interface FieldDescription {
   readonly pattern?: string;
   /** Form of a text of our own, for editors too. */
   readonly form?: TextForm;
+  /** What the API of another form checks of a text, in its words, where the pattern only says it to others. */
+  readonly faults?: (text: string) => readonly string[];
+  /** What to write instead of a text with faults. */
+  readonly faultsFix?: string;
   /** True when another form reads and checks the field. */
   readonly readElsewhere?: true;
   /** What the API of another form says of a value that is absent, below or above its bounds, no whole number, or none of its choices. */

@@ -1,8 +1,10 @@
 import { ruleProblems } from "../../fields/evaluate.ts";
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { invalid, notSupported, type Problem, required } from "../../fields/problem.ts";
+import type { Rule } from "../../fields/rule.ts";
 import { isObject } from "../../model/json.ts";
 import { floatOf, isWhole, type Quantity, signOf } from "../../model/quantity.ts";
+import { pathSegmentFaults } from "../kubernetes-names.ts";
 
 /** Problems of a value by the description of its field, in the words of the API and in its order: members, then rules between them. As in Go, a required field that is absent has its zero value. */
 export const apiProblems = (about: FieldDescription, value: unknown, path: string): readonly Problem[] => {
@@ -10,11 +12,18 @@ export const apiProblems = (about: FieldDescription, value: unknown, path: strin
   return CHECKS[about.type]?.(about, value, path) ?? [];
 };
 
+/** Problems of the members, without the rules between them. */
+export const membersProblems = (fields: Readonly<Record<string, FieldDescription>>, value: unknown, path: string): readonly Problem[] =>
+  Object.entries(fields).flatMap(([name, member]) => apiProblems(member, isObject(value) ? value[name] : undefined, `${path}.${name}`));
+
+export const rulesProblems = (rules: readonly Rule[], value: unknown, path: string): readonly Problem[] =>
+  rules.flatMap((rule) => ruleProblems(rule, { read: value, written: value }, path));
+
 type Check = (about: FieldDescription, value: unknown, path: string) => readonly Problem[];
 
-const memberProblems: Check = ({ fields = {}, rules = [] }, value, path) => [
-  ...Object.entries(fields).flatMap(([name, member]) => apiProblems(member, isObject(value) ? value[name] : undefined, `${path}.${name}`)),
-  ...rules.flatMap((rule) => ruleProblems(rule, { read: value, written: value }, path)),
+const objectProblems: Check = ({ fields = {}, rules = [] }, value, path) => [
+  ...membersProblems(fields, value, path),
+  ...rulesProblems(rules, value, path),
 ];
 
 const itemProblems: Check = ({ items, leastItems = 0, api }, value, path) => {
@@ -28,12 +37,22 @@ const choiceProblems: Check = ({ choices = [], api }, value = "", path = "") => 
   ...(choices.some((choice) => choice === value) ? [] : [api?.choices ? invalid(path, ...api.choices) : notSupported(path, choices)]),
 ];
 
-const INT32_MAX = 2 ** 31 - 1;
+const textProblems: Check = ({ required: isRequired, api, segment, faults, faultsFix }, value = "", path = "") => {
+  if (value === "" && isRequired) return api?.required ? [required(path, ...api.required)] : [];
+  const found = segment ? pathSegmentFaults(String(value)) : faults?.(String(value));
+  return found?.map((fault) => invalid(path, fault, faultsFix ?? SEGMENT_FIX)) ?? [];
+};
 
-const numberProblems: Check = ({ least = -INT32_MAX, most = INT32_MAX, api }, value = 0, path = "") => {
+const SEGMENT_FIX = "write the name in the cluster, without / and %";
+
+const INT32 = 2 ** 31;
+
+const numberProblems: Check = ({ least = -INT32, most = INT32 - 1, api }, value = 0, path = "") => {
+  if (value === 0 && api?.required) return [required(path, ...api.required)];
   const [below = `must be greater than or equal to ${least}`, fix = `write ${least} to ${most}`] = api?.least ?? [];
   if (Number(value) < least) return [invalid(path, below, fix)];
-  return Number(value) > most ? [invalid(path, `must be less than or equal to ${most}`, fix)] : [];
+  const [over = `must be less than or equal to ${most}`, less = fix] = api?.most ?? [];
+  return Number(value) > most ? [invalid(path, over, less)] : [];
 };
 
 /** The controllers count thousandths in 64 bits: more is taken for this much, silently. */
@@ -48,9 +67,10 @@ const quantityProblems: Check = ({ least = 0, most = MOST, api }, value, path) =
 };
 
 const CHECKS: Readonly<Partial<Record<FieldDescription["type"], Check>>> = {
-  object: memberProblems,
+  object: objectProblems,
   list: itemProblems,
   choice: choiceProblems,
   integer: numberProblems,
   quantity: quantityProblems,
+  text: textProblems,
 };

@@ -1,13 +1,15 @@
 import { type Json, present } from "../../fields/json.ts";
 import type { Words } from "../../fields/field-types.ts";
-import { forbidden, type Problem, type Warning } from "../../fields/problem.ts";
+import type { Problem, Warning } from "../../fields/problem.ts";
+import { is, type Rule } from "../../fields/rule.ts";
 import { floatOf, milliOf, parseQuantity, type Quantity, wholeOf } from "../../model/quantity.ts";
 import type { Thresholds } from "../../model/spec-hpa.ts";
 import type { LimitFactor } from "../../model/spec-watermark.ts";
 import { choice, integer, quantity } from "../native/field-descriptions.ts";
 import { DEFAULTS } from "../watermark/shape.ts";
 import { defaultsWarning } from "../watermark/multi-threshold-fields.ts";
-import { apiProblems } from "./api-problems.ts";
+import { apiProblems, rulesProblems } from "./api-problems.ts";
+import { noMarks } from "./metric-fields.ts";
 import { isMarked, type Metric, THRESHOLD_FIELDS, type WrittenThresholds } from "./v2-shape.ts";
 
 /** The multi-threshold fields of an HPA: the values for the rules, the stored fields, and their problems and warnings. */
@@ -44,7 +46,7 @@ export const readThresholds = (
     stored: present({ ...complete }),
     problems: [
       ...NAMES.flatMap((name) => apiProblems(THRESHOLD_DESCRIPTIONS[name], complete[name], `spec.${name}`)),
-      ...(marked && minReplicas === 0 ? [ZERO_MINIMUM] : []),
+      ...rulesProblems([NO_ZERO_WITH_MARKS], { minReplicas, metrics: metrics.filter(isMarked) }, "spec"),
     ],
     warnings: [...defaultsWarning(written ?? {}), ...(marked || complete.algorithm === undefined ? [] : [IDLE_ALGORITHM])],
   };
@@ -95,11 +97,14 @@ export const THRESHOLD_DESCRIPTIONS = {
   downscaleForbiddenWindowSeconds: integer("No scale down so long after any scale; 300 where another of these fields is written.", SECONDS),
 };
 
-const ZERO_MINIMUM = forbidden(
-  "spec.minReplicas",
-  "may not be 0 together with watermarks, because a count of 0 times any value stays 0",
-  "write 1 or more, or a target instead of the watermarks",
-);
+const NO_ZERO_WITH_MARKS: Rule = {
+  when: is("minReplicas", 0),
+  needs: noMarks("metrics"),
+  at: "minReplicas",
+  type: "FieldValueForbidden",
+  detail: "may not be 0 together with watermarks, because a count of 0 times any value stays 0",
+  fix: "write 1 or more, or a target instead of the watermarks",
+};
 
 const IDLE_ALGORITHM: Warning = {
   field: "spec.algorithm",

@@ -2,14 +2,11 @@ import type { Json } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem } from "../../fields/problem.ts";
 import {
   all,
-  any,
   atLeast,
   atMost,
-  type Condition,
   each,
   is,
   length,
-  matches,
   type NamePart,
   not,
   outer,
@@ -24,6 +21,8 @@ import { isObject } from "../../model/json.ts";
 import { NATIVE_RULES } from "../../policy/dialects.ts";
 import { readExpression } from "../../sources/read-expression.ts";
 import { namedBy, SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
+import { noMarks } from "../hpa/metric-fields.ts";
+import { BOUNDS_IN_ORDER, READABLE_VERSION, TARGET_WITH_GROUP, wakingMetric } from "../hpa/validate-spec.ts";
 import { fieldsOf } from "./explain-field.ts";
 import { saying } from "./field-descriptions.ts";
 import { nameOf, sourcesOf } from "./spec.ts";
@@ -75,17 +74,12 @@ export const FIELD_RULES: readonly Rule[] = [
   saying("with rules: watermark, minReplicas must be greater than or equal to 1", atLeast("minReplicas", 1), is("rules", "watermark")),
 ];
 
-/** Only a ReplicationController is scalable in the core group. */
-const TARGET_WITH_GROUP = any(
-  is("scaleTargetRef.kind", "ReplicationController"),
-  all(set("scaleTargetRef.apiVersion"), matches("scaleTargetRef.apiVersion", "^[^/]+/[^/]*$")),
-);
 /** The first design adds the group of these kinds, and the watermark rules only warn. */
 const ADDS_GROUP = all(set("hpa.cpuUtilization"), is("scaleTargetRef.kind", "Deployment", "ReplicaSet"), unset("scaleTargetRef.apiVersion"));
 
 const targetGroup: Rule = {
   when: all(set("scaleTargetRef"), not(is("rules", "watermark")), not(ADDS_GROUP)),
-  needs: all(matches("scaleTargetRef.apiVersion", "^[^/]*(/[^/]*)?$"), TARGET_WITH_GROUP),
+  needs: all(READABLE_VERSION, TARGET_WITH_GROUP),
   at: "scaleTargetRef.apiVersion",
   says: "scaleTargetRef.apiVersion must be group/version, such as apps/v1 for a Deployment",
   detail: "must be group/version",
@@ -93,7 +87,7 @@ const targetGroup: Rule = {
 };
 
 const boundsInOrder: Rule = {
-  needs: atLeast("maxReplicas", "minReplicas"),
+  needs: BOUNDS_IN_ORDER,
   detail: "must be greater than or equal to minReplicas",
   fix: "write {minReplicas} or more",
 };
@@ -127,23 +121,16 @@ const fallbackWithinBounds: Rule = {
   fix: "write {minReplicas} to {maxReplicas}",
 };
 
-const MARKED: Condition = any(
-  ...["object", "external", "pods", "resource", "containerResource"].flatMap((block) => [
-    set(`${block}.highWatermark`),
-    set(`${block}.lowWatermark`),
-  ]),
-);
-
 /** Rules of a spec with `rules: native`. The forms of other rules report the problems of their own fields. */
 export const SPEC_RULES: readonly Rule[] = [
   boundsInOrder,
   targetGroup,
   saying(
     "a minReplicas of 0 needs at least one Object or External metric",
-    some("hpa.metrics", is("type", "Object", "External")),
+    wakingMetric("hpa.metrics"),
     all(is("rules", "hpa"), is("minReplicas", 0)),
   ),
-  saying("minReplicas may not be 0 together with watermarks", not(some("hpa.metrics", MARKED)), is("minReplicas", 0)),
+  saying("minReplicas may not be 0 together with watermarks", noMarks("hpa.metrics"), is("minReplicas", 0)),
   uniqueNames,
   somethingProposes,
   ...NATIVE_RULES.ofSpec,

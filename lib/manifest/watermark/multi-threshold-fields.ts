@@ -1,6 +1,6 @@
 import type { Problem, Warning } from "../../fields/problem.ts";
 import { isObject } from "../../model/json.ts";
-import { besideTarget } from "../hpa/validate-marked.ts";
+import { besideTarget } from "../hpa/metric-fields.ts";
 import { DEFAULTS } from "./shape.ts";
 
 /** Finds multi-threshold fields in a manifest before its form reads it (proposals.md §5). */
@@ -102,7 +102,8 @@ export const mixed = (document: unknown): readonly Problem[] =>
       const mark = MARKS.find((name) => isGiven(members, name));
       const target = TARGETS.find((name) => isTarget(members, name));
       if (mark === undefined || target === undefined) return [];
-      return [besideTarget(`spec.metrics[${index}].${block}`, target, mark)];
+      const path = `spec.metrics[${index}].${block}`;
+      return [{ field: `${path}.${target}`, type: "FieldValueForbidden", ...besideTarget(`${path}.${mark}`) }];
     }),
   );
 
