@@ -22,15 +22,16 @@ interface Fault {
 }
 
 /** The problems of an object that breaks a rule, below the path of the object. `own` are what its words name in braces and no term can say. */
-export const ruleProblems = (rule: Rule, subject: Subject, path: string, own: Texts = {}): readonly Problem[] => {
+export const ruleProblems = (rule: Rule, subject: Subject, path: string, own?: () => Texts): readonly Problem[] => {
   if (rule.parts) return rule.parts.flatMap((part) => ruleProblems(part, subject, path, own));
   if (rule.reportedElsewhere || (rule.when && !holds(rule.when, subject))) return [];
   const faults = faultsIn(rule.needs, subject);
   const [first] = faults;
-  const located = rule.at === undefined || !first ? faults : [{ ...first, field: rule.at }];
+  if (!first) return [];
+  const located = rule.at === undefined ? faults : [{ ...first, field: rule.at }];
   const given = givenFields(rule).find((field) => isSet(subject, field)) ?? "";
   return located.map(({ field, type, texts }) => {
-    const words = (text: string): string => filled(text, rule, { ...own, ...texts, given, path }, (term) => termText(term, subject));
+    const words = (text: string): string => filled(text, rule, { ...own?.(), ...texts, given, path }, (term) => termText(term, subject));
     return { field: joined(path, field), type: rule.type ?? type, detail: words(rule.detail), fix: words(rule.fix) };
   });
 };
@@ -88,10 +89,19 @@ const isRight = (condition: OfValue, subject: Subject): boolean => {
     case "multiple":
       return isMultiple(value, condition.of);
     case "matches":
-      return value === "" || new RegExp(condition.pattern, "u").test(String(value));
+      return value === "" || patternOf(condition.pattern).test(String(value));
     case "length":
       return isLong(value, condition);
   }
+};
+
+const PATTERNS = new Map<string, RegExp>();
+
+/** Patterns come from rules in the code, so that there are few. */
+const patternOf = (pattern: string): RegExp => {
+  const known = PATTERNS.get(pattern) ?? new RegExp(pattern, "u");
+  PATTERNS.set(pattern, known);
+  return known;
 };
 
 const isInOrder = (one: bigint | undefined, sign: Sign, other: bigint | undefined): boolean => {
@@ -139,8 +149,10 @@ const nameBy = (by: readonly NamePart[], item: Subject): string => {
   return "";
 };
 
-const at = (value: unknown, path: string): unknown =>
-  path.split(".").reduce<unknown>((inner, name) => (isObject(inner) ? (inner[name] ?? undefined) : undefined), value);
+const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? (value[name] ?? undefined) : undefined);
+
+/** Most paths are one name, and a rule is evaluated for each metric of each manifest. */
+const at = (value: unknown, path: string): unknown => (path.includes(".") ? path.split(".").reduce(memberOf, value) : memberOf(value, path));
 
 const isSet = ({ written }: Subject, field: string): boolean => (at(written, field) ?? "") !== "";
 

@@ -89,8 +89,8 @@ const NATIVE_DOMAIN = "kubernetes.io/";
 export const resourceFaults = (name: string): string[] => [...shapeFaults(name), ...useFaults(name)];
 
 const shapeFaults = (name: string): string[] => {
-  const faults = qualifiedNameFaults(name);
-  if (faults.length > 0 || name.includes("/")) return faults;
+  const ofName = qualifiedNameFaults(name);
+  if (ofName.length > 0 || name.includes("/")) return ofName;
   return STANDARD.has(name) || QUOTA_HUGE_PAGES.test(name) ? [] : ["must be a standard resource type or fully qualified"];
 };
 

@@ -118,6 +118,11 @@ describe("an HPA with fields of both proposals", () => {
       { metrics: [LOAD, PER_POD], minReplicas: 0 },
       ["spec.minReplicas: may not be 0 together with watermarks, because a count of 0 times any value stays 0"],
     ],
+    [
+      "a mark whose thousandths wrap in 64 bits",
+      { metrics: [{ type: "Resource", resource: { name: "cpu", highWatermark: "10Ei", lowWatermark: "1" } }] },
+      ["spec.metrics[0].resource.highWatermark: must be at most 9223372036854775807 thousandths"],
+    ],
     ["a tolerance whose thousandths wrap in 64 bits", { tolerance: "100Ei" }, ["spec.tolerance: must be a share from 0 to 1"]],
     [
       "a factor whose thousandths wrap in 64 bits",

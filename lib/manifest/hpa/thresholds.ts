@@ -79,7 +79,7 @@ const thresholdsOf = (complete: Complete): Thresholds => ({
 const factorOf = (factor: Quantity): LimitFactor => ({ milli: milliOf(factor), whole: wholeOf(factor) });
 
 const SHARE: Words = ["must be a share from 0 to 1", 'write a share such as "0.1" or 100m'];
-const WHOLE: Words = ["must be a whole percentage from 0 to 100", "write a whole number such as 30"];
+export const WHOLE: Words = ["must be a whole percentage from 0 to 100", "write a whole number such as 30"];
 const WHOLE_PERCENT = { least: 0, most: 100, api: { least: WHOLE, most: WHOLE, fraction: WHOLE } };
 const SECONDS = { least: 0, api: { least: ["must be greater than or equal to 0", "write 0 or more seconds"] as const } };
 

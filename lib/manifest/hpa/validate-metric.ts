@@ -1,17 +1,8 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import type { Problem } from "../../fields/problem.ts";
 import { apiProblems, membersProblems, rulesProblems } from "./api-problems.ts";
-import {
-  MARKS,
-  MARKS_IN_ORDER,
-  MEMBERS,
-  METRIC_FIELD,
-  NO_OTHERS_OF_UNKNOWN,
-  SELECTOR_OF_MARKS,
-  SOURCES,
-  type SourceMember,
-  TARGET_OR_MARKS,
-} from "./metric-fields.ts";
+import { MARKS, MARKS_IN_ORDER, SELECTOR_OF_MARKS, TARGET_OR_MARKS } from "./level-fields.ts";
+import { MEMBER_DEMANDS, MEMBERS, METRIC_FIELD, NO_OTHERS_OF_UNKNOWN, SOURCES, type SourceMember } from "./metric-fields.ts";
 import { isMarked, type Metric } from "./v2-shape.ts";
 
 type Block = NonNullable<Metric[SourceMember]>;
@@ -19,7 +10,7 @@ type Block = NonNullable<Metric[SourceMember]>;
 const FIELDS_OF = Object.fromEntries(Object.values(SOURCES).map(({ member, about }) => [member, about.fields ?? {}])) as Readonly<
   Record<SourceMember, Readonly<Record<string, FieldDescription>>>
 >;
-const { fields: { type: TYPE } = {}, rules: MEMBER_RULES = [] } = METRIC_FIELD;
+const { fields: { type: TYPE } = {} } = METRIC_FIELD;
 
 /** Problems of a metric in the order of the API: the type, the first member, the others, then what the API does not have. */
 export const metricProblems = (metric: Metric, path: string): readonly Problem[] => {
@@ -28,7 +19,7 @@ export const metricProblems = (metric: Metric, path: string): readonly Problem[]
   return [
     ...(TYPE ? apiProblems(TYPE, metric.type, `${path}.type`) : []),
     ...(first ? membersProblems(FIELDS_OF[first], withoutMarks(metric[first] ?? {}, marked), `${path}.${first}`) : []),
-    ...rulesProblems([...MEMBER_RULES, NO_OTHERS_OF_UNKNOWN], metric, path),
+    ...rulesProblems([MEMBER_DEMANDS.get(metric.type ?? "") ?? NO_OTHERS_OF_UNKNOWN], metric, path),
     ...(marked
       ? MEMBERS.flatMap((member) => markProblems(metric[member], `${path}.${member}`))
       : rulesProblems([SELECTOR_OF_MARKS], metric.resource, `${path}.resource`)),

@@ -16,7 +16,7 @@ import { fieldProblems, firstOfEach, nativeProblems } from "./rule-table.ts";
 import { storedSchedule } from "./schedule-fields.ts";
 import { scheduleWarnings } from "./schedule-rules.ts";
 import { unprintableProblems } from "./field-descriptions.ts";
-import { COUNTS } from "./watermark-block.ts";
+import { COUNTS } from "../watermark/fields.ts";
 import { directionWarnings } from "./direction-warnings.ts";
 import { shortWindow } from "./direction-warnings.ts";
 

@@ -3,7 +3,7 @@ import { SOURCE_NAMES, SOURCES, type SourceName } from "../../sources/sources.ts
 import { NATIVE_FIELDS } from "../../policy/dialects.ts";
 import { HPA_BLOCK } from "./hpa-block.ts";
 import { SCHEDULE } from "./schedule-fields.ts";
-import { WATERMARK_BLOCK } from "./watermark-block.ts";
+import { WATERMARK_BLOCK } from "../watermark/fields.ts";
 
 const MOST_TOLERANCE = 100;
 

@@ -1,21 +1,6 @@
 import type { Json } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem } from "../../fields/problem.ts";
-import {
-  all,
-  atLeast,
-  atMost,
-  each,
-  is,
-  length,
-  type NamePart,
-  not,
-  outer,
-  type Rule,
-  set,
-  some,
-  unique,
-  unset,
-} from "../../fields/rule.ts";
+import { all, atLeast, atMost, each, is, length, type NamePart, not, outer, type Rule, set, some, unique, unset } from "../../fields/rule.ts";
 import { MOST_REPLICAS } from "../../model/spec-native.ts";
 import { isObject } from "../../model/json.ts";
 import { NATIVE_RULES } from "../../policy/dialects.ts";
@@ -23,6 +8,7 @@ import { readExpression } from "../../sources/read-expression.ts";
 import { namedBy, SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { noMarks } from "../hpa/metric-fields.ts";
 import { BOUNDS_IN_ORDER, READABLE_VERSION, TARGET_WITH_GROUP, wakingMetric } from "../hpa/validate-spec.ts";
+import { LEAST_MINIMUM } from "../watermark/fields.ts";
 import { fieldsOf } from "./explain-field.ts";
 import { saying } from "./field-descriptions.ts";
 import { nameOf, sourcesOf } from "./spec.ts";
@@ -71,7 +57,7 @@ export const FIELD_RULES: readonly Rule[] = [
   mostReplicas("minReplicas"),
   mostReplicas("maxReplicas"),
   { when: NATIVE, needs: length("metrics", 1), type: "FieldValueRequired", detail: "", fix: "write at least one metric" },
-  saying("with rules: watermark, minReplicas must be greater than or equal to 1", atLeast("minReplicas", 1), is("rules", "watermark")),
+  saying("with rules: watermark, minReplicas must be greater than or equal to 1", LEAST_MINIMUM.needs, is("rules", "watermark")),
 ];
 
 /** The first design adds the group of these kinds, and the watermark rules only warn. */

@@ -2,6 +2,7 @@ import { invalid, type Problem } from "../../fields/problem.ts";
 import { anything, newReadContext, objectOf, type ReadContext } from "../../fields/shape.ts";
 import { isObject } from "../../model/json.ts";
 import type { AdmitForm, FormOutcome } from "../form.ts";
+import { WHOLE } from "../hpa/thresholds.ts";
 import { HEAD } from "../hpa/v2-shape.ts";
 import { admitWatermarkAs } from "./admit-watermark.ts";
 import {
@@ -109,6 +110,6 @@ const wholePercents = (document: unknown): readonly Problem[] => {
     if (value === undefined || value === null) return [];
     const percent = Number(value);
     if (Number.isInteger(percent) && percent >= 0 && percent <= MOST_PERCENT) return [];
-    return [invalid(`spec.${field}`, `must be a whole percentage from 0 to ${MOST_PERCENT}`, "write a whole number such as 30")];
+    return [invalid(`spec.${field}`, ...WHOLE)];
   });
 };

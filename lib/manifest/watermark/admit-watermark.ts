@@ -1,19 +1,14 @@
 import * as z from "zod";
-import { type Json, present } from "../../fields/json.ts";
-import { invalid, type Problem, required } from "../../fields/problem.ts";
+import type { Json } from "../../fields/json.ts";
+import type { Problem } from "../../fields/problem.ts";
 import { objectOf, type ReadContext } from "../../fields/shape.ts";
 import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import { type AdmitForm, metadataOf, metadataProblems } from "../form.ts";
+import { apiProblems, rulesProblems } from "../hpa/api-problems.ts";
 import { HEAD } from "../hpa/v2-shape.ts";
-import {
-  type Defaulted,
-  defaulted,
-  WATERMARK_SPEC_FIELDS,
-  type WatermarkManifestMetric,
-  type WatermarkManifestSpec,
-  watermarkSpecFrom,
-} from "./shape.ts";
+import { LEAST_MAXIMUM, LEAST_MINIMUM, NAME_RULES, RECOMMENDER_URL, SETTINGS } from "./fields.ts";
+import { type Defaulted, defaulted, manifestMetric, WATERMARK_SPEC_FIELDS, type WatermarkManifestSpec, watermarkSpecFrom } from "./shape.ts";
 import { watermarkSpecOf } from "./spec.ts";
 import { breaches } from "./validity.ts";
 
@@ -35,11 +30,12 @@ export const admitWatermarkAs =
     const metadata = metadataOf(read?.metadata);
     const spec = defaulted(draft, counts);
     context.warnings.push(...warningsOf(spec, metadata.annotations));
-    const problems = [...metadataProblems(metadata, old?.metadata), ...schemaProblems(draft), ...breaches(spec, counts).map(problemOf)];
+    const broken = breaches(spec, counts);
+    const problems = [...metadataProblems(metadata, old?.metadata), ...schemaProblems(draft), ...broken];
     return {
       metadata,
       problems: uniqueByField(problems),
-      spec: watermarkSpecOf(draft, metadata.annotations, { skipNotScalingEvents: false, clusterName: "", counts }),
+      spec: watermarkSpecOf(draft, metadata.annotations, { skipNotScalingEvents: false, clusterName: "", counts }, spec, broken),
       stored: { ...form, spec: storedSpec(spec) },
       meaning: { spec, annotations: metadata.annotations },
     };
@@ -49,66 +45,24 @@ export const admitWatermarkAs =
 const uniqueByField = (problems: readonly Problem[]): readonly Problem[] =>
   [...Map.groupBy(problems, ({ field }) => field).values()].flatMap(([first]) => first ?? []);
 
-type Bounded = keyof WatermarkManifestSpec;
+/** In the order of the schema. Absent fields are not checked. */
+const BOUNDED = [
+  "upscaleDelayAboveWatermarkSeconds",
+  "downscaleDelayBelowWatermarkSeconds",
+  "upscaleForbiddenWindowSeconds",
+  "downscaleForbiddenWindowSeconds",
+  "replicaScalingAbsoluteModulo",
+  "readinessDelaySeconds",
+  "minAvailableReplicaPercentage",
+] as const;
 
-/** Least values of the schema; absent fields are not checked. */
-const LEAST: Readonly<Partial<Record<Bounded, number>>> = {
-  minReplicas: 1,
-  upscaleDelayAboveWatermarkSeconds: 0,
-  downscaleDelayBelowWatermarkSeconds: 0,
-  upscaleForbiddenWindowSeconds: 0,
-  downscaleForbiddenWindowSeconds: 0,
-  replicaScalingAbsoluteModulo: 1,
-  readinessDelaySeconds: 0,
-};
-const MOST_PERCENT = 100;
-
-const schemaProblems = (spec: WatermarkManifestSpec): readonly Problem[] => {
-  const problems: Problem[] = Object.entries(LEAST).flatMap(([name, least]) => {
-    const value = spec[name as Bounded];
-    return typeof value === "number" && value < least
-      ? [invalid(`spec.${name}`, `must be greater than or equal to ${least}`, `write ${least} or more`)]
-      : [];
-  });
-  if (spec.minAvailableReplicaPercentage > MOST_PERCENT)
-    problems.push(invalid("spec.minAvailableReplicaPercentage", `must be less than or equal to ${MOST_PERCENT}`, "write a percentage up to 100"));
-  if (spec.maxReplicas < 1)
-    problems.push(required("spec.maxReplicas", "must be greater than or equal to 1", "write the largest count of the workload"));
-  return [...problems, ...spec.metrics.flatMap(metricProblems), ...recommenderProblems(spec)];
-};
-
-const metricProblems = (metric: WatermarkManifestMetric, index: number): readonly Problem[] => {
-  const member = metric.type === "Resource" ? "resource" : "external";
-  const field = `spec.metrics[${index}].${member}.${member === "external" ? "metricName" : "name"}`;
-  return metric[member] && metric[member].name === "" ? [required(field, "", "name the metric")] : [];
-};
-
-const recommenderProblems = ({ recommender }: WatermarkManifestSpec): readonly Problem[] => {
-  if (!recommender) return [];
-  if (recommender.url === "") return [required("spec.recommender.url", "", "write its address, http:// or https://")];
-  return URL.canParse(recommender.url) && /^https?:$/.test(new URL(recommender.url).protocol)
-    ? []
-    : [invalid("spec.recommender.url", "must be an http or https address", "write it with its scheme, such as https://recommender.example/v1")];
-};
-
-const problemOf = ({ field, message }: { readonly field: string; readonly message: string }): Problem =>
-  invalid(field, message, FIXES[lastName(field)] ?? "see docs/manifests.md for this field");
-
-const lastName = (field: string): string => field.slice(field.lastIndexOf(".") + 1);
-
-const FIXES: Readonly<Record<string, string>> = {
-  scaleTargetRef: "name kind and name of the workload to scale",
-  maxReplicas: "write maxReplicas not below minReplicas",
-  tolerance: 'write a share such as "0.1" or 100m',
-  scaleUpLimitFactor: "write a percentage that is not negative",
-  scaleDownLimitFactor: "write a percentage from 0 to below 100",
-  recommender: "keep one of recommender and metrics",
-  type: "write External or Resource",
-  external: "write the block external with metricName, metricSelector and at least one watermark",
-  resource: "write the block resource with name, metricSelector and at least one watermark",
-  metricSelector: "write metricSelector, {} to select everything",
-  lowWatermark: "write lowWatermark not above highWatermark",
-};
+const schemaProblems = (spec: WatermarkManifestSpec): readonly Problem[] => [
+  ...rulesProblems([LEAST_MINIMUM], spec, "spec"),
+  ...BOUNDED.flatMap((name) => apiProblems(SETTINGS[name], spec[name], `spec.${name}`)),
+  ...rulesProblems([LEAST_MAXIMUM], spec, "spec"),
+  ...spec.metrics.flatMap((metric, index) => rulesProblems(NAME_RULES, manifestMetric(metric), `spec.metrics[${index}]`)),
+  ...(spec.recommender ? apiProblems(RECOMMENDER_URL, spec.recommender.url, "spec.recommender.url") : []),
+];
 
 const warningsOf = (spec: WatermarkManifestSpec, annotations: WatermarkAnnotations): ReadContext["warnings"] => {
   const warnings: ReadContext["warnings"] = [];
@@ -153,7 +107,7 @@ const storedSpec = ({ metrics, recommender, ...rest }: Defaulted): Json => ({
   ...withoutEmpty({
     ...rest,
     scaleTargetRef: withoutEmpty({ ...rest.scaleTargetRef }),
-    metrics: metrics.length === 0 ? undefined : metrics.map(storedMetric),
+    metrics: metrics.length === 0 ? undefined : metrics.map(manifestMetric),
     recommender:
       recommender &&
       withoutEmpty({
@@ -167,15 +121,6 @@ const storedSpec = ({ metrics, recommender, ...rest }: Defaulted): Json => ({
   upscaleForbiddenWindowSeconds: rest.upscaleForbiddenWindowSeconds,
   downscaleForbiddenWindowSeconds: rest.downscaleForbiddenWindowSeconds,
 });
-
-const storedMetric = ({ type, external, resource }: WatermarkManifestMetric): Json => {
-  const block = ({ name: _name, ...marks }: NonNullable<WatermarkManifestMetric["external"]>): Json => ({ ...marks });
-  return present({
-    type,
-    external: external && { metricName: external.name, ...block(external) },
-    resource: resource && { name: resource.name, ...block(resource) },
-  });
-};
 
 const withoutEmpty = (members: Json): Json =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== "" && value !== 0 && value !== false));

@@ -1,6 +1,6 @@
 import type { Problem, Warning } from "../../fields/problem.ts";
 import { isObject } from "../../model/json.ts";
-import { besideTarget } from "../hpa/metric-fields.ts";
+import { besideTarget } from "../hpa/level-fields.ts";
 import { DEFAULTS } from "./shape.ts";
 
 /** Finds multi-threshold fields in a manifest before its form reads it (proposals.md §5). */

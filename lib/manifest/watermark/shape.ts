@@ -1,3 +1,4 @@
+import { type Json, present } from "../../fields/json.ts";
 import { anything, int32, listOf, objectOf, quantity, type ReadAs, type ReadContext, type Shape, text, textMap } from "../../fields/shape.ts";
 import { canonicalOf, type Quantity, milliOf, parseQuantity } from "../../model/quantity.ts";
 import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, type Selector } from "../hpa/v2-shape.ts";
@@ -173,6 +174,16 @@ const amounts = <Name extends string>(quantities: Readonly<Record<Name, Quantity
     value === undefined ? [] : [[name, canonicalOf(value)]],
   );
   return Object.fromEntries(texts) as { readonly [Key in Name]?: string };
+};
+
+/** A metric as a manifest has it. */
+export const manifestMetric = ({ type, external, resource }: WatermarkManifestMetric): Json => {
+  const block = ({ name: _name, ...marks }: NonNullable<WatermarkManifestMetric["external"]>): Json => ({ ...marks });
+  return present({
+    type,
+    external: external && { metricName: external.name, ...block(external) },
+    resource: resource && { name: resource.name, ...block(resource) },
+  });
 };
 
 /** Defaults of the Watermark Pod Autoscaler (watermark.md 1.2) and the multi-threshold form. */

@@ -13,10 +13,14 @@ export interface WatermarkOptions {
 }
 
 /** The spec for the rules: with defaults, each missing mark copied from the other one, and annotations. A spec that breaks a rule has the first breach. */
-export const watermarkSpecOf = (draft: WatermarkManifestSpec, annotations: WatermarkAnnotations, options: WatermarkOptions): WatermarkSpec => {
+export const watermarkSpecOf = (
+  draft: WatermarkManifestSpec,
+  annotations: WatermarkAnnotations,
+  options: WatermarkOptions,
+  spec = defaulted(draft, options.counts),
+  [breach] = breaches(spec, options.counts ?? "ready"),
+): WatermarkSpec => {
   const counts = options.counts ?? "ready";
-  const spec = defaulted(draft, counts);
-  const [breach] = breaches(spec, counts);
   return {
     dialect: "watermark",
     counts,
@@ -43,7 +47,7 @@ export const watermarkSpecOf = (draft: WatermarkManifestSpec, annotations: Water
     lifecycleControl: lifecycleOf(annotations[WATERMARK_ANNOTATIONS.lifecycleControl] ?? ""),
     skipNotScalingEvents: options.skipNotScalingEvents,
     clusterName: options.clusterName,
-    ...(breach ? { invalid: breach.message } : {}),
+    ...(breach ? { invalid: breach.detail } : {}),
   };
 };
 

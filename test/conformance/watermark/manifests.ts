@@ -13,7 +13,7 @@ export const validityKind: CaseRunner = (vector) => {
   const expect = rawOf(vector["expect"]);
   const given = specFrom(input["spec"]);
   const [breach] = breaches(input["defaulted"] === true ? defaulted(given) : given, "ready");
-  return differences(expect, only(expect, { error: breach?.message ?? null, isDefaulted: isDefaulted(given) }));
+  return differences(expect, only(expect, { error: breach?.detail ?? null, isDefaulted: isDefaulted(given) }));
 };
 
 /** Marks as thousandths: the fill happens on the way to the spec that is decided. */

@@ -21,8 +21,11 @@ const withRules = (path: string, { rules, fields = {}, items, readElsewhere }: F
   return [...(rules ? [path] : []), ...members, ...(items ? withRules(`${path}[]`, items) : [])];
 };
 
-/** As the code of another form would report it. */
-const reportedHere = ({ reportedElsewhere: _reported, ...rule }: Rule): Rule => rule;
+/** The whole rule as it is printed. The parts of a rule of another form report less: what its API reports elsewhere. */
+const reportedHere = (rule: Rule): Rule => {
+  const { reportedElsewhere, parts: _parts, ...printed } = rule;
+  return reportedElsewhere ? printed : rule;
+};
 
 const ROUNDS_MAX = 8;
 
