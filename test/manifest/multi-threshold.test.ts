@@ -120,7 +120,7 @@ describe("an HPA with fields of both proposals", () => {
     ],
     [
       "a mark whose thousandths wrap in 64 bits",
-      { metrics: [{ type: "Resource", resource: { name: "cpu", highWatermark: "10Ei", lowWatermark: "1" } }] },
+      { metrics: [{ type: "Resource", resource: { name: "cpu", highWatermark: "10Ei" } }] },
       ["spec.metrics[0].resource.highWatermark: must be at most 9223372036854775807 thousandths"],
     ],
     ["a tolerance whose thousandths wrap in 64 bits", { tolerance: "100Ei" }, ["spec.tolerance: must be a share from 0 to 1"]],
