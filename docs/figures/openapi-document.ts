@@ -1,7 +1,16 @@
 import * as z from "zod";
 import { ANSWERS, type Verb } from "../../lib/api/answers.ts";
 import { ALL_ROUTES, type FoundRoute } from "../../lib/api/answer-request.ts";
-import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, METRICS_PATH, PROBLEM_TYPE, QUERY_PATHS, TAG_HEADER } from "../../lib/api/paths.ts";
+import {
+  COMMAND_PATHS,
+  IF_MATCH_HEADER,
+  IF_NONE_MATCH_HEADER,
+  KEY_HEADER,
+  METRICS_PATH,
+  PROBLEM_TYPE,
+  QUERY_PATHS,
+  TAG_HEADER,
+} from "../../lib/api/paths.ts";
 import { OPEN_METRICS_TYPE } from "../../lib/report/open-metrics.ts";
 import { count, text } from "../../lib/views/view-of.ts";
 import { VIEWS } from "./views.ts";
@@ -61,16 +70,23 @@ const TAG_HEADERS = {
   [TAG_HEADER]: { description: "the tag of the autoscaler that is stored, for If-Match; an apply of several has none", schema: { type: "string" } },
 };
 
+const WEAK_TAG_HEADERS = {
+  [TAG_HEADER]: { description: "a weak tag of all that the answer shows but the ages of syncs, for If-None-Match", schema: { type: "string" } },
+};
+
 const PROBLEM_CONTENT = { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } };
 
-const answersOf = (path: string, conditional: boolean): Json => {
+const answersOf = ({ kind, path, route: { conditional } }: FoundRoute): Json => {
   const verb = VERBS.get(path);
   const content =
     path === METRICS_PATH || verb === undefined
       ? { [OPEN_METRICS_TYPE.split(";")[0] ?? ""]: { schema: { type: "string" } } }
       : { "application/json": { schema: answerSchema(verb) } };
+  const isWeak = kind === "reading" && verb !== "get";
+  const headers = isWeak ? WEAK_TAG_HEADERS : TAGGED.has(verb ?? "") ? TAG_HEADERS : undefined;
   return {
-    "200": { description: "done", ...(TAGGED.has(verb ?? "") && { headers: TAG_HEADERS }), content },
+    "200": { description: "done", ...(headers && { headers }), content },
+    ...(isWeak && { "304": { description: "the answer shows what it showed under a tag of If-None-Match" } }),
     ...(conditional && { "412": { description: "If-Match does not hold, and nothing was changed", content: PROBLEM_CONTENT } }),
     default: { description: "refused or failed", content: PROBLEM_CONTENT },
   };
@@ -97,12 +113,21 @@ const IF_MATCH_PARAMETER = {
   schema: { type: "string" },
 };
 
-const operationOf = ({ kind, path, route }: FoundRoute): Json => {
+const IF_NONE_MATCH_PARAMETER = {
+  name: IF_NONE_MATCH_HEADER,
+  in: "header",
+  required: false,
+  description: "the tags of answers that the caller has: while one of them shows the same, the answer is 304 without a body",
+  schema: { type: "string" },
+};
+
+const operationOf = (found: FoundRoute): Json => {
+  const { kind, path, route } = found;
   const input = inputSchema(route.schema);
   const operationId = VERBS.get(path) ?? "metrics";
-  const shared = { operationId, summary: route.summary, responses: answersOf(path, route.conditional) };
+  const shared = { operationId, summary: route.summary, responses: answersOf(found) };
   return kind === "reading"
-    ? { ...shared, parameters: parametersOf(input) }
+    ? { ...shared, parameters: [...parametersOf(input), ...(operationId === "get" ? [] : [IF_NONE_MATCH_PARAMETER])] }
     : {
         ...shared,
         parameters: [KEY_PARAMETER, ...(route.conditional ? [IF_MATCH_PARAMETER] : [])],

@@ -3,7 +3,7 @@ import { type AccessRecord, type Rights, rightsOf } from "../model/access.ts";
 import { requestLine } from "../report/function-lines.ts";
 import type { LogLine } from "../report/log-lines.ts";
 import type { CommandService, QueryService } from "../service/service.ts";
-import { isHeld, type ApiAnswer, type ApiRequest, type PlainAnswer, problemOf, refusal } from "./request-and-answer.ts";
+import { isHeld, type ApiAnswer, type ApiRequest, type PlainAnswer, problemOf, refusal, tagged } from "./request-and-answer.ts";
 import { type IdempotencyStore, withIdempotency } from "./idempotency.ts";
 import { PAGE_LIMITS, type PageLimits } from "./list-page.ts";
 import { IF_NONE_MATCH_HEADER, TAG_HEADER, COMMAND_PATHS, METRICS_PATH, QUERY_PATHS } from "./paths.ts";
@@ -79,7 +79,7 @@ const runQuery = async (
   const { call, input } = route.read(request);
   const rights = rightsOf(await context.access(), request.by);
   mustBeGranted(rights, { scope, role: "view", input });
-  const reply = await call(context.reading(rights), { clock: context.clock, limits: context.limits ?? PAGE_LIMITS });
+  const reply = tagged(await call(context.reading(rights), { clock: context.clock, limits: context.limits ?? PAGE_LIMITS }));
   return isHeld(reply.headers?.[TAG_HEADER], request.headers[IF_NONE_MATCH_HEADER]) ? { ...reply, ...NOT_MODIFIED } : { ...DONE, ...reply };
 };
 

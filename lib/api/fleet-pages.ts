@@ -1,11 +1,10 @@
 import * as z from "zod";
-import { hash } from "node:crypto";
 import type { QueryService, EventCountCursor, EventCountQuery, EventCursor, EventPart, EventQuery } from "../service/service.ts";
 import { type RowField, type RowQuery, withFields } from "../service/views/row-view.ts";
 import type { ClusterRows } from "../views/row.ts";
 import { Page, cursorIn, pageToken } from "./list-page.ts";
 import { TAG_HEADER } from "./paths.ts";
-import type { Reply } from "./request-and-answer.ts";
+import { type Reply, weakTag } from "./request-and-answer.ts";
 import type { RouteContext } from "./route.ts";
 import { refuseEmptyRange } from "../service/times.ts";
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
@@ -33,7 +32,7 @@ export const rowsPage = async (service: QueryService, { page: token, fields, kno
   const read = service.rows({ ...question, ...(known !== undefined && { known }) }, after, firstMs);
   const left = await page.fill(chosen(read, fields, marks), ({ cluster }) => ({ cluster, firstMs: startMs }));
   const reply = page.reply(left && pageToken(question, left));
-  return tagged(reply, question, marks);
+  return markTagged(reply, question, marks);
 };
 
 async function* chosen(
@@ -47,12 +46,9 @@ async function* chosen(
   }
 }
 
-/** Without a tag where a partition has no mark: what it shows may change unseen. */
-const tagged = (reply: Reply, question: object, marks: readonly (string | undefined)[]): Reply => {
-  if (marks.includes(undefined)) return reply;
-  const tag = `W/"${hash("sha256", JSON.stringify([question, marks]), "base64url").slice(0, 22)}"`;
-  return { ...reply, headers: { ...reply.headers, [TAG_HEADER]: tag } };
-};
+/** Without marks of all partitions the tag is that of the text, as of any answer. */
+const markTagged = (reply: Reply, question: object, marks: readonly (string | undefined)[]): Reply =>
+  marks.includes(undefined) ? reply : { ...reply, headers: { ...reply.headers, [TAG_HEADER]: weakTag(JSON.stringify([question, marks])) } };
 
 const instant = z.int().min(0).max(8_640_000_000_000_000);
 /**

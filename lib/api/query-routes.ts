@@ -22,7 +22,8 @@ import {
   SERIES,
 } from "./input-schemas.ts";
 import { Page, cursorIn, pageToken } from "./list-page.ts";
-import { json, type Reply, taggedJson, seriesJson } from "./request-and-answer.ts";
+import { TAG_HEADER } from "./paths.ts";
+import { json, type Reply, taggedJson, seriesJson, weakTag } from "./request-and-answer.ts";
 import { getRoute, type Route, type RouteContext } from "./route.ts";
 
 const AUTOSCALER_CURSOR: z.ZodType<AutoscalerCursor> = z.strictObject({
@@ -162,7 +163,11 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
     ),
   ),
   calendars: getRoute("the calendars of dates that schedules name", NOTHING, async (service) => json({ calendars: await service.calendars() })),
-  status: getRoute("whether everything works, and what to look at", NOTHING, async (service) => json(await service.status())),
+  status: getRoute("whether everything works, and what to look at", NOTHING, async (service) => {
+    const view = await service.status();
+    const { at: _now, ...shown } = view;
+    return { ...json(view), headers: { [TAG_HEADER]: weakTag(JSON.stringify(shown)) } };
+  }),
   sources: getRoute("the registered metric sources", NOTHING, async (service) => json({ sources: await service.sources() })),
   access: getRoute("who has which grant", NOTHING, async (service) => json(await service.access())),
   canI: getRoute("whether the caller may look at a namespace, a cluster or the fleet, or edit it", CAN_I, async (service, query) =>

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { TAG_HEADER, PROBLEM_TYPE } from "./paths.ts";
 import type { AutoscalerVersion, EditCondition } from "../service/service.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
@@ -67,6 +68,17 @@ export const ifMatchText = (condition: EditCondition): string => {
 /** True where the caller has an answer that shows the same (RFC 9110, section 13.1.2). The tag of a stored autoscaler is strong, and says nothing of the counts in an answer: only weak tags count. */
 export const isHeld = (tag: string | undefined, ifNoneMatch: string | undefined): boolean =>
   tag?.startsWith("W/") === true && (ifNoneMatch ?? "").split(",").some((one) => one.trim() === tag);
+
+const TAG_CHARACTERS = 22;
+/** When a partition was synced: what an answer shows beside it may be the same after many syncs. A key in a text has its quotes escaped. */
+const AGES = /"(?:ageSeconds":[\d.]+|syncedAt":"[^"]*")/g;
+
+/** The tag of what an answer shows, but for its ages. It is weak: two answers with one tag may differ in these. */
+export const weakTag = (text: string): string => `W/"${hash("sha256", text.replace(AGES, ""), "base64url").slice(0, TAG_CHARACTERS)}"`;
+
+/** An answer with a weak tag, where it has no tag of its own. */
+export const tagged = (reply: Reply): Reply =>
+  reply.headers?.[TAG_HEADER] === undefined ? { ...reply, headers: { ...reply.headers, [TAG_HEADER]: weakTag(reply.text) } } : reply;
 
 /** How a request is refused before the service is called. */
 export interface Refusal {

@@ -151,7 +151,7 @@ describe("the functions", () => {
   });
 
   it("are small: all that is packed stays within its budget", () => {
-    const budgetKib = { schedule: 150, sync: 415, api: 360, connect: 365, view: 320 };
+    const budgetKib = { schedule: 150, sync: 415, api: 360, connect: 365, view: 325 };
     const packed = Object.groupBy(packaged.bundles, (bundle) => bundle.function);
     for (const name of FUNCTIONS) {
       const bytes = packed[name]?.reduce((sum, { gzipBytes }) => sum + gzipBytes, 0) ?? Number.NaN;
