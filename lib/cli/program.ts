@@ -183,7 +183,7 @@ const completionCommands = (root: Command, io: Pick<Io, "open" | "by" | "stackNa
     .allowUnknownOption()
     .passThroughOptions()
     .action(async (before: readonly string[]) => {
-      const { completionOf, readNames } = await import("./completion/candidates.ts");
+      const [{ completionOf }, { readNames }] = await Promise.all([import("./completion/candidates.ts"), import("./completion/names.ts")]);
       const { candidates, files } = await completionOf(root, before, (typed) => readNames(io, typed));
       const words = candidates.map(({ word, about }) => (about === undefined || about === "" ? word : text`${word}\t${about}`));
       await printer.print(lines([...words, files ? ":0" : ":4"]));

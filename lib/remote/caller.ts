@@ -23,20 +23,15 @@ const NAME_TIMEOUT_MS = 3_000;
  * until they expire.
  */
 export const defaultCaller = (region: string, profile?: string): Caller => {
-  const sts = lazy(async () => {
-    const { STSClient, GetCallerIdentityCommand } = await import("@aws-sdk/client-sts");
-    const client = new STSClient({
-      region,
-      ...(profile !== undefined && { profile }),
-      maxAttempts: 1,
-      requestHandler: boundedRequests({ connectMs: NAME_TIMEOUT_MS, wholeMs: NAME_TIMEOUT_MS }),
-    });
-    return { client, identity: async () => client.send(new GetCallerIdentityCommand({})) };
-  });
+  const parentClientConfig = { region, requestHandler: boundedRequests({ connectMs: NAME_TIMEOUT_MS, wholeMs: NAME_TIMEOUT_MS }) };
+  // Without the client of STS, which most commands never call.
+  const provider = lazy(async () =>
+    (await import("@aws-sdk/credential-provider-node")).defaultProvider({ ...(profile !== undefined && { profile }), parentClientConfig }),
+  );
   const credentials = async (): Promise<Credentials> => {
-    const { client } = await sts();
+    const ask = await provider();
     try {
-      return await client.config.credentials();
+      return await ask();
     } catch (cause) {
       throw new TidemarkError(
         "remote.credentials",
@@ -46,11 +41,16 @@ export const defaultCaller = (region: string, profile?: string): Caller => {
       );
     }
   };
+  const sts = lazy(async () => {
+    const { STSClient, GetCallerIdentityCommand } = await import("@aws-sdk/client-sts");
+    const client = new STSClient({ ...parentClientConfig, credentials, maxAttempts: 1 });
+    return async () => client.send(new GetCallerIdentityCommand({}));
+  });
   return {
     credentials,
     name: async () => {
       try {
-        const { Arn } = await (await sts()).identity();
+        const { Arn } = await (await sts())();
         if (Arn !== undefined) return Arn;
       } catch {
         // Falls back to the access key. Why STS failed would not help here.

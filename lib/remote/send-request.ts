@@ -15,6 +15,8 @@ export interface SenderOptions {
   readonly wait: (ms: number) => Promise<void>;
   /** Uniform in [0, 1), for the jitter between attempts. */
   readonly random: () => number;
+  /** The longest wait for one answer, where it is not the time that a function can live. */
+  readonly deadlineMs?: number;
 }
 
 /** Sends one request, with retries where they have no second effect, and returns the answer. */
@@ -86,7 +88,7 @@ const attemptOnce = async (wire: SenderOptions, request: UnsignedRequest): Promi
     method,
     headers,
     redirect: "error" as const,
-    signal: AbortSignal.timeout(DEADLINE_MS[method]),
+    signal: AbortSignal.timeout(wire.deadlineMs ?? DEADLINE_MS[method]),
     ...(body !== undefined && { body }),
   };
   try {

@@ -33,6 +33,32 @@ describe("the command as a process, on a stack", () => {
     const keys = { AWS_ACCESS_KEY_ID: "ADA", AWS_SECRET_ACCESS_KEY: "ada's secret" };
     const good = await run(["get", "shop/web", "-o", "json"], { ...keys, TIDEMARK_URL: world.url.url });
     expect([good.code, good.err, JSON.parse(good.out).status.currentReplicas]).toEqual([0, "", 9]);
+    // The completion of a shell sends one request of its own.
+    for (const [words, wanted] of [
+      [
+        ["get", ""],
+        ["web", "shop/web", "batch/jobs"],
+      ],
+      [
+        ["get", "-n", ""],
+        ["batch", "infra", "shop"],
+      ],
+      [
+        ["get", "--cluster", "eu-1", "-n", ""],
+        ["infra", "shop"],
+      ],
+      [
+        ["cluster", "describe", ""],
+        ["eu-1", "us-1"],
+      ],
+      [["partition", "describe", "u"], ["us-1/default"]],
+      [["calendar", "delete", ""], []],
+      [["override", "clear", ""], []],
+    ] as const) {
+      const { code, out, err } = await run(["__complete", "--stack", world.url.url, ...words], keys);
+      const offered = out.trimEnd().split("\n");
+      expect([words, code, err, offered]).toEqual([words, 0, "", expect.arrayContaining([...wanted, ":4"])]);
+    }
     const wrong = await run(["fleet", "describe", "--stack", world.url.url], { ...keys, AWS_SECRET_ACCESS_KEY: "x" });
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("the signature does not match")]);
     const none = await run(["fleet", "describe", "--stack", world.url.url], { AWS_CONFIG_FILE: dir, AWS_SHARED_CREDENTIALS_FILE: dir });

@@ -1,7 +1,7 @@
-import * as z from "zod";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FolderLayout } from "../folder/layout.ts";
-import { readJsonIfThere, writeWhole } from "../folder/whole-file.ts";
+import { readJsonIfThere, type Shape, writeWhole } from "../folder/whole-file.ts";
+import { isObject } from "../../model/json.ts";
 
 /** The time of a run. */
 export interface RunClock {
@@ -115,28 +115,45 @@ const paceMeter = (wantedPace: number) => {
   };
 };
 
-const savedClockSchema = z.discriminatedUnion("kind", [
-  z.object({
-    kind: z.literal("virtual"),
-    /** The folder's time when this was written, milliseconds since 1970. */
-    nowMs: z.number(),
-    /** Wall time of the same moment. */
-    wallMs: z.number(),
-    /** Virtual milliseconds per millisecond of wall time, until `untilMs`. */
-    speed: z.number(),
-    /** The instant of the next event, at which the clock stands still. */
-    untilMs: z.number(),
-  }),
-  /** The folder of a run on a real cluster, whose time is the machine's. */
-  z.object({ kind: z.literal("real"), nowMs: z.number() }),
-]);
+interface VirtualClock {
+  readonly kind: "virtual";
+  /** The folder's time when this was written, milliseconds since 1970. */
+  readonly nowMs: number;
+  /** Wall time of the same moment. */
+  readonly wallMs: number;
+  /** Virtual milliseconds per millisecond of wall time, until `untilMs`. */
+  readonly speed: number;
+  /** The instant of the next event, at which the clock stands still. */
+  readonly untilMs: number;
+}
+
+/** The clock of a folder of a run on a real cluster, whose time is the machine's. */
+interface RealClock {
+  readonly kind: "real";
+  readonly nowMs: number;
+}
 
 /** The folder's clock as its last run left it on disk. */
-export type SavedClock = z.infer<typeof savedClockSchema>;
+export type SavedClock = VirtualClock | RealClock;
+
+/** Written out, because zod takes longer to load than a shell may wait for names (lib/local/folder/names.ts). */
+const savedClockShape: Shape<SavedClock> = {
+  parse: (value) => {
+    if (!isSavedClock(value)) throw new TypeError("no clock of a data folder");
+    return value;
+  },
+};
+
+const isSavedClock = (value: unknown): value is SavedClock => {
+  if (!isObject(value)) return false;
+  const { kind, nowMs, wallMs, speed, untilMs } = value;
+  const numbers = kind === "real" ? [nowMs] : [nowMs, wallMs, speed, untilMs];
+  return (kind === "real" || kind === "virtual") && numbers.every((each) => typeof each === "number");
+};
 
 export const saveClock = (layout: FolderLayout, clock: SavedClock): void => writeWhole(layout.clock, JSON.stringify(clock));
 
-export const readSavedClock = (layout: FolderLayout): SavedClock | undefined => readJsonIfThere(layout.clock, savedClockSchema);
+export const readSavedClock = (layout: FolderLayout): SavedClock | undefined => readJsonIfThere(layout.clock, savedClockShape);
 
 /** The time of a living run, computed in another process: it advances at the speed of the run, and never past the next event. */
 export const flowingNowMs = (clock: SavedClock, wallMs: number): number =>

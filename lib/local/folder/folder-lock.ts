@@ -1,34 +1,54 @@
-import * as z from "zod";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { TidemarkError } from "../../model/errors.ts";
+import { isObject } from "../../model/json.ts";
 import { type FolderLayout, DEFAULT_DATA_FOLDER, folderLayout } from "./layout.ts";
-import { isMissing, isSystemError, readJsonIfThere, writeWhole } from "./whole-file.ts";
+import { isMissing, isSystemError, readJsonIfThere, type Shape, writeWhole } from "./whole-file.ts";
 
-const holderSchema = z.object({
-  pid: z.int(),
-  identity: z.string(),
-  role: z.enum(["run", "command"]),
-  /** Wall time, for people. */
-  startedAt: z.string(),
-  /** Where the tables answer, once they do. */
-  tablesEndpoint: z.string().optional(),
-  queueEndpoint: z.string().optional(),
+/** Where what a run serves answers, once it does. */
+interface Endpoints {
+  readonly tablesEndpoint?: string;
+  readonly queueEndpoint?: string;
   /** Where scrapers find the series. */
-  seriesUrl: z.string().optional(),
+  readonly seriesUrl?: string;
   /** Where the recorded queues are. */
-  sourceQueuesUrl: z.string().optional(),
-});
+  readonly sourceQueuesUrl?: string;
+}
 
 /** A living process that uses the folder: the run, or a command that opened it while no run was there. */
-export type Holder = z.infer<typeof holderSchema>;
+export interface Holder extends Endpoints {
+  readonly pid: number;
+  readonly identity: string;
+  readonly role: "run" | "command";
+  /** Wall time, for people. */
+  readonly startedAt: string;
+}
+
+const ENDPOINTS = ["tablesEndpoint", "queueEndpoint", "seriesUrl", "sourceQueuesUrl"] as const satisfies readonly (keyof Endpoints)[];
+
+/** Written out, because zod takes longer to load than a shell may wait for names (names.ts). */
+const holderShape: Shape<Holder> = {
+  parse: (value) => {
+    if (!isHolder(value)) throw new TypeError("no lock of a data folder");
+    return value;
+  },
+};
+
+const isHolder = (value: unknown): value is Holder =>
+  isObject(value) &&
+  Number.isInteger(value["pid"]) &&
+  (value["role"] === "run" || value["role"] === "command") &&
+  [value["identity"], value["startedAt"]].every(isText) &&
+  ENDPOINTS.every((name) => value[name] === undefined || isText(value[name]));
+
+const isText = (value: unknown): value is string => typeof value === "string";
 
 export interface HeldFolder {
   /** Tells other processes where tables, queue and series answer. */
-  readonly publish: (endpoints: Pick<Holder, "tablesEndpoint" | "queueEndpoint" | "seriesUrl" | "sourceQueuesUrl">) => void;
+  readonly publish: (endpoints: Endpoints) => void;
   readonly release: () => void;
 }
 
@@ -118,7 +138,7 @@ const locksOf = (layout: FolderLayout): readonly Lock[] =>
     if (pid === undefined) return [];
     const path = join(layout.locks, name);
     // A file that cannot be read may be of a newer version that lives: it is an error, so that nothing goes on beside it.
-    return [{ path, pid: Number(pid), holder: name.endsWith(".json") ? readJsonIfThere(path, holderSchema) : undefined }];
+    return [{ path, pid: Number(pid), holder: name.endsWith(".json") ? readJsonIfThere(path, holderShape) : undefined }];
   });
 
 const entriesOf = (layout: FolderLayout): readonly string[] => {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { join, relative } from "node:path";
 import type { FolderIdentity } from "./identity.ts";
+import { type FolderNames, sealedNames } from "./names.ts";
 import { CLUSTER_CREDENTIALS, CLUSTER_KUBECONFIG, CLUSTER_OBJECTS, CLUSTER_WRITES, clusterFolders, type FolderLayout, fleetNames } from "./layout.ts";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { crc32 } from "node:zlib";
@@ -58,22 +59,29 @@ export type Sealed = "command" | "run";
  * Writes down how the files of a folder are that was closed in good order, so that the next process sees when one is missing, cut off or changed. A process that writes to the folder
  * breaks the seal first: after a `kill -9` there is none, and then each file only has to be readable. Sealing by a command leaves what it did not write as it was sealed.
  */
-export const sealFolder = (layout: FolderLayout, sealed: Sealed, before: Files = {}): void => {
-  const names = sealedFiles(layout, sealed);
-  const now = names.flatMap((name) => {
-    const entry = entryOf(join(layout.dir, name), before[name]);
+export const sealFolder = (layout: FolderLayout, sealed: Sealed, before?: Seal, names?: FolderNames): void => {
+  const now = sealedFiles(layout, sealed).flatMap((name) => {
+    const entry = entryOf(join(layout.dir, name), before?.files[name]);
     return entry ? [[name, entry] as const] : [];
   });
-  writeWhole(layout.seal, JSON.stringify({ files: { ...without(readSeal(layout), sealed), ...Object.fromEntries(now) } }));
+  const files = { ...without(readSeal(layout), sealed), ...Object.fromEntries(now) };
+  writeWhole(layout.seal, JSON.stringify({ files, ...(names && { names }) }));
 };
 
-/** Removes the seal from the files that are about to be written, and returns its entries, which save `sealFolder` most of the reading. */
-export const breakSeal = (layout: FolderLayout, sealed: Sealed): Files => {
+/** What a seal says: the files, and the names that the tables hold, which a shell completes without opening them. */
+export interface Seal {
+  readonly files: Files;
+  readonly names?: FolderNames;
+}
+
+/** Removes the seal, and with it the names, from the files that are about to be written. Returns what it said, which saves `sealFolder` most of the reading. */
+export const breakSeal = (layout: FolderLayout, sealed: Sealed): Seal => {
   const files = readSeal(layout);
+  const names = sealedNames(layout);
   const rest = without(files, sealed);
   if (Object.keys(rest).length > 0) writeWhole(layout.seal, JSON.stringify({ files: rest }));
   else rmSync(layout.seal, { force: true });
-  return files;
+  return { files, ...(names && { names }) };
 };
 
 /** What is not as it was when the folder was last closed in good order: one sentence for each file, and none for a file of `tables` where all of it is gone. */

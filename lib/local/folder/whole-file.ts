@@ -1,6 +1,5 @@
 import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
 
 /** The name of the file that `writeWhole` fills before it takes the place of `path`. */
@@ -112,8 +111,14 @@ export const readIfThere = (path: string): string | undefined => {
   }
 };
 
+/** What a JSON file must hold, such as a schema of zod. */
+export interface Shape<Value> {
+  /** Throws for any other value. */
+  readonly parse: (value: unknown) => Value;
+}
+
 /** The value of a JSON file, undefined when there is none. Throws `local.unreadable` when the file is damaged, or of another program, or of a newer version. */
-export const readJsonIfThere = <Shape>(path: string, shape: z.ZodType<Shape>): Shape | undefined => {
+export const readJsonIfThere = <Value>(path: string, shape: Shape<Value>): Value | undefined => {
   const text = readIfThere(path);
   if (text === undefined) return undefined;
   try {

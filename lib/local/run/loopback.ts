@@ -7,6 +7,11 @@ import { TidemarkError } from "../../model/errors.ts";
 /** Region and credentials for the local tables and queue. The SDK requires them, and the servers do not check them. */
 export const LOOPBACK_REGION = "local";
 export const LOOPBACK_CREDENTIALS = { accessKeyId: "loopback", secretAccessKey: "loopback" };
+/** The headers that the engine of the tables asks for. It does not check the signature, so none is computed. */
+export const UNSIGNED = {
+  authorization: "AWS4-HMAC-SHA256 Credential=loopback/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=none",
+  "x-amz-date": "20260101T000000Z",
+} as const;
 
 /** The names of this machine in its own programs, with any port. */
 const OWN_NAMES = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;

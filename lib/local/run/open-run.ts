@@ -27,7 +27,8 @@ import { beginSchedule } from "../engine/schedule-activity.ts";
 import { openTables } from "../folder/data-folder.ts";
 import { type FolderIdentity, readIdentity, writeIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
-import { breakSeal, sealFolder } from "../folder/seal.ts";
+import { type FolderNames, namesForSeal } from "../folder/names.ts";
+import { breakSeal, type Seal, sealFolder } from "../folder/seal.ts";
 import { startQueueServer, type RecordedQueue } from "../sources/services.ts";
 import { registerSources, applyMade } from "./made-fleet.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
@@ -92,8 +93,9 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   beginSaving();
   const tables = await openTables(layout, { usedBefore: setup.resumed, durable: setup.identity.kind !== "simulated", inThread: times !== undefined });
   closer.add(async () => {
+    const names = await namesForSeal(tables.endpoint);
     await tables.close();
-    seal.allow();
+    seal.allow(names);
   });
   if (setup.resumed) closer.add(compacting(tables));
   const [syncClient, scheduleClient, contextClient] = [tables.client(), tables.client(), tables.client()];
@@ -217,19 +219,22 @@ const compacting = (tables: Tables): (() => Promise<void>) => {
 };
 
 /** Breaks the seal of a folder for a run, and seals it again after everything that is opened from here on was closed, if it was allowed by then. */
-const sealAtEnd = (layout: FolderLayout, closer: Closing): { readonly break: () => void; readonly allow: () => void } => {
-  let allowed = false;
-  let before: ReturnType<typeof breakSeal> = {};
+const sealAtEnd = (
+  layout: FolderLayout,
+  closer: Closing,
+): { readonly break: () => void; readonly allow: (names: FolderNames | undefined) => void } => {
+  let allowed: { readonly names: FolderNames | undefined } | undefined;
+  let before: Seal | undefined;
   closer.add(() => {
     // A folder that never became ready is removed, not sealed.
-    if (allowed && readIdentity(layout) !== "beginning") sealFolder(layout, "run", before);
+    if (allowed && readIdentity(layout) !== "beginning") sealFolder(layout, "run", before, allowed.names);
   });
   return {
     break: () => {
       before = breakSeal(layout, "run");
     },
-    allow: () => {
-      allowed = true;
+    allow: (names) => {
+      allowed = { names };
     },
   };
 };

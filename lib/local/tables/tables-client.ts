@@ -3,17 +3,11 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse, IncomingHttpHeaders } from "node:http";
 import { DynamoDBClient, type DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
 import { boundedRequests, withoutLogger } from "../../aws/bounded-requests.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../run/loopback.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION, UNSIGNED } from "../run/loopback.ts";
 
 /** Many times as long as the slowest call. A command must not wait for ever on a process that serves the tables and was stopped. */
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 30_000;
-
-/** The headers that the engine asks for. It does not check the signature, so none is computed. */
-const UNSIGNED = {
-  authorization: "AWS4-HMAC-SHA256 Credential=loopback/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=none",
-  "x-amz-date": "20260101T000000Z",
-} as const;
 
 const clientWith = (config: DynamoDBClientConfig): DynamoDBClient =>
   withoutLogger(

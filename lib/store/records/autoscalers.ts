@@ -3,11 +3,11 @@ import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, type AutoscalerUid, autoscalerUid, type ClusterName, type Namespace, type PartitionRef } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import { batchGet, readAll } from "../table/read-many.ts";
-import { autoscalerKey, autoscalersPk, headKey, itemKey, namespacePrefix } from "../table/keys.ts";
+import { autoscalerKey, autoscalersPk, DELETED, headKey, itemKey, namespacePrefix } from "../table/keys.ts";
 import { repeat, isRefusal } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { attributesOf, autoscalerSchema } from "./schemas.ts";
-import { isTombstone, deleteRecord, lastCount, putRecord, type RecordWrite, readRecord, DELETED } from "./write.ts";
+import { isTombstone, deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 
 /** An autoscaler as its item holds it, or why it cannot be read. An unreadable item stops only its own autoscaler. */
 export type AutoscalerItem =

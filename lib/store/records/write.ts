@@ -1,11 +1,8 @@
 import { GetItemCommand, PutItemCommand, type PutItemCommandInput, type AttributeValue } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { itemKey, type Key } from "../table/keys.ts";
+import { DELETED, itemKey, type Key } from "../table/keys.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
-
-/** The attribute that marks an item as a tombstone. It holds the time of the deletion in milliseconds since 1970. */
-export const DELETED = "deletedMs";
 
 /** How a conditional write of a record ended. `conflict` means that another editor wrote the record since it was read. */
 export type RecordWrite = { readonly kind: "stored" } | { readonly kind: "conflict" };

@@ -7,6 +7,9 @@ export interface Key {
   readonly sk: string;
 }
 
+/** The attribute that marks an item as a tombstone. It holds the time of the deletion in milliseconds since 1970. */
+export const DELETED = "deletedMs";
+
 const MS_DIGITS = 15;
 const INDEX_DIGITS = 6;
 
