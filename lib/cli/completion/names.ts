@@ -2,9 +2,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import { findFolder } from "../../local/folder/folder-lock.ts";
 import { folderLayout } from "../../local/folder/layout.ts";
 import { type NamedAutoscaler, quickNames } from "../../local/folder/names.ts";
-import { QUERY_PATHS } from "../../api/paths.ts";
-import { asList, asObject, asText, type Json } from "../../model/json.ts";
-import type { SendRequest } from "../../remote/send-request.ts";
 import type { Io, Session } from "../io.ts";
 import { type CommandTarget, chooseTarget, TARGET_OPTIONS, type TargetOptions } from "../select/command-target.ts";
 
@@ -92,7 +89,10 @@ const valueIn = (words: readonly string[], ...flags: readonly string[]): string 
 
 const withoutSession = async ({ target, filter }: Scope): Promise<Partial<Names>> => {
   if (target.kind === "folder") return inFolder(target, filter);
-  return ofStack(await senderTo(target), filter);
+  const [{ namesOfStack }, { findStack, stackUrl }] = await Promise.all([import("../../remote/names.ts"), import("../../remote/find-stack.ts")]);
+  const stack = target.kind === "stack" ? stackUrl(target.url, target.from) : (await findStack(target)).view;
+  const { profile } = target;
+  return namesOfStack(stack, { ...filter, ...(profile !== undefined && { profile }), most: NAMES_MAX, withinMs: PATIENCE_MS });
 };
 
 const inFolder = async ({ dir, from }: CommandTarget & { readonly kind: "folder" }, filter: Scope["filter"]): Promise<Partial<Names>> => {
@@ -108,57 +108,6 @@ const inFolder = async ({ dir, from }: CommandTarget & { readonly kind: "folder"
     autoscalers: async () => names.autoscalers,
   };
 };
-
-/** Sends queries to a stack as a session does (stack-session.ts), but never twice. */
-const senderTo = async (target: Exclude<CommandTarget, { readonly kind: "folder" }>): Promise<SendRequest> => {
-  const [{ defaultCaller }, { findStack, stackUrl }, { requestSender }] = await Promise.all([
-    import("../../remote/caller.ts"),
-    import("../../remote/find-stack.ts"),
-    import("../../remote/send-request.ts"),
-  ]);
-  const stack = target.kind === "stack" ? stackUrl(target.url, target.from) : (await findStack(target)).view;
-  const once = () => Promise.reject(new Error("a completion asks once"));
-  return requestSender({
-    stack,
-    caller: defaultCaller(stack.region, target.profile),
-    clock: Date.now,
-    wait: once,
-    random: Math.random,
-    deadlineMs: PATIENCE_MS,
-  });
-};
-
-/** The paths are those of the service (lib/api/paths.ts). The answers are read as far as names go, whatever else another version answers. */
-const ofStack = (ask: SendRequest, filter: Scope["filter"]): Names => {
-  const get = async (path: string, query: Readonly<Record<string, string>> = {}): Promise<Json> =>
-    asObject(await ask({ method: "GET", path, query, headers: {} }));
-  const items = async <Name>(
-    path: string,
-    query: Readonly<Record<string, string>>,
-    namesIn: (item: Json) => readonly Name[],
-  ): Promise<readonly Name[]> => {
-    const names: Name[] = [];
-    for (let page = ""; ; ) {
-      const answer = await get(path, { ...query, ...(page !== "" && { page }) });
-      names.push(...asList(answer["items"]).flatMap((item) => namesIn(asObject(item))));
-      page = asText(answer["next"]);
-      if (page === "" || names.length >= NAMES_MAX) return names.slice(0, NAMES_MAX);
-    }
-  };
-  return {
-    clusters: () => items(QUERY_PATHS.clusters, {}, ({ name }) => [asText(name)]),
-    partitions: () =>
-      items(QUERY_PATHS.clusters, {}, ({ name, partitions }) => namesOf(partitions).map((partition) => `${asText(name)}/${partition}`)),
-    calendars: async () => namesOf((await get(QUERY_PATHS.calendars))["calendars"]),
-    overrides: () => items(QUERY_PATHS.overrides, { expired: "no" }, ({ id }) => [asText(id)]),
-    autoscalers: () =>
-      items(QUERY_PATHS.rows, { ...filter, fields: "kind" }, ({ cluster, rows }) =>
-        asList(rows).map((row) => ({ cluster: asText(cluster), namespace: asText(asObject(row)["namespace"]), name: asText(asObject(row)["name"]) })),
-      ),
-  };
-};
-
-const namesOf = (list: unknown): readonly string[] => asList(list).map((each) => asText(asObject(each)["name"]));
 
 const inSession = async <Name>(io: OpenIo, { target, filter }: Scope, read: (names: Names) => Promise<readonly Name[]>): Promise<readonly Name[]> => {
   const session = await io.open(target, io.by);

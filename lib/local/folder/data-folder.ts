@@ -8,7 +8,7 @@ import { tablesClient } from "../tables/tables-client.ts";
 import { refuseDamaged, damaged } from "./damage.ts";
 import { type Holder, holdFolder, livingRun } from "./folder-lock.ts";
 import { flowingNowMs, readSavedClock, restingNowMs } from "../engine/clock.ts";
-import { namesForSeal } from "./names.ts";
+import { closedWithNames } from "./names.ts";
 import { breakSeal, sealFolder } from "./seal.ts";
 import { type FolderState, folderState, refuseUnsafeFolder } from "./state.ts";
 
@@ -87,10 +87,7 @@ const openResting = async (layout: FolderLayout, state: FolderState): Promise<Op
       clock: () => (saved ? restingNowMs(saved, Date.now()) : identity.startMs),
       close: async () => {
         try {
-          // What only reads leaves the names as they were.
-          const names = tables.writes() === 0 && sealed.names ? sealed.names : await namesForSeal(tables.endpoint);
-          await tables.close();
-          sealFolder(layout, "command", sealed, names);
+          sealFolder(layout, "command", sealed, await closedWithNames(tables, sealed.names));
         } finally {
           held.release();
         }

@@ -110,14 +110,18 @@ const texts = (value: unknown): readonly string[] => asList(value).map(asText);
 /** More autoscalers than a run has by itself are not kept in a seal. */
 const SEALED_MAX = 10_000;
 
-/** The names for the seal of tables that are about to be closed. None where they cannot be read: the next completion then opens the folder. */
-export const namesForSeal = async (endpoint: string): Promise<FolderNames | undefined> => {
-  try {
-    const names = await namesAt(endpoint, { most: SEALED_MAX + 1 });
-    return names.autoscalers.length > SEALED_MAX ? undefined : names;
-  } catch {
-    return undefined;
-  }
+/** Tables that are served by this process, as far as a seal needs them. */
+interface ServedTables {
+  readonly endpoint: string;
+  readonly writes: () => number;
+  readonly close: () => Promise<void>;
+}
+
+/** Closes the tables and gives the names in them for the seal; `before`: the names when they were opened, which stay so where nothing was written. None where they cannot be read: the next completion then opens the folder. */
+export const closedWithNames = async (tables: ServedTables, before?: FolderNames): Promise<FolderNames | undefined> => {
+  const names = before && tables.writes() === 0 ? before : await namesAt(tables.endpoint, { most: SEALED_MAX + 1 }).catch(() => undefined);
+  await tables.close();
+  return names && names.autoscalers.length <= SEALED_MAX ? names : undefined;
 };
 
 /** The names in the tables that answer at an address, read by the keys of their items. */

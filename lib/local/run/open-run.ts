@@ -27,7 +27,7 @@ import { beginSchedule } from "../engine/schedule-activity.ts";
 import { openTables } from "../folder/data-folder.ts";
 import { type FolderIdentity, readIdentity, writeIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
-import { type FolderNames, namesForSeal } from "../folder/names.ts";
+import { closedWithNames, type FolderNames } from "../folder/names.ts";
 import { breakSeal, type Seal, sealFolder } from "../folder/seal.ts";
 import { startQueueServer, type RecordedQueue } from "../sources/services.ts";
 import { registerSources, applyMade } from "./made-fleet.ts";
@@ -92,11 +92,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   seal.break();
   beginSaving();
   const tables = await openTables(layout, { usedBefore: setup.resumed, durable: setup.identity.kind !== "simulated", inThread: times !== undefined });
-  closer.add(async () => {
-    const names = await namesForSeal(tables.endpoint);
-    await tables.close();
-    seal.allow(names);
-  });
+  closer.add(async () => seal.allow(await closedWithNames(tables)));
   if (setup.resumed) closer.add(compacting(tables));
   const [syncClient, scheduleClient, contextClient] = [tables.client(), tables.client(), tables.client()];
   for (const client of [syncClient, scheduleClient, contextClient]) closer.add(() => client.destroy());
