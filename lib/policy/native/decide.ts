@@ -4,16 +4,16 @@ import { runSteps } from "../shared/steps.ts";
 import { bounds, clamp } from "./steps/bounds.ts";
 import { COMBINE_FIELDS, combine } from "./steps/combine.ts";
 import { conclude } from "./steps/conclude.ts";
-import { COOL_DOWN_FIELDS, coolDown } from "./steps/cool-down.ts";
-import { FLAP_FIELDS, flap } from "./steps/flap.ts";
-import { IDLE_FIELDS, IDLE_RULES, idle } from "./steps/idle.ts";
-import { LIMIT_RULES, limit, limitFields, POLICY_RULES } from "./steps/limit.ts";
-import { measure } from "./steps/measure.ts";
+import { COOL_DOWN_FIELDS, COOL_DOWN_WINDOW, coolDown } from "./steps/cool-down.ts";
+import { FLAP_FIELDS, FLAP_WINDOW, flap } from "./steps/flap.ts";
+import { IDLE_FIELDS, IDLE_RULES, IDLE_WINDOW, idle } from "./steps/idle.ts";
+import { LIMIT_RULES, LIMIT_WINDOW, limit, limitFields, POLICY_RULES } from "./steps/limit.ts";
+import { MISSING_WINDOW, measure } from "./steps/measure.ts";
 import { readScale, selectPods } from "./steps/read-scale.ts";
 import { ROUND_FIELDS, round, roundRule } from "./steps/round.ts";
-import { stabilize, stabilizeFields } from "./steps/stabilize.ts";
-import { SUSTAIN_FIELDS, sustain, unseen } from "./steps/sustain.ts";
-import { type NativeInput, type NativeStep, started } from "./steps/sync.ts";
+import { STABILIZE_WINDOW, stabilize, stabilizeFields } from "./steps/stabilize.ts";
+import { SUSTAIN_FIELDS, SUSTAIN_WINDOW, sustain, unseen } from "./steps/sustain.ts";
+import { type NativeInput, type NativeStep, type StepWindow, started } from "./steps/sync.ts";
 
 /** What there is: the scale, its bounds, the metrics, and whether the workload is in use at all. */
 const SEE: readonly NativeStep[] = [
@@ -57,6 +57,17 @@ export const NATIVE_RULES = {
   ofDirection: LIMIT_RULES,
   ofPolicy: POLICY_RULES,
 } as const satisfies Readonly<Record<string, readonly Rule[]>>;
+
+/** The windows of the steps, in the order in which people see them. */
+export const NATIVE_WINDOWS: readonly StepWindow[] = [
+  STABILIZE_WINDOW,
+  LIMIT_WINDOW,
+  COOL_DOWN_WINDOW,
+  SUSTAIN_WINDOW,
+  IDLE_WINDOW,
+  MISSING_WINDOW,
+  FLAP_WINDOW,
+];
 
 /** One sync of `rules: native`, from top to bottom (docs/pod-autoscaler.md); overrides follow in decide.ts, for every dialect. */
 export const decideNative = (input: NativeInput): Decision => {

@@ -2,18 +2,18 @@ import type { NativeSpec } from "../../model/spec-native.ts";
 import type { Dialect } from "../dialect.ts";
 import { registeredQueryOf, sourceOf } from "../../sources/sources.ts";
 import { questionsOf } from "../shared/questions.ts";
-import { decideNative } from "./decide.ts";
+import { joinedStates } from "../shared/window-states.ts";
+import { decideNative, NATIVE_WINDOWS } from "./decide.ts";
 import { dueQuestionOf } from "./metrics/kept-answers.ts";
-import { NATIVE_EXPLANATIONS, nativeWindows } from "./explanations.ts";
+import { NATIVE_EXPLANATIONS } from "./explanations.ts";
 import { afterNativeWrite, withNativeScale, withOutsideNativeChange } from "./steps/after-write.ts";
-import { isTimed } from "./steps/sentences.ts";
 
 /** `tidemark.dev/v1 PodAutoscaler` with `rules: native` (docs/pod-autoscaler.md). */
 export const NATIVE: Dialect<NativeSpec> = {
   name: "native",
   keeps: () => ({ recommendations: true, scaleEvents: true, ownZero: false }),
   reversals: ({ flapBudget }) => flapBudget?.reversals ?? 0,
-  timesBy: isTimed,
+  timesBy: (type) => NATIVE_WINDOWS.some(({ timesBy }) => timesBy?.(type)),
   // The average of a whole value uses no pods (hpa.md 3.7).
   questions: ({ metrics }, namespace, scale) =>
     questionsOf(
@@ -35,6 +35,6 @@ export const NATIVE: Dialect<NativeSpec> = {
   withOutsideChange: withOutsideNativeChange,
   // Another count is a decision that this one did not see: it holds, and the next sync decides on it.
   whyNotAgain: (from, { specReplicas }) => (specReplicas === from ? undefined : `the count is ${specReplicas} by now, it was decided on ${from}`),
-  windows: nativeWindows,
+  windows: (spec, windows, moment) => joinedStates(NATIVE_WINDOWS.map(({ states }) => states(spec, windows, moment))),
   explains: NATIVE_EXPLANATIONS,
 };

@@ -129,6 +129,18 @@ export const forbiddenStates = ({ up, down }: ForbiddenWindows): readonly Forbid
     window.windowMs > 0 ? [{ ...window, ...(untilMs !== undefined && { untilMs }) }] : [],
   );
 
+/** The states of several windows as one. */
+export const joinedStates = (parts: readonly Partial<WindowStates>[]): WindowStates => {
+  const timers = parts.flatMap((part) => part.timers ?? []);
+  return {
+    ...Object.assign({}, ...parts),
+    recommendations: parts.flatMap(({ recommendations = [] }) => recommendations),
+    stabilization: parts.flatMap(({ stabilization = [] }) => stabilization),
+    rates: parts.flatMap(({ rates = [] }) => rates),
+    timers,
+  };
+};
+
 /** 0 s means no delay. */
 export const timerState = (name: string, seconds: number, lasting: Lasting | undefined): readonly TimerState[] =>
   seconds === 0 ? [] : [{ name, seconds, ...(lasting && { lasting }) }];

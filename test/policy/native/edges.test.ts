@@ -4,7 +4,7 @@ import { NEW_WINDOWS } from "../../../lib/model/windows.ts";
 import { withoutForeignTimers } from "../../../lib/policy/decide.ts";
 import { afterWrite } from "../../../lib/policy/dialects.ts";
 import { reversalsOf } from "../../../lib/policy/native/steps/flap.ts";
-import { breach } from "../../../lib/policy/native/steps/sentences.ts";
+import { breach } from "../../../lib/policy/native/steps/sustain.ts";
 import { NOON } from "../../noon.ts";
 import { scaleRead } from "../../observation.ts";
 import { told } from "./told.ts";

@@ -2,7 +2,8 @@ import { integer } from "../../../fields/field-types.ts";
 import type { NativeSpec } from "../../../model/spec-native.ts";
 import { type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
 import { stepped } from "../../shared/steps.ts";
-import { moveOf, type NativeStep } from "./sync.ts";
+import { forbiddenStates } from "../../shared/window-states.ts";
+import { moveOf, type NativeStep, type StepWindow } from "./sync.ts";
 
 declare module "../../../model/spec-native.ts" {
   interface NativeRules {
@@ -34,5 +35,9 @@ export const coolDown: NativeStep = (sync) => {
   return stepped(sync, "cool down", current, { reason: "ForbiddenWindow", value: seconds, message, untilMs });
 };
 
-export const forbiddenOf = ({ scaleUp, scaleDown }: NativeSpec, lastScaleMs: number | undefined, nowMs: number): ForbiddenWindows =>
+const forbiddenOf = ({ scaleUp, scaleDown }: NativeSpec, lastScaleMs: number | undefined, nowMs: number): ForbiddenWindows =>
   forbiddenWindows({ upMs: scaleUp.forbiddenAfterEventSeconds * 1000, downMs: scaleDown.forbiddenAfterEventSeconds * 1000 }, lastScaleMs, nowMs);
+
+export const COOL_DOWN_WINDOW: StepWindow = {
+  states: (spec, { status }, { nowMs }) => ({ forbidden: forbiddenStates(forbiddenOf(spec, status.lastScaleMs, nowMs)) }),
+};

@@ -2,7 +2,7 @@ import { group, integer } from "../../../fields/field-types.ts";
 import type { FlapBudget } from "../../../model/spec-native.ts";
 import type { Memory } from "../../../model/windows.ts";
 import { stepped } from "../../shared/steps.ts";
-import type { NativeStep } from "./sync.ts";
+import type { NativeStep, StepWindow } from "./sync.ts";
 
 const REVERSALS_MAX = 100;
 const PERIOD_SECONDS_MAX = 3_600;
@@ -71,3 +71,7 @@ export const reversalsOf = (ways: readonly boolean[]): number => ways.filter((up
 
 /** A scale down now, and one up after it, would still be within the budget. */
 const leavesTheWayUp = (scales: readonly Scaled[], { reversals }: FlapBudget): boolean => reversalsOf([...waysOf(scales), false, true]) <= reversals;
+
+export const FLAP_WINDOW: StepWindow = {
+  states: ({ flapBudget }, { memory }, { nowMs }) => (flapBudget ? { flap: { ...flapBudget, ...flapOf(flapBudget, memory, nowMs) } } : {}),
+};

@@ -2,10 +2,11 @@ import { group, integer } from "../../../fields/field-types.ts";
 import { below, type Rule, set, some } from "../../../fields/rule.ts";
 import { MOST_REPLICAS } from "../../../model/spec-native.ts";
 import type { NativeMetric } from "../../../model/spec-native.ts";
-import { lastingOf, stepped, withCondition } from "../../shared/steps.ts";
+import { type ConditionReport, lastingOf, stepped, withCondition } from "../../shared/steps.ts";
+import { timerState } from "../../shared/window-states.ts";
 import { wholeMilli } from "../metrics/measure.ts";
-import { IDLE, idle as idleCondition, scalingActive } from "./sentences.ts";
-import { contextOf, type NativeStep, type NativeSync } from "./sync.ts";
+import { scalingActive } from "./sentences.ts";
+import { contextOf, type NativeStep, type NativeSync, type StepWindow } from "./sync.ts";
 
 declare module "../../../model/spec-native.ts" {
   interface NativeSpec {
@@ -42,6 +43,19 @@ export const IDLE_RULES: readonly Rule[] = [
     fix: "write activation on an object, external or namespace metric",
   },
 ];
+
+const IDLE = "Idle";
+const idleCondition = (status: ConditionReport["status"]): ConditionReport => ({
+  type: IDLE,
+  status,
+  reason: status === "True" ? "BelowActivation" : status === "False" ? "InUse" : "NotMeasured",
+  message:
+    status === "True"
+      ? "every metric with an activation threshold is at or below it"
+      : status === "False"
+        ? "a metric is above its activation threshold"
+        : "a metric with an activation threshold is missing",
+});
 
 /**
  * Scale to zero, or to another idle count: while every value with an activation threshold is at or below it. One value above wakes the workload straight to minReplicas,
@@ -92,4 +106,10 @@ const asleep = (sync: NativeSync, use: Use): NativeSync => {
   const message = unknown ? "whether the workload is in use is not known: a metric is missing" : "no metric is above its activation threshold";
   const conditions = withCondition(sync, scalingActive(unknown ? "False" : "True", reason, message));
   return { ...sync, conditions, ending: { kind: unknown ? "failed" : "settled", because: { reason, message } } };
+};
+
+export const IDLE_WINDOW: StepWindow = {
+  states: ({ idle: rest }, { status }) =>
+    rest ? { timers: timerState("Out of use", rest.afterSeconds, lastingOf(status.conditions, IDLE, rest.afterSeconds)) } : {},
+  timesBy: (type) => type === IDLE,
 };

@@ -3,7 +3,8 @@ import { above, is, length, multipleOf, not, type Rule } from "../../../fields/r
 import type { NativePolicy, NativeRules, NativeSpec } from "../../../model/spec-native.ts";
 import { countedEvents, type DecisionTimes, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
 import { stepped } from "../../shared/steps.ts";
-import { type Move, moveOf, type NativeStep } from "./sync.ts";
+import { rateStates } from "../../shared/window-states.ts";
+import { type Move, moveOf, type NativeStep, type StepWindow } from "./sync.ts";
 
 const LEAST_POLICY = 0.001;
 /** A limit for policies, so that windows stay bounded. */
@@ -126,4 +127,15 @@ const shrunk = (start: number, { type, valueMilli }: NativePolicy): number => {
     case "Factor":
       return Math.ceil((start * THOUSAND) / valueMilli);
   }
+};
+
+const withValues = (rules: NativeRules) => ({
+  ...rules,
+  policies: rules.policies.map(({ valueMilli, ...policy }) => ({ ...policy, value: valueMilli / THOUSAND })),
+});
+
+export const LIMIT_WINDOW: StepWindow = {
+  states: ({ scaleUp, scaleDown }, { memory }, { nowMs }) => ({
+    rates: [...rateStates("scaleUp", withValues(scaleUp), memory, nowMs), ...rateStates("scaleDown", withValues(scaleDown), memory, nowMs)],
+  }),
 };

@@ -1,8 +1,9 @@
 import type { Condition } from "../../../model/windows.ts";
-import { setCondition } from "../../shared/steps.ts";
+import { lastingOf, setCondition } from "../../shared/steps.ts";
+import { timerState } from "../../shared/window-states.ts";
 import { inputReadings, measureNative, type MetricReading } from "../metrics/measure.ts";
 import { isMissingType, missing, missingType } from "./sentences.ts";
-import { contextOf, type NativeStep } from "./sync.ts";
+import { contextOf, type NativeStep, type StepWindow } from "./sync.ts";
 
 /** Every metric on its own, in order, but for the inputs of formulas; since when one is missing is remembered under its name, and forgotten with it. */
 export const measure: NativeStep = (sync) => {
@@ -34,4 +35,16 @@ const withMissing = (
     (all, { metric, reason, message }) => setCondition(all, missing(metric.name, reason, message), nowMs),
     kept,
   );
+};
+
+/** How long a metric with a fallback has been missing. */
+export const MISSING_WINDOW: StepWindow = {
+  states: ({ metrics }, { status }) => ({
+    timers: metrics.flatMap(({ name, onMissing }) => {
+      if (onMissing.action !== "fallback") return [];
+      const { afterSeconds } = onMissing;
+      return timerState(`Fallback of ${name}`, afterSeconds, lastingOf(status.conditions, missingType(name), afterSeconds));
+    }),
+  }),
+  timesBy: isMissingType,
 };

@@ -2,7 +2,8 @@ import { integer } from "../../../fields/field-types.ts";
 import type { NativeSpec } from "../../../model/spec-native.ts";
 import { type StabilizationHold, type StabilizationWindows, stabilizeBothWays } from "../../shared/stabilization.ts";
 import { stepped } from "../../shared/steps.ts";
-import type { NativeStep, NativeSync } from "./sync.ts";
+import { stabilizationStates } from "../../shared/window-states.ts";
+import type { NativeStep, NativeSync, StepWindow } from "./sync.ts";
 
 declare module "../../../model/spec-native.ts" {
   interface NativeRules {
@@ -22,7 +23,7 @@ export const stabilizeFields = (way: "up" | "down") => ({
   stabilizationWindowSeconds: integer(MEANINGS[way], { default: Number(DEFAULTS[way]), least: 0, most: DAY_SECONDS }),
 });
 
-export const windowsOf = ({ scaleUp, scaleDown }: Pick<NativeSpec, "scaleUp" | "scaleDown">): StabilizationWindows => ({
+const windowsOf = ({ scaleUp, scaleDown }: Pick<NativeSpec, "scaleUp" | "scaleDown">): StabilizationWindows => ({
   upMs: scaleUp.stabilizationWindowSeconds * 1000,
   downMs: scaleDown.stabilizationWindowSeconds * 1000,
 });
@@ -39,4 +40,12 @@ const holding = (sync: NativeSync, { direction, replicas, untilMs }: Stabilizati
   const up = direction === "up";
   const message = up ? "a lower count was wanted inside the window" : "a higher count was wanted inside the window";
   return stepped(sync, "stabilize", replicas, { reason: up ? "ScaleUpStabilized" : "ScaleDownStabilized", value: replicas, message, untilMs });
+};
+
+export const STABILIZE_WINDOW: StepWindow = {
+  states: (spec, { memory }, { nowMs, count }) => {
+    const lengths = windowsOf(spec);
+    const held: Parameters<typeof stabilizationStates>[3] = (runs, counts) => stabilizeBothWays(runs, counts, lengths, nowMs).held;
+    return { recommendations: memory.recommendations ?? [], stabilization: stabilizationStates(lengths, memory, count, held) };
+  },
 };

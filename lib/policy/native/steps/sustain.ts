@@ -1,8 +1,8 @@
 import { integer } from "../../../fields/field-types.ts";
 import { newestRunAt } from "../../../model/windows.ts";
-import { lastingOf, stepped, withCondition } from "../../shared/steps.ts";
-import { BREACH, breach } from "./sentences.ts";
-import { moveOf, type NativeStep, type NativeSync } from "./sync.ts";
+import { type ConditionReport, lastingOf, stepped, withCondition } from "../../shared/steps.ts";
+import { timerState } from "../../shared/window-states.ts";
+import { moveOf, type NativeStep, type NativeSync, type StepWindow } from "./sync.ts";
 
 declare module "../../../model/spec-native.ts" {
   interface NativeRules {
@@ -15,6 +15,18 @@ const SUSTAIN_SECONDS_MAX = 3_600;
 export const SUSTAIN_FIELDS = {
   sustainSeconds: integer("How long the metrics must ask for it without interruption.", { default: 0, least: 0, most: SUSTAIN_SECONDS_MAX }),
 };
+
+const BREACH = { up: "BreachAbove", down: "BreachBelow" } as const;
+
+export const breach = (direction: keyof typeof BREACH, status: ConditionReport["status"]): ConditionReport => ({
+  type: BREACH[direction],
+  status,
+  reason: status === "True" ? "Breached" : status === "False" ? "Within" : "NotMeasured",
+  message:
+    status === "Unknown"
+      ? "the metrics were not looked at, so that a breach is not known to last"
+      : `the metrics ${status === "True" ? "ask" : "do not ask"} for ${direction === "up" ? "more" : "fewer"} pods`,
+});
 
 /** A breach must last: the count moves only when the metrics have asked for that direction for so long without a break. The end itself is allowed. */
 export const sustain: NativeStep = (sync) => {
@@ -48,4 +60,17 @@ const withBreaches = (before: NativeSync): NativeSync => {
 export const unseen = (sync: NativeSync): NativeSync => {
   const up = { ...sync, conditions: withCondition(sync, breach("up", "Unknown")) };
   return { ...up, conditions: withCondition(up, breach("down", "Unknown")) };
+};
+
+export const SUSTAIN_WINDOW: StepWindow = {
+  states: ({ scaleUp, scaleDown }, { status }) => {
+    const timer = (name: string, seconds: number, type: string) => timerState(name, seconds, lastingOf(status.conditions, type, seconds));
+    return {
+      timers: [
+        ...timer("Scale up sustain", scaleUp.sustainSeconds, BREACH.up),
+        ...timer("Scale down sustain", scaleDown.sustainSeconds, BREACH.down),
+      ],
+    };
+  },
+  timesBy: (type) => type === BREACH.up || type === BREACH.down,
 };

@@ -2,10 +2,11 @@ import type { Because } from "../../../model/decision.ts";
 import type { Pod } from "../../../model/observation.ts";
 import type { Selector } from "../../../model/selector.ts";
 import type { NativeRules, NativeSpec } from "../../../model/spec-native.ts";
-import type { RecommendationRun } from "../../../model/windows.ts";
+import type { RecommendationRun, Windows } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import type { MetricContext } from "../../shared/metrics/measurement.ts";
 import { startedWith, type StepState } from "../../shared/steps.ts";
+import type { Moment, WindowStates } from "../../shared/window-states.ts";
 import { type KnownAnswers, knownAnswers } from "../metrics/kept-answers.ts";
 import { inputsOf, type MetricReading } from "../metrics/measure.ts";
 
@@ -36,6 +37,14 @@ export interface Ending {
 }
 
 export type NativeStep = (sync: NativeSync) => NativeSync;
+
+/** The window of a step, as it is shown to people. */
+export interface StepWindow {
+  /** What it holds at an instant, and until when: by the function by which the step decides. */
+  readonly states: (spec: NativeSpec, windows: Windows, moment: Moment) => Partial<WindowStates>;
+  /** True for the type of a condition by which the step measures time. */
+  readonly timesBy?: (conditionType: string) => boolean;
+}
 
 export const started = (input: NativeInput): NativeSync => ({
   ...startedWith(input),
