@@ -114,13 +114,13 @@ describe("what nobody told", () => {
 describe("a timeline as a picture", () => {
   it("is one SVG without script or link, and escapes foreign words", () => {
     const svg = timelineSvg('shop/<script>&"web"', timeline, clock);
-    expect(svg).toMatch(/^<svg [^>]*viewBox="0 0 960 466"[\s\S]*<\/svg>\n$/);
+    expect(svg).toMatch(/^<svg [^>]*viewBox="0 0 960 488"[\s\S]*<\/svg>\n$/);
     expect(svg).not.toMatch(/<script|href|NaN|undefined/);
     expect(svg).toContain("shop/&lt;script&gt;&amp;&quot;web&quot;");
     expect(svg).toContain("stabilization");
   });
 
-  it("counts marks that would cover each other, each kind in a line of its own, and says what they mean", () => {
+  it("has a line for each kind of mark, each mark at its instant, counts those that would cover each other, and says what they mean", () => {
     const at = (minute: number, kind: TimelineMark["kind"]): TimelineMark => ({ atMs: NOON + minute * MINUTE, kind });
     const crowded = [at(40, "up"), at(40.5, "up"), at(41, "down"), at(41, "up"), at(60, "edit")];
     const svg = timelineSvg("web", { ...timeline, marks: crowded }, clock);
@@ -130,9 +130,9 @@ describe("a timeline as a picture", () => {
       words,
     ]);
     expect(labels).toEqual([
-      [349.3, 386, "▲3"],
-      [349.3, 397, "▼"],
       [496, 386, "E"],
+      [349.3, 397, "▲3"],
+      [356.7, 408, "▼"],
     ]);
     expect(svg).toContain("E an edit by a person;  ▲ scaled up;  ▼ scaled down;  a number: so many of them");
     const lonely = timelineSvg("web", { ...timeline, marks: Array.from({ length: 200 }, (_, minute) => at(minute / 2, "down")) }, clock);

@@ -1,6 +1,6 @@
 import { printable } from "../../model/foreign-text.ts";
 import { LANES } from "../reasons/lanes.ts";
-import { type Cell, cellsOf, type MarkKind, MARKS, runsOf, type Timeline, ticksOf } from "./timeline.ts";
+import { type Cell, cellsOf, MARKS, runsOf, type Timeline, ticksOf } from "./timeline.ts";
 
 const WIDTH = 960;
 const LEFT = 60;
@@ -12,7 +12,7 @@ const PODS = { top: 190, height: 150 };
 const LANE_TOP = 356;
 const LANE_HEIGHT = 12;
 const MARKS_Y = 386;
-/** Marks nearer than this are one group: "▲12" has room in it. */
+/** Marks of a kind that are nearer than this are one group: "▲12" has room in it. */
 const MARK_WIDTH = 24;
 const MARK_HEIGHT = 11;
 const AXIS_Y = 396;
@@ -48,10 +48,10 @@ const yOf = (value: number, most: number, { top, height }: Box): number =>
 /** The same drawing as in the terminal, as a picture of its own: no style sheet, no script, nothing loaded. `clock` gives the text of an instant. */
 export const timelineSvg = (title: string, timeline: Timeline, clock: (ms: number) => string): string => {
   const cells = cellsOf(timeline, COLUMNS);
-  const groups = markGroups(timeline);
-  // Room for the kinds of a group, one below the other, and for the legend of the marks.
-  const lower = MARK_HEIGHT * Math.max(0, ...groups.map(({ counts }) => counts.size - 1));
-  const height = HEIGHT + lower + (groups.length > 0 ? LEGEND_HEIGHT : 0);
+  const rows = markRows(timeline);
+  // Room for one row of each kind of mark, and for their legend.
+  const lower = MARK_HEIGHT * Math.max(0, rows.length - 1);
+  const height = HEIGHT + lower + (rows.length > 0 ? LEGEND_HEIGHT : 0);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="#333" role="img" aria-label="${escaped(title)}">`,
     `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
@@ -59,7 +59,7 @@ export const timelineSvg = (title: string, timeline: Timeline, clock: (ms: numbe
     ...loadChart(cells, timeline.loadName),
     ...podChart(cells),
     ...lanes(cells, HEIGHT + lower),
-    ...marks(groups, HEIGHT + lower),
+    ...marks(rows, HEIGHT + lower),
     ...axis(timeline, clock, AXIS_Y + lower),
     "</svg>",
     "",
@@ -119,36 +119,37 @@ const podChart = (cells: readonly Cell[]): readonly string[] => {
 
 interface MarkGroup {
   readonly x: number;
-  /** In order of weight. */
-  readonly counts: ReadonlyMap<MarkKind, number>;
+  readonly number: number;
 }
 
-/** Marks that would cover each other: of a kind their number, at the place of the first one. */
-const markGroups = ({ sinceMs, untilMs, marks: all }: Timeline): readonly MarkGroup[] => {
-  const groups: { readonly x: number; readonly kinds: MarkKind[] }[] = [];
-  for (const { atMs, kind } of all.toSorted((one, other) => one.atMs - other.atMs)) {
-    const x = xAt(atMs, { sinceMs, untilMs });
+/** The marks of each kind, in order of weight: one row for a kind. */
+type MarkRows = readonly { readonly of: (typeof MARKS)[number]; readonly groups: readonly MarkGroup[] }[];
+
+const markRows = ({ sinceMs, untilMs, marks: all }: Timeline): MarkRows =>
+  MARKS.map((of) => ({ of, groups: grouped(all.filter(({ kind }) => kind === of.kind).map(({ atMs }) => xAt(atMs, { sinceMs, untilMs }))) })).filter(
+    ({ groups }) => groups.length > 0,
+  );
+
+/** Marks that would cover each other: their number, at the place of the first one. */
+const grouped = (places: readonly number[]): readonly MarkGroup[] => {
+  const groups: { x: number; number: number }[] = [];
+  for (const x of places.toSorted((one, other) => one - other)) {
     const last = groups.at(-1);
-    if (last && x - last.x < MARK_WIDTH) last.kinds.push(kind);
-    else groups.push({ x, kinds: [kind] });
+    if (last && x - last.x < MARK_WIDTH) last.number++;
+    else groups.push({ x, number: 1 });
   }
-  return groups.map(({ x, kinds }) => {
-    const numbers = MARKS.map(({ kind }) => [kind, kinds.filter((one) => one === kind).length] as const);
-    return { x, counts: new Map(numbers.filter(([, number]) => number > 0)) };
-  });
+  return groups;
 };
 
 /** Left at its instant, so that a number behind a mark moves no mark. */
-const marks = (groups: readonly MarkGroup[], bottom: number): readonly string[] => {
-  const markOf = (kind: MarkKind): string => MARKS.find((one) => one.kind === kind)?.mark ?? "";
-  const drawn = groups.flatMap(({ x, counts }) =>
-    [...counts].map(([kind, number], row) =>
-      label(Number((x - 4).toFixed(1)), MARKS_Y + row * MARK_HEIGHT, `${markOf(kind)}${number > 1 ? number : ""}`, ' font-size="10"'),
+const marks = (rows: MarkRows, bottom: number): readonly string[] => {
+  const drawn = rows.flatMap(({ of, groups }, row) =>
+    groups.map(({ x, number }) =>
+      label(Number((x - 4).toFixed(1)), MARKS_Y + row * MARK_HEIGHT, `${of.mark}${number > 1 ? number : ""}`, ' font-size="10"'),
     ),
   );
-  const seen = MARKS.filter(({ kind }) => groups.some(({ counts }) => counts.has(kind)));
-  const counted = groups.some(({ counts }) => [...counts.values()].some((number) => number > 1));
-  const words = [...seen.map(({ mark, words: meaning }) => `${mark} ${meaning}`), ...(counted ? ["a number: so many of them"] : [])];
+  const counted = rows.some(({ groups }) => groups.some(({ number }) => number > 1));
+  const words = [...rows.map(({ of: { mark, words: meaning } }) => `${mark} ${meaning}`), ...(counted ? ["a number: so many of them"] : [])];
   return words.length === 0 ? [] : [...drawn, label(LEFT, bottom + 3, words.join(";  "), ' font-size="11"')];
 };
 
