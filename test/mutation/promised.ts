@@ -2,145 +2,12 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isApplicable, MUTANTS, type PromisedMutant } from "./promised-mutants.ts";
 
 /**
  * `npm run nightly -- --only promised`: small changes of the code around the rules, each of which breaks a promise of docs/protocol.md. For each there is one test that must notice it. They are
  * played in a copy of the repository. Exit code 1 where a test passes in spite of its change, or fails without it.
  */
-interface PromisedMutant {
-  /** What the change breaks. */
-  readonly breaks: string;
-  readonly file: string;
-  readonly from: string;
-  readonly to: string;
-  readonly test: string;
-  /** The name of the test that notices it, or the beginning. */
-  readonly noticedBy: string;
-}
-
-const MUTANTS: readonly PromisedMutant[] = [
-  {
-    breaks: "an uncounted scale stays in the head while its page cannot be read",
-    file: "lib/sync/scale/settle-earlier.ts",
-    from: 'pageOfUid(loaded, uid)?.kind !== "unreadable"',
-    to: "true || uid",
-    test: "test/sync/waves.played.test.ts",
-    noticedBy: "is followed by one that keeps them in the head while their page cannot be read",
-  },
-  {
-    breaks: "two versions of one API are one workload",
-    file: "lib/sync/load/open-intents.ts",
-    from: "groupOf(apiVersion) ?? apiVersion",
-    to: "apiVersion",
-    test: "test/sync/open-work.test.ts",
-    noticedBy: "is found whatever version of the API a target names",
-  },
-  {
-    breaks: "clock and deadline are checked before every PUT",
-    file: "lib/sync/scale/act.ts",
-    from: "const late = notSent(ports, untilMs);",
-    to: "const late = attempt === 1 ? notSent(ports, untilMs) : undefined;",
-    test: "test/sync/open-work.test.ts",
-    noticedBy: "is repeated after a conflict only before the deadline",
-  },
-  {
-    breaks: "an autoscaler with a new target waits for the scale of the old one",
-    file: "lib/sync/decide/holds.ts",
-    from: "intentOfWorkload.get(key) ?? intentOfUid.get(record.uid)",
-    to: "intentOfWorkload.get(key)",
-    test: "test/sync/open-work.test.ts",
-    noticedBy: "keeps an autoscaler that has another target now from writing there",
-  },
-  {
-    breaks: "a sync is not before the time of an uncounted scale",
-    file: "lib/sync/load/load.ts",
-    from: "for (const { settledMs } of head.uncounted) latest = Math.max(latest, settledMs);",
-    to: "",
-    test: "test/sync/waves.played.test.ts",
-    noticedBy: "is followed by one that is not before its scales, though its clock is an hour late",
-  },
-  {
-    breaks: "a cluster that is being removed gets no new autoscalers",
-    file: "lib/sync/specs/store-findings.ts",
-    from: "cluster.removing || writes.length === 0",
-    to: "writes.length === 0",
-    test: "test/sync/specs/storing.test.ts",
-    noticedBy: "are none where the cluster is being removed",
-  },
-  {
-    breaks: "an autoscaler whose changed object is not stored does not act by its old record",
-    file: "lib/sync/specs/compare.ts",
-    from: "comparison.notStored.get(record.uid) ?? ",
-    to: "",
-    test: "test/sync/specs/tenants.test.ts",
-    noticedBy: "that use the bytes of their namespace",
-  },
-  {
-    breaks: "a repeated change has its copy under the cluster",
-    file: "lib/store/history/changes.ts",
-    from: "if (isDeepStrictEqual(stored, change))",
-    to: 'if (outcome?.kind !== "duplicate")',
-    test: "test/contracts/tables.test.ts",
-    noticedBy: "stores the copy under the cluster of a change whose first insert an earlier attempt has made",
-  },
-  {
-    breaks: "a division waits for scales that no windows count yet",
-    file: "lib/service/partitions/leases.ts",
-    from: "intents.length + uncounted.length + unreadable.length",
-    to: "intents.length + 0 * uncounted.length + unreadable.length",
-    test: "test/service/partitions.test.ts",
-    noticedBy: "waits for a settled scale that no windows count yet",
-  },
-  {
-    breaks: "a removal looks for autoscalers before it takes their scales out of the heads",
-    file: "lib/service/edits/removal.ts",
-    from: "      await mustBeEmpty(context, before);\n      await settleForRemoval(context, leases);",
-    to: "      await settleForRemoval(context, leases);\n      await mustBeEmpty(context, before);",
-    test: "test/service/removal-settles.test.ts",
-    noticedBy: "keeps the scale in the head where an autoscaler came meanwhile",
-  },
-  {
-    breaks: "a removal leaves no uncounted scale in a head",
-    file: "lib/service/edits/removal.ts",
-    from: "[...head.intents, ...head.uncounted]",
-    to: "[...head.intents]",
-    test: "test/service/removal-settles.test.ts",
-    noticedBy: "leaves no settled scale in the head",
-  },
-  {
-    breaks: "a reset decides a move that was given up",
-    file: "lib/service/partitions/leases.ts",
-    from: "now && (await decidedCluster(context.tables, now, leased.head))",
-    to: "now",
-    test: "test/service/reset-time.test.ts",
-    noticedBy: "decides a move that was given up",
-  },
-  {
-    breaks: "a key that comes again with another body is refused",
-    file: "lib/api/idempotency.ts",
-    from: "if (begun.asked !== own.asked)",
-    to: 'if (begun.asked === "")',
-    test: "test/api/idempotency.test.ts",
-    noticedBy: "is refused when it asks for something else than before",
-  },
-  {
-    breaks: "the autoscaler is paused before the other controller goes on",
-    file: "lib/cli/takeover/take-over-one.ts",
-    from: "  await ports.service.handBack({ ...query, rival: kept });\n  if (!watched.beside) await until(ports, query, { periodSeconds }, isHeld);\n  const again = await switching.goOn(ports.api, kept);",
-    to: "  const again = await switching.goOn(ports.api, kept);\n  await ports.service.handBack({ ...query, rival: kept });\n  if (!watched.beside) await until(ports, query, { periodSeconds }, isHeld);",
-    test: "test/service/takeovers.test.ts",
-    noticedBy: "keeps the other controller before it is deleted",
-  },
-  {
-    breaks: "the manifest of the other controller is kept before it is deleted",
-    file: "lib/cli/takeover/take-over-one.ts",
-    from: "    await service.takeOver({ cluster, namespace, name, rival: kept });\n    const rested = await switching.rest(api, live);",
-    to: "    const rested = await switching.rest(api, live);\n    await service.takeOver({ cluster, namespace, name, rival: kept });",
-    test: "test/service/takeovers.test.ts",
-    noticedBy: "keeps the other controller before it is deleted",
-  },
-];
-
 const ROOT = join(import.meta.dirname, "../..");
 const COPIED = ["bin", "docs", "examples", "functions", "infra", "lib", "test", "package.json", "tsconfig.json", "vitest.config.ts"];
 
@@ -163,7 +30,7 @@ const passes = (copy: string, { test, noticedBy }: PromisedMutant): boolean => {
 const problemWith = (copy: string, mutant: PromisedMutant): string | undefined => {
   const path = join(copy, mutant.file);
   const whole = readFileSync(path, "utf8");
-  if (whole.split(mutant.from).length !== 2) return `${mutant.file} no longer has once: ${mutant.from}`;
+  if (!isApplicable(whole, mutant)) return `${mutant.file} no longer has once: ${mutant.from}`;
   if (!passes(copy, mutant)) return `fails without the change: ${mutant.test}`;
   writeFileSync(
     path,
