@@ -8,6 +8,7 @@ import { PRICES } from "../../lib/cost/prices.ts";
 import { unitsFor } from "../../lib/cost/sync-units.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../../docs/cost.md"), "utf8");
+const SPEED = readFileSync(join(import.meta.dirname, "../../docs/speed.md"), "utf8");
 
 describe("billOf()", () => {
   it.each(TARGETS)(
@@ -29,6 +30,10 @@ describe("billOf()", () => {
     const both = billOf({ ...fleet, readers: 20, scrapeSeconds: 15 });
     expect(both.readers).toBeCloseTo((watched.readers ?? 0) + (scraped.readers ?? 0));
     expect(both.readers).toBeLessThanOrEqual(40);
+    const [watching, scraping, together] = [watched, scraped, both].map(({ readers = 0 }) => `$${Math.round(readers)}`);
+    expect(PAGE).toContain(`with \`get -w\` cost ${watching} a month`);
+    expect(PAGE).toContain(`each 15 s costs ${scraping}, so that both together cost ${together}, and at most $40`);
+    expect(SPEED).toContain(`for $40 a month | ${together} |`);
   });
 
   it("adds up its parts, the history apart from the first month", () => {
