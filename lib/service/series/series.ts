@@ -1,7 +1,7 @@
 import type { ClusterRecord, FleetRecord, AutoscalerRecord } from "../../model/records.ts";
 import type { MetricFamily, Sample } from "../../report/open-metrics.ts";
 import { getFleet, listClusters, partitionOf, autoscalersOf } from "../../store/records/clusters.ts";
-import { mapWithLimit } from "../../store/table/wait-for-all.ts";
+import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { findCluster, optionalNamespace } from "../find-autoscaler.ts";
 import { knownPartitions, type KnownPartition } from "../rows/known-partitions.ts";
@@ -25,7 +25,8 @@ import { autoscalerView } from "../views/autoscaler-view.ts";
 import { pauseView } from "../views/holds-view.ts";
 import { rowOfView } from "../views/row-view.ts";
 
-const PARTITIONS_AT_ONCE = 16;
+/** Partitions without a summary that are read at once: each has its manifests in memory. */
+const WHOLE_AT_ONCE = 16;
 
 /**
  * Reads the series of every autoscaler from the summaries of the partitions, whose counters are totals: no scrape reads scale events. Only the values of watermark rules are read from the newest
@@ -40,10 +41,14 @@ export const series = async (context: QueryContext, { labels = [], ...filter }: 
     filter.cluster === undefined ? readableClusters(context) : findCluster(context, filter.cluster).then((cluster) => [cluster]),
   ]);
   const parts = await partsOf(still, clusters, { fleet, inside: filter.namespace });
-  const measured = await mapWithLimit(parts, PARTITIONS_AT_ONCE, (part) =>
-    part.known ? measuredInSummary(still, part, part.known) : measuredOneByOne(still, part),
-  );
-  return familiesOf(measured.flat().flatMap((one) => seriesOf(one, labels)));
+  const others = parts.filter(({ known }) => !known);
+  const [known, read] = await Promise.all([
+    mapWithLimit(parts, CLUSTERS_AT_ONCE, async (part) => (part.known ? measuredInSummary(still, part, part.known) : [])),
+    mapWithLimit(others, WHOLE_AT_ONCE, (part) => measuredOneByOne(still, part)),
+  ]);
+  const oneByOne = new Map(others.map((part, at) => [part, read[at] ?? []]));
+  const measured = parts.flatMap((part, at) => oneByOne.get(part) ?? known[at] ?? []);
+  return familiesOf(measured.flatMap((one) => seriesOf(one, labels)));
 };
 
 const readableClusters = async (context: QueryContext): Promise<readonly ClusterRecord[]> => {
