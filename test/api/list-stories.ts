@@ -455,8 +455,8 @@ const liveOverrideStory: fc.Arbitrary<Story> = fc
       { scope, cluster: at, inside, id, ends }: (typeof all)[number],
       clock: () => number,
     ): Promise<void> => {
-      const place = { fleet: { fleet: true }, cluster: { cluster: at }, namespace: { cluster: at, namespace: inside } };
-      const where = scope === "autoscaler" ? { name: `${at}/${inside}/web` } : place[scope];
+      const byScope = { fleet: { fleet: true }, cluster: { cluster: at }, namespace: { cluster: at, namespace: inside } };
+      const where = scope === "autoscaler" ? { name: `${at}/${inside}/web` } : byScope[scope];
       const commands = openCommands({ ...context, clock, newUid: () => id });
       await commands.setOverride({ ...where, hold: true, reason: "drill", ...(ends !== undefined && { untilMs: ends }) });
     };
@@ -489,7 +489,7 @@ const liveOverrideStory: fc.Arbitrary<Story> = fc
     } satisfies Story;
   });
 
-async function* each<Item>(items: Promise<readonly Item[]>): AsyncGenerator<Item> {
+async function* each(items: Promise<readonly unknown[]>): AsyncGenerator<unknown> {
   yield* await items;
 }
 
