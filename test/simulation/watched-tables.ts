@@ -9,12 +9,7 @@ import type { Ledger } from "./watch/ledger.ts";
 import { watchWrite } from "./watch/model-steps.ts";
 import { watchRecord } from "./watch/object-records.ts";
 import { watchPageRead, watchReset } from "./watch/resets.ts";
-
-/** The fleet, or one cluster. */
-const recordOf = (item: Item): string => {
-  const sk = item["sk"]?.S ?? "";
-  return sk.startsWith(CLUSTER_SK_PREFIX) ? `cluster ${sk.slice(CLUSTER_SK_PREFIX.length)}` : "fleet";
-};
+import { recordOf } from "./watch/stops.ts";
 
 /** Who sends a request: a process, and the sync that runs in it. */
 interface Sender {
@@ -101,7 +96,8 @@ const pageRead = (ledger: Ledger, by: Invocation, { input: { Key = {} } }: GetIt
 };
 
 const fleetWritten = (ledger: Ledger, sk: string, after: Item): void => {
-  ledger.stops.recordWritten(recordOf(after), after);
+  const record = recordOf(sk);
+  if (record !== undefined) ledger.stops.recordWritten(record, after);
   if (!sk.startsWith(CLUSTER_SK_PREFIX)) return;
   const name = sk.slice(CLUSTER_SK_PREFIX.length);
   ledger.clusterWrites.set(name, ledger.nowMs());

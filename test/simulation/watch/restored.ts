@@ -1,4 +1,5 @@
-import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../../lib/store/table/keys.ts";
+import { FLEET_PK } from "../../../lib/store/table/keys.ts";
+import { recordOf } from "./stops.ts";
 import type { Effect, Workload } from "../cluster.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Item } from "./head.ts";
@@ -45,7 +46,8 @@ export const copyLedger = (from: Ledger, into: Ledger, items: Iterable<Item>): v
 
 const copyRecord = ({ stops, edits }: Ledger, item: Item): void => {
   const [pk, sk] = [item["pk"]?.S ?? "", item["sk"]?.S ?? ""];
-  if (pk === FLEET_PK) stops.recordWritten(sk.startsWith(CLUSTER_SK_PREFIX) ? `cluster ${sk.slice(CLUSTER_SK_PREFIX.length)}` : "fleet", item);
+  const record = pk === FLEET_PK ? recordOf(sk) : undefined;
+  if (record !== undefined) stops.recordWritten(record, item);
   if (pk.startsWith("autoscalers#")) {
     edits.written("", undefined, item);
     stops.autoscalerWritten("", undefined, item);

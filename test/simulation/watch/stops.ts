@@ -1,7 +1,7 @@
 import type { ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
 import { type AutoscalerRef, autoscalerName, clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
-import { autoscalerKey } from "../../../lib/store/table/keys.ts";
+import { autoscalerKey, CLUSTER_SK_PREFIX, fleetKey } from "../../../lib/store/table/keys.ts";
 import { THIS_BUILD } from "../beside/build.ts";
 import { SKEW_MAX_MS } from "../clock-errors.ts";
 import type { Invocation } from "../invocation.ts";
@@ -78,6 +78,12 @@ export const newStops = (nowMs: () => number): Stops => {
     },
     stopping: (cluster, claimedAt) => ["fleet", `cluster ${cluster}`].find((key) => (stopped.get(key) ?? Infinity) < claimedAt),
   };
+};
+
+/** The name of a record beside the fleet: of the fleet itself, or of a cluster. Undefined for what stops nothing, such as the time of the last edit. */
+export const recordOf = (sk: string): string | undefined => {
+  if (sk.startsWith(CLUSTER_SK_PREFIX)) return `cluster ${sk.slice(CLUSTER_SK_PREFIX.length)}`;
+  return sk === fleetKey.sk ? "fleet" : undefined;
 };
 
 const itemKey = (item: Item | undefined): string => `${item?.["pk"]?.S} ${item?.["sk"]?.S}`;
