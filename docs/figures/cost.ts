@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { costTable, targetTable } from "../../lib/cost/cost-tables.ts";
+import { costTable, targetTable } from "./cost-tables.ts";
 import { withTable } from "./page-table.ts";
 
 /** `npm run docs -- cost`: writes the tables of docs/cost.md from the units and prices of lib/cost. A test compares them. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { reasonsPage } from "../../lib/report/reasons/reasons.ts";
+import { reasonsPage } from "./reasons-page.ts";
 
 /** `npm run docs -- reasons`: writes docs/reasons.md from the list of reasons. A test compares it. */
 writeFileSync(join(import.meta.dirname, "../../docs/reasons.md"), reasonsPage());

@@ -117,7 +117,6 @@ type FieldProblem = NonNullable<Refusal["errors"]>[number];
 const SHOWN_CHARACTERS = 60;
 const shown = (text: string): string => JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 
-/** The refusal of a request with invalid fields. */
 export const invalid = (errors: readonly FieldProblem[]): Error =>
   refusal("api.invalid", errors.map(({ field, message }) => `Cannot read the request: ${shown(field)} ${message}`).join("\n"), {
     status: 400,

@@ -27,7 +27,6 @@ export interface Surroundings {
   readonly httpAgent?: Agent;
   /** Connections at once, at most; by default the 50 of the SDK. */
   readonly sockets?: number;
-  /** A signal that aborts after a time. */
   readonly signalAfter?: (ms: number) => AbortSignal;
 }
 

@@ -44,7 +44,6 @@ const oslsFile = (): string => {
   }
 };
 
-/** Asks one question on the terminal of the person. */
 export const ask = async (question: string): Promise<string> => {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -11,7 +11,6 @@ import type { Session } from "./io.ts";
 import { usage } from "./usage-error.ts";
 import type { Service } from "../service/service.ts";
 
-/** Opens the data folder or stack of a command. */
 export const openTarget = async (target: CommandTarget, by: string): Promise<Session> => {
   // Loaded on demand: a folder needs no signatures, a stack needs no tables.
   if (target.kind === "stack") return (await import("./stack-session.ts")).openStack(target);

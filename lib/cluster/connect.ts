@@ -51,7 +51,6 @@ export const connect = async (record: Connectable, options: ConnectOptions): Pro
   return clientFor(record, access, options);
 };
 
-/** A client with this access. */
 export const clientFor = (record: Identified, access: Access, options: ConnectOptions): ClusterClient => {
   const { name: cluster, kubeSystemUid } = record;
   const elapsed = options.elapsed ?? (() => performance.now());

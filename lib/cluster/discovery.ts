@@ -20,7 +20,6 @@ export const inNamespace = (namespace: string | undefined): string => (namespace
 /** Encodes a text as one path segment, so that a name cannot reach another resource. */
 export const segment = (text: string): string => encodeURIComponent(text);
 
-/** The API path of a kind. */
 export interface KindPath {
   /** "/apis/apps/v1" or "/api/v1". */
   readonly base: string;

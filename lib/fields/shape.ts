@@ -104,7 +104,6 @@ export const textMap: Shape<Readonly<Record<string, string>>> = (value, path, co
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, text(entry, `${path}.${key}`, context) ?? ""]));
 };
 
-/** The value that a shape reads. */
 export type ReadAs<Some> = Some extends Shape<infer Value> ? Value : never;
 
 type Fields = Readonly<Record<string, Shape<unknown>>>;

@@ -36,7 +36,6 @@ export interface Allowed {
   readonly grant?: string;
 }
 
-/** The rights of one caller. */
 export interface Rights {
   readonly caller: string;
   /** The grants that name the caller. */

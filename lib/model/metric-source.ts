@@ -48,7 +48,6 @@ export interface AwsPlace {
   readonly search?: boolean;
 }
 
-/** The account of a role. */
 export const accountOf = (roleArn: string): string => roleArn.split(":")[4] ?? "";
 
 /** True where the source may count the messages of the queue. An empty account is the one of the role. */

@@ -11,7 +11,6 @@ export interface Observation {
   /** All pods of the namespace. The rules select from them. */
   readonly pods: LabelIndex<Pod>;
   readonly answers: Answers;
-  /** Answer of the recommender, for specs that have one. */
   readonly recommender?: Answer<RecommenderReply>;
   /** The monitor that may stop all scaling. It is only read where the spec names one. */
   readonly monitor?: MonitorReading;

@@ -71,7 +71,6 @@ export type ProblemCounts = Readonly<Partial<Record<ProblemKind, ProblemCount>>>
 /** A problem of an autoscaler that a person need not be woken for may end by itself until then. */
 export const LASTING_MS = 15 * 60_000;
 
-/** Counts the problems of rows at an instant. */
 export const problemCounts = (rows: Iterable<Pick<SummaryRow, "since">>, nowMs: number): ProblemCounts => {
   const counts: Partial<Record<ProblemKind, ProblemCount>> = {};
   for (const { since } of rows) {

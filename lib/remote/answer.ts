@@ -3,7 +3,6 @@ import { TidemarkError } from "../model/errors.ts";
 import type { Caller } from "./caller.ts";
 import type { StackUrl } from "./find-stack.ts";
 
-/** An HTTP answer. */
 export interface HttpAnswer {
   readonly status: number;
   readonly type: string;

@@ -56,7 +56,6 @@ type AlarmMetric = keyof typeof ALARMS;
 type KindMetric = (typeof KINDS)[ProblemKind]["metric"];
 export type ProblemMetric = "Problems" | KindMetric | AlarmMetric;
 
-/** The kinds of one alarm. */
 export const PROBLEM_GROUPS: readonly (readonly ProblemKind[])[] = Object.values(ALARMS);
 
 /** The problems of one minute, and those that are new. */

@@ -149,7 +149,6 @@ export interface EventQuery extends Filter {
   readonly sinceMs?: number;
   /** Inclusive; the default is now. */
   readonly untilMs?: number;
-  /** Lists only events after this one. */
   readonly after?: EventCursor;
   /** For a list of many autoscalers that is answered in parts. A stack does it by itself, and a list of one autoscaler is not long. */
   readonly part?: EventPart;
@@ -203,7 +202,6 @@ export interface AutoscalerVersion {
 /** What must be stored when an edit is made: any autoscaler of the name, or one of these versions. An empty list is never met. */
 export type EditCondition = "exists" | readonly AutoscalerVersion[];
 
-/** An edit of one autoscaler. */
 export interface AutoscalerEdit extends AutoscalerQuery {
   /** Throws `service.changed` where it is not met, and changes nothing. */
   readonly onlyIf?: EditCondition;

@@ -1,5 +1,5 @@
 import { billOf } from "../../lib/cost/bill.ts";
-import { dollars, fleetOf } from "../../lib/cost/cost-tables.ts";
+import { dollars, fleetOf } from "../../docs/figures/cost-tables.ts";
 import { unitsFor } from "../../lib/cost/sync-units.ts";
 import { FULL_CPU_GB, STOP_READ_UNITS, SYNC_MEMORY_GB, SYNC_WAIT_MS } from "../../lib/cost/units.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { billOf } from "../../lib/cost/bill.ts";
-import { fleetOf } from "../../lib/cost/cost-tables.ts";
+import { fleetOf } from "../../docs/figures/cost-tables.ts";
 import { type Folder, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { billOf, PARTS } from "../../lib/cost/bill.ts";
-import { costTable, fleetOf, TARGETS, targetTable } from "../../lib/cost/cost-tables.ts";
+import { costTable, fleetOf, TARGETS, targetTable } from "../../docs/figures/cost-tables.ts";
 import { PRICES } from "../../lib/cost/prices.ts";
 import { unitsFor } from "../../lib/cost/sync-units.ts";
 

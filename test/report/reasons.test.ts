@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { reasonsPage, reasonText, reasonTexts } from "../../lib/report/reasons/reasons.ts";
+import { reasonsPage } from "../../docs/figures/reasons-page.ts";
+import { reasonText, reasonTexts } from "../../lib/report/reasons/reasons.ts";
 import { filesBelow, ROOT } from "../architecture/source.ts";
 
 /** Where reasons are made. */

@@ -30,8 +30,8 @@ describe("a compressed body", () => {
     );
   });
 
-  it("is read as well where it was written without the dictionary, by an earlier version of the code", () => {
-    expect(decompress(plain(2, [ENTRY]))).toEqual({ version: 2, value: [ENTRY] });
+  it("is of no known version where it was written without the dictionary, as no release did", () => {
+    expect(decompress(plain(2, [ENTRY])).version).toBeLessThan(0);
   });
 
   it("of one autoscaler is half as large with the dictionary as without", () => {

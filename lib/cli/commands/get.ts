@@ -159,7 +159,6 @@ const ROW_STATUS = [
 export const isInRows = ([root, field]: SortField): boolean =>
   root === "kind" || (root === "metadata" && ROW_METADATA.has(field)) || (root === "status" && ROW_STATUS.some((known) => known === field));
 
-/** What a row has of the document. */
 const documentOfRow = (row: TableRow): object => {
   const { kind, name, namespace, uid, generation, createdAt, labels = {} } = row;
   const status = Object.fromEntries(ROW_STATUS.map((field) => [field, row[field]]));

@@ -211,7 +211,6 @@ const stateLines = (facts: StackFacts, rows: readonly ParameterRow[]): readonly 
 /** A stack of before 0.2.0 has no such output. */
 const versionOf = ({ outputs }: StackFacts): string => outputs["Version"] ?? "before 0.2.0";
 
-/** The line with the version of a deployed stack. */
 export const deployedVersion = async (stack: NamedStack): Promise<Printed> => {
   const facts = await readStack(stack);
   return text`stack ${stack.name} in ${facts.region}: ${versionOf(facts)}\n`;

@@ -92,7 +92,6 @@ interface RowForm {
   readonly ended?: boolean;
 }
 
-/** The row of the table. */
 const autoscalerColumns = (row: TableRow, nowMs: number, { paint, wide, isDeleted = false, ended = false }: RowForm): readonly Word[] =>
   columnsOf(autoscalerRow(row, nowMs, paint, { isDeleted, ended }), wide);
 

@@ -54,10 +54,8 @@ interface Added {
   readonly status: object;
 }
 
-/** The kind of the manifest. */
 export const kindOf = ({ manifest }: Pick<AutoscalerView, "manifest">): string => namesIn(manifest).kind;
 
-/** The labels of the manifest. */
 export const labelsOf = ({ manifest }: Pick<AutoscalerView, "manifest">): Readonly<Record<string, string>> => namesIn(manifest).labels;
 
 /** An autoscaler in the form of `kubectl get -o yaml`: the manifest as it was applied, with metadata, and the status of its own API beside ours, so that a jsonpath for kubectl finds its fields. */

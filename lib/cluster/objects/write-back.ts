@@ -130,7 +130,6 @@ const outcomeOf = ({ quietUntilMs, clock }: Memory, subject: string, answer: Wri
   return "failed";
 };
 
-/** The request of one update. */
 type UpdateRequest = ApiRequest & { readonly method: "PATCH" | "POST"; readonly body: unknown };
 
 const APPLY_PATCH = "application/apply-patch+yaml";

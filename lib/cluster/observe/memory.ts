@@ -7,7 +7,6 @@ import type { Observed } from "../cluster-client.ts";
 
 /** What a warm client remembers of earlier observations: the size of lists, missing rights, and the rivals of the last LIST. */
 export interface Memory {
-  /** Number of objects in the last LIST of this path. */
   readonly listedBefore: (path: string) => number | undefined;
   readonly remember: (path: string, objects: number) => void;
   /** Why a LIST of this path was refused lately, so that it need not be sent again. */
@@ -115,7 +114,6 @@ export interface LookedFor {
 /** For each target, a mark that every write changes: its uid, its generation and its count. */
 export type Marks = ReadonlyMap<string, string>;
 
-/** The last LISTs of rivals, by path. */
 interface RivalMemory {
   /** The last LIST. It replaces a LIST that fails; without one, the rivals are not known. */
   readonly last: (path: string) => LookedFor | undefined;

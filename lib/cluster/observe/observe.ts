@@ -167,7 +167,6 @@ const NOT_OBSERVED: ScaleReading = {
   failure: { code: 0, reason: "NotObserved", message: "Cannot read the scale: nothing was asked" },
 };
 
-/** The answers of LISTs, by question and namespace. */
 type Listed = ReadonlyMap<QuestionKey, ByNamespace<PodMetrics>>;
 
 const askLists = async (observing: Observing, needs: readonly NamespaceNeeds[]): Promise<Listed> => {

@@ -32,7 +32,6 @@ export const scopesFor = (
   return ofHeavy.length === needed.size ? ofHeavy : [shared, ...ofHeavy];
 };
 
-/** True when a LIST of this scope covers the namespace. */
 export const covers = ({ namespace: own, without }: Scope, namespace: Namespace): boolean =>
   own === undefined ? without?.has(namespace) !== true : own === namespace;
 

@@ -130,7 +130,6 @@ type Outcome = { readonly readings: ReadonlyMap<string, ScaleReading> } & (
   | { readonly kind: "failed"; readonly failure: ApiFailure }
 );
 
-/** A scale with the namespace and the name of its workload. */
 interface ListedScale {
   readonly name: string;
   readonly scale: ScaleReading;

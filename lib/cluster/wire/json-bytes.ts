@@ -34,7 +34,6 @@ export const readText = (reader: Reader): string => {
   return text;
 };
 
-/** The text of ASCII in these bytes. */
 const asciiText = (bytes: Buffer, start: number, end: number): string => {
   if (end - start > KEPT_BYTES_MAX) return bytes.toString("latin1", start, end);
   const slot = slotOf(bytes, start, end);

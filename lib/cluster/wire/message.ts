@@ -102,7 +102,6 @@ export class ObjectTooLarge extends TooManyParts {
 export const tooManyParts = (most: number): TooManyParts =>
   new TooManyParts("AnswerTooLarge", `more than ${most} values would be kept of the answer`);
 
-/** One object has too many values. */
 export const tooManyOfObject = (most: number): ObjectTooLarge => new ObjectTooLarge(`more than ${most} values would be kept of one object`);
 
 /** The fields that name an object. They come before its labels and annotations, which make it large. */

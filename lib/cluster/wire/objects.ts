@@ -71,7 +71,6 @@ export const UNKNOWN = message("k8s.io.apimachinery.pkg.runtime.Unknown", {
 });
 
 const GROUP_VERSION = message("k8s.io.apimachinery.pkg.apis.meta.v1.GroupVersionForDiscovery", { version: one(2, "text") });
-/** The versions of an API group. */
 export const API_GROUP = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIGroup", {
   versions: list(2, GROUP_VERSION),
   preferredVersion: one(3, GROUP_VERSION),

@@ -62,7 +62,6 @@ export const fieldAt = (object: KubeObject, path: string): unknown =>
 /** Lists count too: a path may name an index. */
 const hasEntries = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
 
-/** Keeps the objects that the `labelSelector` and `fieldSelector` of a query select. */
 export const selectObjects = (objects: readonly KubeObject[], query: URLSearchParams, fields: readonly string[]): readonly KubeObject[] => {
   const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
   const hasFields = parseFieldSelector(query.get("fieldSelector") ?? "", fields);

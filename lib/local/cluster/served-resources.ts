@@ -229,7 +229,6 @@ const foreign = (model: WorkloadModel | undefined): Resource => {
   return { ...names, group, version, namespaced: true, fields: NAME_FIELDS, scalable: true, stored: true, list };
 };
 
-/** True for a workload of this kind. */
 export const isOf = ({ model }: SimulatedWorkload, { group, version, kind }: Pick<Resource, "group" | "version" | "kind">): boolean =>
   model.kind === kind && apiVersionOf(model) === groupVersion({ group, version });
 

@@ -211,7 +211,7 @@ const fingerprint = (workloads: readonly WorkloadDefinition[], textOf: TraceText
 /** A state is what seed, definitions and writes make of it: with others of them the past of this folder would be another. */
 const refuseOther = (dataDir: string, kept: RunHeader, requested: RunHeader, workloads: readonly WorkloadDefinition[]): void => {
   const different = kept.seed !== requested.seed ? `its seed is ${kept.seed}, not ${requested.seed}` : "its workloads or traces are others";
-  // Folders of earlier versions hashed the points of the trace of every workload.
+  // Folders of 0.2.0 hashed the points of the trace of every workload.
   const isSame = kept.definitions === requested.definitions || kept.definitions === fingerprint(workloads, everyPoint);
   if (kept.seed === requested.seed && isSame) return;
   throw new TidemarkError("local.cluster-differs", `Cannot continue the simulated cluster in "${dataDir}": ${different}`, {

@@ -63,8 +63,6 @@ const refuseBrokenSeal = (layout: FolderLayout): void => {
 
 const missingFiles = (layout: FolderLayout, identity: FolderIdentity, use: Sealed): readonly string[] =>
   neededFiles(layout, use === "command" ? "command" : identity)
-    // Folders of earlier versions may have no schedule yet.
-    .filter((path) => identity.format !== undefined || path !== layout.schedule)
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
     .map((path) => `${relative(layout.dir, path)} is missing`);
 

@@ -11,7 +11,6 @@ export const deploymentSchema = z.object({
   /** Absent for the kinds of Kubernetes itself. */
   apiVersion: z.string().optional(),
   targetCpuPercent: z.number().optional(),
-  /** The shipped trace that its manifest asks for. */
   trace: z.enum(SHIPPED_TRACES).optional(),
   /** How many pods its manifest asks it to begin with. */
   replicas: z.int().optional(),
@@ -20,8 +19,7 @@ export const deploymentSchema = z.object({
 });
 
 const FORMAT = "tidemark-folder/1";
-/** Folders of earlier versions have no format; they have the same fields, and fewer files that must be there. */
-const format = z.literal(FORMAT).optional();
+const format = z.literal(FORMAT);
 
 const simulatedSchema = z.object({
   format,
@@ -48,9 +46,9 @@ const realSchema = z.object({
   format,
   kind: z.literal("kubeconfig"),
   startMs: z.number(),
-  /** The cluster's name in the tables, its kubeconfig and context. Folders of earlier versions do not say. */
-  cluster: z.string().optional(),
-  kubeconfig: z.string().optional(),
+  /** The cluster's name in the tables, its kubeconfig and context. */
+  cluster: z.string(),
+  kubeconfig: z.string(),
   context: z.string().optional(),
 });
 
@@ -60,9 +58,9 @@ const beginningSchema = z.object({ format: z.literal(FORMAT), kind: z.literal("b
 const identitySchema = z.discriminatedUnion("kind", [simulatedSchema, realSchema, beginningSchema]);
 
 /** What a data folder is for, fixed by its first run: with another seed, trace or set of deployments its past would have been another. */
-export type SimulatedIdentity = z.infer<typeof simulatedSchema>;
+export type SimulatedIdentity = Omit<z.infer<typeof simulatedSchema>, "format">;
 export type MadeFleet = NonNullable<SimulatedIdentity["fleet"]>;
-export type RealIdentity = z.infer<typeof realSchema>;
+export type RealIdentity = Omit<z.infer<typeof realSchema>, "format">;
 export type FolderIdentity = SimulatedIdentity | RealIdentity;
 export type Deployment = z.infer<typeof deploymentSchema>;
 

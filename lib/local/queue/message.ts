@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
 
-/** A message of a journal. Lines of earlier versions also have `attributes`, which are ignored. */
+/** A message of a journal. */
 export const messageSchema = z.object({
   id: z.string(),
   /** Order of arrival. It decides between messages that become visible at the same instant. */

@@ -87,7 +87,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const seal = sealAtEnd(layout, closer);
   const functionLines = { write: (_lines: string): void => {} };
   const fleet = await openFleet(layout, setup.identity, { times, closer, log: (lines) => functionLines.write(lines) });
-  const worlds = fleet?.worlds ?? (await worldsOf(layout, setup.identity, options, { clock: clock.now, closer }));
+  const worlds = fleet?.worlds ?? (await worldsOf(layout, setup.identity, { clock: clock.now, closer }));
   const [world] = worlds;
   seal.break();
   beginSaving();

@@ -39,8 +39,7 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
   const real = options.kubeconfig === undefined ? undefined : realIdentity(options.kubeconfig, options.context);
   if (identity !== undefined && identity !== "beginning") {
     refuseOther(layout, identity, askedOf(options, trace, targets, real));
-    // A folder of an earlier version does not name its cluster. The tables do, and the name follows from the arguments.
-    return { identity: identity, resumed: true, manifests: named };
+    return { identity, resumed: true, manifests: named };
   }
   if (real) return { identity: real, resumed: false, manifests: named };
   const fleet = fleetOf(options);
@@ -160,9 +159,8 @@ const difference = (layout: FolderLayout, identity: FolderIdentity, requested: R
   return otherSimulation(identity, requested) ?? otherTargets(layout, identity, requested);
 };
 
-/** Autoscalers of one cluster are never written to another because its kubeconfig has changed. Folders of earlier versions do not say which they are of. */
+/** Autoscalers of one cluster are never written to another because its kubeconfig has changed. */
 const otherCluster = (identity: RealIdentity, { kubeconfig, context }: RequestedRun): string | undefined => {
-  if (identity.kubeconfig === undefined) return undefined;
   if (kubeconfig !== identity.kubeconfig) return `it belongs to the cluster of "${identity.kubeconfig}", not of "${kubeconfig}"`;
   return context === identity.context ? undefined : `it belongs to the context "${identity.context}" of its kubeconfig, not to "${context}"`;
 };

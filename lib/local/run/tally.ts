@@ -29,7 +29,6 @@ export interface Counter {
   readonly hear: (reporter: Reporter) => Reporter;
   /** Autoscalers of all partitions, by the last completed sync of each. */
   readonly autoscalers: () => number;
-  /** A sync begins. */
   readonly begin: () => void;
   /** A sync has ended. */
   readonly sync: (wallMs: number, failed: boolean) => void;

@@ -1,16 +1,14 @@
-import { basename, resolve } from "node:path";
 import type { Connection } from "../../model/records.ts";
 import type { KubeApi } from "../cluster/api.ts";
 import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import { type Define, type Making, startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
-import { type FolderLayout, labelOf } from "../folder/layout.ts";
+import type { FolderLayout } from "../folder/layout.ts";
 import type { QueueOf } from "../sources/services.ts";
 import { readShippedTrace, readTrace } from "../traces/read-trace.ts";
 import { ordinaryHigh, type ShippedTrace, type Trace } from "../traces/trace.ts";
 import type { Closing } from "./closing.ts";
-import type { RunOptions } from "./options.ts";
 import type { PutObject } from "./put-objects.ts";
 
 /** The cluster of a run, as far as the run itself is concerned. */
@@ -23,7 +21,6 @@ export interface World {
   readonly queueOf?: QueueOf;
   /** Sends a request to the API server of a simulated cluster, as the programs of the cluster do. */
   readonly call?: KubeApi;
-  /** Puts an autoscaler into a simulated cluster. */
   readonly putObject?: PutObject;
   /** Makes a workload of a simulated cluster, or the metrics that it lacks. Absent where the run makes the whole cluster. */
   readonly make?: (deployment: Deployment) => Promise<Making>;
@@ -40,19 +37,10 @@ interface Opening {
   readonly closer: Closing;
 }
 
-/** The clusters of a folder that are in the thread of the run, at least one. What was opened is closed by `closer`, also where another one cannot be opened. Folders of earlier versions follow the arguments. */
-export const worldsOf = async (
-  layout: FolderLayout,
-  identity: FolderIdentity,
-  { kubeconfig = "", context }: RunOptions,
-  opening: Opening,
-): Promise<readonly [World, ...World[]]> => {
+/** The clusters of a folder that are in the thread of the run, at least one. What was opened is closed by `closer`, also where another one cannot be opened. */
+export const worldsOf = async (layout: FolderLayout, identity: FolderIdentity, opening: Opening): Promise<readonly [World, ...World[]]> => {
   if (identity.kind === "simulated") return [await simulatedWorld(layout, identity, opening)];
-  return [
-    identity.cluster === undefined || identity.kubeconfig === undefined
-      ? realWorld(labelOf(context ?? basename(kubeconfig)), resolve(kubeconfig), context)
-      : realWorld(identity.cluster, identity.kubeconfig, identity.context),
-  ];
+  return [realWorld(identity.cluster, identity.kubeconfig, identity.context)];
 };
 
 const simulatedWorld = async ({ cluster: dataDir }: FolderLayout, identity: SimulatedIdentity, { clock, closer }: Opening): Promise<World> => {

@@ -14,7 +14,6 @@ const SCALE_UP: Rules = {
 /** No window here, because the cluster's downscale stabilization counts. */
 const SCALE_DOWN: Rules = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] };
 
-/** Default metric: CPU utilization. */
 export const cpuMetric = (percent: number | undefined = DEFAULT_CPU_PERCENT): Metric => ({
   type: "Resource",
   resource: { name: "cpu", target: { type: "Utilization", averageUtilization: percent } },

@@ -9,7 +9,6 @@ import type { SpecRead } from "./spec-fields.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Rules of one entry. */
 export const ENTRY_RULES: readonly Rule[] = [
   {
     when: set("days"),

@@ -8,11 +8,11 @@ import { type AdmitForm, metadataOf, metadataProblems } from "../form.ts";
 import { apiProblems, rulesProblems } from "../hpa/api-problems.ts";
 import { HEAD } from "../hpa/v2-shape.ts";
 import { LEAST_MAXIMUM, LEAST_MINIMUM, NAME_RULES, RECOMMENDER_URL, SETTINGS } from "./fields.ts";
-import { type Defaulted, defaulted, manifestMetric, WATERMARK_SPEC_FIELDS, type WatermarkManifestSpec, watermarkSpecFrom } from "./shape.ts";
+import { type Defaulted, defaulted, manifestMetric, WATERMARK_SPEC, type WatermarkManifestSpec, watermarkSpecFrom } from "./shape.ts";
 import { watermarkSpecOf } from "./spec.ts";
 import { breaches } from "./validity.ts";
 
-const DOCUMENT = objectOf({ ...HEAD, spec: objectOf(WATERMARK_SPEC_FIELDS) });
+const DOCUMENT = objectOf({ ...HEAD, spec: WATERMARK_SPEC });
 
 /** The form of the fields, and the counts that the rules use. */
 export interface WatermarkForm {

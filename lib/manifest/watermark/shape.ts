@@ -1,5 +1,5 @@
 import { type Json, present } from "../../fields/json.ts";
-import { anything, int32, listOf, objectOf, quantity, type ReadAs, type ReadContext, type Shape, text, textMap } from "../../fields/shape.ts";
+import { anything, int32, listOf, objectOf, quantity, type ReadAs, type Shape, text, textMap } from "../../fields/shape.ts";
 import { canonicalOf, type Quantity, milliOf, parseQuantity } from "../../model/quantity.ts";
 import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, type Selector } from "../hpa/v2-shape.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
@@ -99,12 +99,8 @@ export const WATERMARK_SPEC_FIELDS = {
   readinessDelay: anything,
 } as const;
 
-const SPEC = objectOf(WATERMARK_SPEC_FIELDS);
-type Read = NonNullable<ReadAs<typeof SPEC>>;
-
-/** Reads a spec and adds problems for unreadable fields. Absent numbers are 0 and absent texts empty, as in the original. */
-export const readWatermarkSpec = (value: unknown, path: string, context: ReadContext): WatermarkManifestSpec =>
-  watermarkSpecFrom(SPEC(value, path, context) ?? {});
+export const WATERMARK_SPEC = objectOf(WATERMARK_SPEC_FIELDS);
+type Read = NonNullable<ReadAs<typeof WATERMARK_SPEC>>;
 
 /** Go's zero values of absent fields. Defaults tell the other fields from 0 (watermark.md 1.2). */
 const ZEROS = {
@@ -121,10 +117,10 @@ const ZEROS = {
 
 type Present<Fields> = { readonly [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
 
-/** The members that are present. */
 const presentMembers = <Fields extends object>(fields: Fields): Partial<Present<Fields>> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Present<Fields>>;
 
+/** Absent numbers are 0 and absent texts empty, as in the original. */
 export const watermarkSpecFrom = (read: Read): WatermarkManifestSpec => {
   const { scaleTargetRef, metrics, recommender, tolerance, scaleUpLimitFactor, scaleDownLimitFactor, readinessDelay: _dropped, ...plain } = read;
   return {
@@ -201,7 +197,6 @@ export const milli = (written: string | undefined): bigint => {
   return parsed ? milliOf(parsed) : 0n;
 };
 
-/** A spec with all defaults. */
 export type Defaulted = WatermarkManifestSpec & { readonly upscaleForbiddenWindowSeconds: number; readonly downscaleForbiddenWindowSeconds: number };
 
 /**

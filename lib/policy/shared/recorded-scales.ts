@@ -27,7 +27,6 @@ export const surelyWithin = (events: Changes, periodMs: number, nowMs: number): 
 
 export type Events = Pick<Memory, "scaleUps" | "scaleDowns">;
 
-/** The times of one decision. */
 export interface DecisionTimes {
   /** Read before the cluster was asked. A limit counts what was done until then: nothing leaves a period early. */
   readonly nowMs: number;
@@ -125,7 +124,6 @@ const joined = (older: ScaleChange, younger: ScaleChange): ScaleChange => ({
   earliestMs: Math.min(...[older, younger].map((event) => event.earliestMs ?? event.atMs)),
 });
 
-/** How the write of a decision was answered. */
 export interface AnsweredWrite {
   readonly decision: Scale;
   readonly outcome: WriteOutcome;

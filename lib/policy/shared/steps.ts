@@ -52,7 +52,6 @@ export const stepped = <State extends { readonly count: number; readonly steps: 
   limit?: Limit,
 ): State => ({ ...explained(state, { step, before: state.count, after, limit }), count: after });
 
-/** An Event of type Warning. */
 export const warning = (reason: string, message: string): ControllerEvent => ({ type: "Warning", reason, message });
 
 export type ConditionReport = Omit<Condition, "transitionMs">;

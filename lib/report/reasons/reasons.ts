@@ -65,7 +65,6 @@ export interface ReasonText {
   readonly todo: string;
 }
 
-/** All reasons, group by group. */
 export const reasonTexts = (): readonly ReasonText[] =>
   REASON_GROUPS.flatMap(({ title, texts }) => Object.entries(texts).map(([name, [means, todo]]) => ({ name, group: title, means, todo })));
 
@@ -82,22 +81,3 @@ export const reasonText = (
   );
   return { kind: "unknown", ...(nearest !== undefined && { nearest }) };
 };
-
-/** docs/reasons.md. */
-export const reasonsPage = (): string =>
-  [
-    "# Reasons",
-    "",
-    "Every reason that Tidemark gives in events, decisions, conditions and steps, with what it means and what to do. `npm run docs -- reasons` writes this page from the code; `tidemark explain-reason NAME` prints one of them.",
-    ...REASON_GROUPS.flatMap(({ title, about, texts }) => [
-      "",
-      `## ${title}`,
-      "",
-      about,
-      "",
-      "| reason | means | what to do |",
-      "|---|---|---|",
-      ...Object.entries(texts).map(([name, [means, todo]]) => `| \`${name}\` | ${means} | ${todo} |`),
-    ]),
-    "",
-  ].join("\n");

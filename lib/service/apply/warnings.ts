@@ -96,7 +96,6 @@ export const sharedTargets = (applied: readonly ScaleTarget[], stored: readonly 
   return new Map(warned.filter(([, others]) => others.length > 0).map(([aimed, others]) => [aimed, warningOf(aimed, others)]));
 };
 
-/** The stored autoscalers that are not being applied. */
 const storedBeside = (applied: readonly ScaleTarget[], stored: readonly AutoscalerItem[]): readonly ScaleTarget[] => {
   const replaced = new Set(applied.map(pathOf));
   return stored.flatMap(aimedBy).filter((aimed) => !aimed.dryRun && !replaced.has(pathOf(aimed)));

@@ -66,7 +66,6 @@ const timeFaults = ({ hold, fromMs, untilMs }: Pick<NewOverride, "hold" | "fromM
   ];
 };
 
-/** The faults of an end. */
 export const endFaults = ({ hold, untilMs }: { readonly hold: boolean; readonly untilMs: number }, nowMs: number): readonly string[] => {
   if (untilMs <= nowMs) return [`its end ${rfc3339(untilMs)} has passed: it is ${rfc3339(nowMs)}`];
   const latestMs = hold ? LATEST_MS : nowMs + BOUNDS_MS_MAX;

@@ -18,7 +18,6 @@ import { getCluster } from "../../store/records/clusters.ts";
 import { storedSpec } from "../stored-spec.ts";
 import type { FoundPartition } from "./partition-query.ts";
 
-/** A leased partition. */
 export interface LeasedPartition {
   /** As the claim read it, without the pages that were deleted since. */
   head: Head;

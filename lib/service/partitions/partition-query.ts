@@ -120,7 +120,6 @@ export const headAheadMs = ({ nowMs, evaluatedMs, dueDoneMs }: Head, clockMs: nu
   return newestMs > latestMs(clockMs) ? newestMs - clockMs : undefined;
 };
 
-/** The newest time in windows. */
 export const newestTimeOf = ({ memory, status }: Windows): number =>
   Math.max(
     0,

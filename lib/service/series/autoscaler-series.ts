@@ -3,7 +3,6 @@ import type { MetricFamily } from "../../report/open-metrics.ts";
 import type { AutoscalerState } from "../../views/autoscaler.ts";
 import type { AutoscalerRow } from "../../views/row.ts";
 
-/** One sample with its family. */
 export interface LabelledSample extends Pick<MetricFamily, "name" | "type" | "help"> {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

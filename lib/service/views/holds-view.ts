@@ -109,7 +109,6 @@ export const sourceView = (source: BoundSource): BoundSourceView => {
   }
 };
 
-/** True where an override sets a bound, or holds. */
 export const isOverridden = (bounds: BoundsView | undefined): boolean =>
   bounds !== undefined && (bounds.min.by.kind === "override" || bounds.max.by.kind === "override" || bounds.holds !== undefined);
 

@@ -48,12 +48,10 @@ export interface RowQuery {
   readonly known?: string;
 }
 
-/** A row with what a table has of its cluster and partition. */
 export interface TableRow extends AutoscalerRow, Pick<PartitionRows, "syncedAt" | "ageSeconds"> {
   readonly cluster: string;
 }
 
-/** The rows of a cluster, each with its cluster and its sync. */
 export const tableRows = ({ cluster, partitions, rows }: ClusterRows): readonly TableRow[] => {
   const syncs = new Map<string | undefined, Pick<PartitionRows, "syncedAt" | "ageSeconds">>(
     partitions.map(({ name, syncedAt, ageSeconds }) => [name, syncedAt === undefined || ageSeconds === undefined ? {} : { syncedAt, ageSeconds }]),
@@ -106,7 +104,6 @@ const inForce = (bounds: AutoscalerView["bounds"]): Pick<AutoscalerRow, "minInFo
   ...(isOverridden(bounds) && { overridden: true }),
 });
 
-/** Kind and labels of a manifest. */
 export const namesIn = (manifest: unknown): { readonly kind: string; readonly labels: Readonly<Record<string, string>> } => {
   const kind = isObject(manifest) ? manifest["kind"] : undefined;
   const metadata = isObject(manifest) ? manifest["metadata"] : undefined;

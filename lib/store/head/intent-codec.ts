@@ -111,7 +111,6 @@ export type DecodedIntent =
   | { readonly kind: "read"; readonly intent: Intent }
   | { readonly kind: "unreadable"; readonly message: string; readonly workload?: IntentWorkload };
 
-/** The workload of an intent. */
 type IntentWorkload = Pick<Intent, "namespace" | "target">;
 
 const target = z.object({ apiVersion: z.string(), kind: z.string().min(1), name: z.string().min(1) });

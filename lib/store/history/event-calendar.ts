@@ -21,7 +21,6 @@ import { type InsertHistory, historyItemOf, type HistoryItem } from "./item.ts";
 
 /** What is known of the events of a cluster in a stretch without reading them. */
 export interface EventCalendar {
-  /** Closed months, by month. */
   readonly months: ReadonlyMap<string, ClosedMonth>;
   /** The days outside of these that may have events, in order. Without counts: nobody counted them yet, or an event of them came late. */
   readonly days: readonly KnownDay[];

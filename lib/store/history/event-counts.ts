@@ -43,7 +43,6 @@ const sumOf = (one: EventCounts, other: EventCounts): EventCounts => ({
   outside: one.outside + other.outside,
 });
 
-/** Sums events and counts, in place. */
 export class CountsSum {
   readonly byPath = new Map<string, EventCounts>();
 

@@ -135,7 +135,7 @@ export const daysOf = ({ sinceMs, untilMs, newestFirst }: Stretch): readonly str
   return newestFirst ? days.reverse() : days;
 };
 
-/** The version of the bytes of an event. An event without it is JSON text, which earlier releases wrote. */
+/** The version of the bytes of an event. */
 export const EVENT_VERSION = 1;
 
 /** Parts of an event that its key may say. */
@@ -157,9 +157,9 @@ export const eventBody = (key: Key, event: EventRecord): Uint8Array => {
   return compress(EVENT_VERSION, Object.fromEntries(Object.entries(event).filter(([name, value]) => inKey[name] !== value)));
 };
 
-/** The event of a history item, of this or of an earlier release. Throws `store.unreadable` for a body of a later release, and for damage. */
+/** The event of a history item. Throws `store.unreadable` for a body of a later release, and for damage. */
 export const eventOf = (item: HistoryItem): EventRecord => {
-  if (typeof item.body === "string") return JSON.parse(item.body) as EventRecord;
+  if (typeof item.body === "string") throw unreadable(item, "its body is text");
   const { version, value } = opened(item, item.body);
   if (version === EVENT_VERSION) return { ...partsOf(item), ...(value as object) } as EventRecord;
   throw unreadable(item, `its version is ${version}, and ${EVENT_VERSION} is known`);

@@ -22,7 +22,6 @@ const KEPT_MS = 24 * HOUR_MS;
 /** What a namespace has used of its bytes. 0: nothing, or nothing for an hour. */
 export type RepaidMs = number;
 
-/** The bytes of the hour that are used. */
 export const usedBytes = (repaidMs: RepaidMs, nowMs: number): number =>
   Math.round((Math.min(HOUR_MS, Math.max(0, repaidMs - nowMs)) / HOUR_MS) * NAMESPACE_BYTES_MAX);
 

@@ -7,7 +7,6 @@ import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 /** How a conditional write of a record ended. `conflict` means that another editor wrote the record since it was read. */
 export type RecordWrite = { readonly kind: "stored" } | { readonly kind: "conflict" };
 
-/** The stored record that a write expects. */
 export interface Expected {
   /** The attribute that counts the edits of the record. */
   readonly counter: "generation" | "version";
@@ -84,7 +83,6 @@ export const deleteRecord = (
   return putRecord(tables, action, { key, record: tombstoneOf(expected, tables.clock()), expected });
 };
 
-/** Reads one item of the state table strongly. */
 const readItem = async (tables: Tables, action: string, key: Key) => {
   const params = { TableName: tables.stateTable, Key: itemKey(key), ConsistentRead: true };
   const { Item } = await repeat(tables, action, () => tables.client.send(new GetItemCommand(params)));

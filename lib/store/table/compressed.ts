@@ -65,7 +65,7 @@ export const DICTIONARY = Buffer.from(
 /** A larger inflated body is damage, not data: an item holds 400 KB at most, and this text compresses less than a hundredfold. */
 const INFLATED_BYTES_MAX = 40_000_000;
 
-/** Set in the first byte of a body that uses the dictionary. Bodies of earlier versions do not have it, and are still read. */
+/** Set in the first byte of every body: it uses the dictionary. */
 const WITH_DICTIONARY = 0x80;
 
 /** Compresses a value as JSON text with DEFLATE. The first byte holds the version of the content, up to 127, and whether the dictionary is used. */
@@ -94,22 +94,14 @@ const chunkFor = (bytes: number): number => Math.min(CHUNK_BYTES.max, Math.max(C
 /** The part of the window that zlib does not use. */
 const LOOKAHEAD_BYTES = 262;
 
-const NO_VERSION = -1;
-
-const usesDictionary = ([first = NO_VERSION]: Uint8Array): boolean => first >= WITH_DICTIONARY;
-
 /** The JSON text of a body. Throws the error of zlib for damaged bytes. */
 export const inflatedText = (body: Uint8Array): Buffer => {
   const chunkSize = chunkFor(body.length * SHRINKS_AT_MOST_BY);
-  const options = { maxOutputLength: INFLATED_BYTES_MAX, chunkSize, ...(usesDictionary(body) && { dictionary: DICTIONARY }) };
-  return inflateRawSync(body.subarray(1), options);
+  return inflateRawSync(body.subarray(1), { maxOutputLength: INFLATED_BYTES_MAX, chunkSize, dictionary: DICTIONARY });
 };
 
-/** The version of the content of a body. */
-export const versionOf = (body: Uint8Array): number => {
-  const [first = NO_VERSION] = body;
-  return usesDictionary(body) ? first - WITH_DICTIONARY : first;
-};
+/** The version of the content of a body; below 0 for bytes that are no such body. */
+export const versionOf = ([first = 0]: Uint8Array): number => first - WITH_DICTIONARY;
 
 /** Decompresses a body to its version and value. Throws the error of zlib or JSON for damaged bytes. */
 export const decompress = (body: Uint8Array): { readonly version: number; readonly value: unknown } => ({

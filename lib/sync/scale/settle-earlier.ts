@@ -25,7 +25,6 @@ export interface LateScale {
 export interface Settled {
   readonly own: readonly OwnScale[];
   readonly late: readonly LateScale[];
-  /** Intents that stay open. */
   readonly open: readonly Intent[];
   /** Settled scales that stay uncounted, because their page cannot be read. */
   readonly uncounted: readonly UncountedScale[];

@@ -5,7 +5,6 @@ import type { SpecKind } from "../../model/spec.ts";
 import { editWaits, madeAnewSoon, objectOlder, objectTooLarge } from "../../report/holds.ts";
 import type { KnownSpec } from "../load/load-specs.ts";
 
-/** An object of one LIST. */
 export interface ListedObject {
   readonly of: SpecKind;
   readonly object: SpecObject;

@@ -55,7 +55,6 @@ export const writtenBytes = (finding: Finding): number => {
   return rough + packed(Buffer.from(finding.manifest), before).length * (finding.spec ? COPIES.ofEdit : COPIES.ofNew);
 };
 
-/** The namespace of a finding. */
 export const namespaceOf = (finding: Finding): string => finding.spec?.record.namespace ?? ("object" in finding ? finding.object.namespace : "");
 
 /** When the object was stored last. A new one was never. */

@@ -1,7 +1,7 @@
 import type { ClusterClient, ObservedCluster, ObserveLimits, Watched } from "../../../lib/cluster/cluster-client.ts";
 import { type ConnectOptions, clientFor } from "../../../lib/cluster/connect.ts";
 import { newReadContext } from "../../../lib/fields/shape.ts";
-import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
+import { WATERMARK_SPEC, watermarkSpecFrom } from "../../../lib/manifest/watermark/shape.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
@@ -34,7 +34,7 @@ export const watermarkWithMonitor = (ns: string, name: string): Watched => ({
   name: autoscalerName(name),
   ...asking(
     watermarkSpecOf(
-      readWatermarkSpec({ scaleTargetRef: deployment("web"), maxReplicas: 10 }, "spec", newReadContext()),
+      watermarkSpecFrom(WATERMARK_SPEC({ scaleTargetRef: deployment("web"), maxReplicas: 10 }, "spec", newReadContext()) ?? {}),
       { "wpa.datadoghq.com/lifecycle-control.enabled": "true" },
       { skipNotScalingEvents: false, clusterName: "" },
     ),

@@ -1,5 +1,5 @@
 import { newReadContext } from "../../../lib/fields/shape.ts";
-import { milli, readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
+import { milli, WATERMARK_SPEC, watermarkSpecFrom } from "../../../lib/manifest/watermark/shape.ts";
 import { factorOf, metricOf, watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import { type LabelIndex, labelIndex } from "../../../lib/model/selector.ts";
 import type { Pod, ScaleRead } from "../../../lib/model/observation.ts";
@@ -12,7 +12,7 @@ import { readPods } from "../../cluster/read/answers.ts";
 export type Raw = Readonly<Record<string, unknown>>;
 
 /** Some vectors of the original leave out what a schema would ask for; a spec is read all the same. */
-export const specFrom = (value: unknown) => readWatermarkSpec(value ?? {}, "spec", newReadContext());
+export const specFrom = (value: unknown) => watermarkSpecFrom(WATERMARK_SPEC(value ?? {}, "spec", newReadContext()) ?? {});
 
 export const rawOf = (value: unknown): Raw => (typeof value === "object" && value !== null ? (value as Raw) : {});
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -219,15 +219,6 @@ describe("the journal of the queue", () => {
     expect(bodies()).toEqual(["whole"]);
   });
 
-  it("reads lines of earlier versions, which also hold attributes", async () => {
-    await send("earlier");
-    await close();
-    const path = join(dir, "queue.jsonl");
-    writeFileSync(path, readFileSync(path, "utf8").replace('"body"', '"attributes":{},"body"'));
-    await open();
-    expect(bodies()).toEqual(["earlier"]);
-  });
-
   it("says which line it cannot read, and changes nothing", async () => {
     await close();
     const path = join(dir, "queue.jsonl");

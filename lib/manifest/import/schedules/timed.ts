@@ -97,7 +97,6 @@ const daysText = (days: readonly number[]): readonly string[] => {
   return isRow ? [`${WEEKDAYS[first]}-${WEEKDAYS[last]}`] : sorted.map((day) => WEEKDAYS[day] ?? "");
 };
 
-/** All days of a list at a time of day. */
 export const atTime = (weekdays: readonly number[], minute: number): readonly WeekMinute[] => weekdays.map((day) => day * DAY + minute);
 
 /** Minutes since midnight of "08:30" and "24:00". */
