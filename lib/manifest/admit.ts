@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Json } from "../fields/json.ts";
 import { type Problem, reportedProblems, required, type Warning, wrongType } from "../fields/problem.ts";
 import { newReadContext } from "../fields/shape.ts";
-import { isObject } from "../model/json.ts";
+import { isObject, type Json } from "../model/json.ts";
 import type { AutoscalerSpec, Validation } from "../model/spec.ts";
 import { FORMS, meantKind } from "./other-kinds.ts";
 import type { ManifestDocument } from "./documents.ts";

@@ -1,4 +1,4 @@
-import { type Json, nonEmpty, present } from "../fields/json.ts";
+import { type Json, nonEmpty, present } from "../model/json.ts";
 import { invalid, type Problem, required } from "../fields/problem.ts";
 import { anything, listOf, objectOf, type ReadAs, text, textMap, type ReadContext } from "../fields/shape.ts";
 import { labelFaults, labelValueFaults, pathSegmentFaults, qualifiedNameFaults, subdomainFaults } from "./kubernetes-names.ts";

@@ -66,3 +66,10 @@ export const readTime = (raw: unknown): number | undefined => {
 export const readWindow = (raw: unknown): number | undefined => (typeof raw === "bigint" ? positive(Number(raw) / 1e6) : readDuration(asText(raw)));
 
 const positive = (ms: number): number | undefined => (ms >= 0 ? ms : undefined);
+
+/** Removes absent members. */
+export const present = (members: Json): Json => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+/** Returns undefined for an empty object, which the API also leaves out. */
+export const nonEmpty = <Content extends object>(content: Content | undefined): Content | undefined =>
+  content === undefined || Object.keys(content).length === 0 ? undefined : content;

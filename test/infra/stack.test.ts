@@ -350,7 +350,7 @@ describe("the schedule", () => {
     expect(actionsOf("TickRole")).toEqual(["lambda:InvokeFunction", "sqs:SendMessage"]);
   });
 
-  it("is the only one of its group, and the role that it starts the planning with trusts that group alone", () => {
+  it("is the only one of its group, and the role that it starts the planning with trusts only that group", () => {
     expect(ofType("AWS::Scheduler::ScheduleGroup")).toEqual(["TickGroup"]);
     expect(resource("Tick").Properties["GroupName"]).toEqual({ Ref: "TickGroup" });
     expect(resource("TickRole").Properties["AssumeRolePolicyDocument"]).toMatchObject({

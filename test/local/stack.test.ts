@@ -41,7 +41,7 @@ const programOf = (command: string): string =>
     contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
   });
 
-it("a stack uses the kubeconfig of its start alone, whatever the tables name, and says once where it may not look for rivals", async () => {
+it("a stack uses only the kubeconfig of its start, whatever the tables name, and says once where it may not look for rivals", async () => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-stack-"));
   closing.push(() => rmSync(dir, { recursive: true, force: true }));
   const cluster = await runCluster({ workloads: [workload()] });

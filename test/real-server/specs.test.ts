@@ -13,7 +13,7 @@ const pathOf = (scene: Scene, kind: "tidemark.dev/v1/podautoscalers" | "datadogh
 };
 
 onServer("autoscalers that are objects of a real API server", (makeScene) => {
-  /** The files share one cluster, so that each scene reads its own namespace alone. */
+  /** The files share one cluster, so that each scene reads only its own namespace. */
   const specsScene = async (): Promise<Scene> => {
     const scene = await makeScene("specs");
     await scene.service.replaceCluster({

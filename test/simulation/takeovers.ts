@@ -1,7 +1,7 @@
 import { handBackOne } from "../../lib/cli/takeover/hand-back-one.ts";
 import { isTakenOver, type TakeoverPorts, takeOverOne } from "../../lib/cli/takeover/take-over-one.ts";
 import type { ApiAnswer, KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
-import type { Json } from "../../lib/fields/json.ts";
+import type { Json } from "../../lib/model/json.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import type { ApiFailure } from "../../lib/model/observation.ts";
 import { workloadKey } from "../../lib/sync/load/open-intents.ts";

@@ -1,4 +1,3 @@
-import type { Json } from "../../fields/json.ts";
 import { admit, admitOrThrow } from "../../manifest/admit.ts";
 import { newBudget } from "../../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
@@ -9,7 +8,7 @@ import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { TriggerSources } from "../../manifest/import/keda/native-scaled-object.ts";
 import type { Validation } from "../../model/spec.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json } from "../../model/json.ts";
 import { joined, type Printed, text } from "../../report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import { type DocumentFormat, documentText, listOf } from "../output/documents.ts";

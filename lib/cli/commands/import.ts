@@ -1,11 +1,10 @@
 import type { KindPath } from "../../cluster/discovery.ts";
 import { type ApiAnswer, type KubeconfigApi, type KubeconfigSource, openKubeconfig } from "../../cluster/kubeconfig-api.ts";
-import type { Json } from "../../fields/json.ts";
 import type { Finding } from "../../manifest/import/finding.ts";
 import { type Imported, importObjects, type ListedAutoscalers } from "../../manifest/import/import-objects.ts";
 import { isTimed } from "../../manifest/import/schedules/with-schedules.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json } from "../../model/json.ts";
 import { joined, text } from "../../report/printed.ts";
 import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import type { ManifestSource } from "../../service/service.ts";

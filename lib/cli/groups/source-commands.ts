@@ -8,7 +8,7 @@ import {
   type SourceAuth,
   type SourceService,
 } from "../../model/metric-source.ts";
-import { present } from "../../fields/json.ts";
+import { present } from "../../model/json.ts";
 import type { SourceQuestion } from "../../source-client/check-source.ts";
 import type { NewSource } from "../../service/requests.ts";
 import { repeatable, withTarget, type Run, output } from "../options/command-options.ts";

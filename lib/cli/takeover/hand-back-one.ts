@@ -1,7 +1,6 @@
 import { type KubeconfigApi, valueOrThrow } from "../../cluster/kubeconfig-api.ts";
-import type { Json } from "../../fields/json.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json } from "../../model/json.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { refOf, switchOf } from "./rival-switch.ts";

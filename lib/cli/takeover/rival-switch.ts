@@ -1,8 +1,7 @@
 import type { KindPath } from "../../cluster/discovery.ts";
 import type { ApiAnswer, KubeconfigApi, ObjectRef } from "../../cluster/kubeconfig-api.ts";
-import type { Json } from "../../fields/json.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json } from "../../model/json.ts";
 import { RIVAL_PATHS } from "../commands/import.ts";
 
 /** How a controller of a kind is brought to rest, and how it goes on. */

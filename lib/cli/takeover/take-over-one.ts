@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeconfigApi } from "../../cluster/kubeconfig-api.ts";
 import { valueOrThrow } from "../../cluster/kubeconfig-api.ts";
-import type { Json } from "../../fields/json.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json } from "../../model/json.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView, RivalView } from "../../views/autoscaler.ts";
 import { type RivalSwitch, restorable, switchOf, uidOf } from "./rival-switch.ts";

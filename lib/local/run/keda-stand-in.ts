@@ -1,5 +1,4 @@
-import type { Json } from "../../fields/json.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json } from "../../model/json.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import type { KubeApi } from "../cluster/api.ts";
 import { type KeptKind, HPA_KIND, SCALED_OBJECT_KIND } from "../cluster/objects/custom-objects.ts";

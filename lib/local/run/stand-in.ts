@@ -1,9 +1,8 @@
 import { ON_THIS_MACHINE } from "../../cluster/access/kubeconfig-file.ts";
 import type { ClusterClient, Observed, Watched } from "../../cluster/cluster-client.ts";
 import { connect } from "../../cluster/connect.ts";
-import type { Json } from "../../fields/json.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json } from "../../model/json.ts";
 import type { ClusterRecord, ConnectionRecord } from "../../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { asksOf } from "../../policy/dialects.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../../fields/json.ts";
+import type { Json } from "../../model/json.ts";
 import { SPEC } from "../native/spec-fields.ts";
 import { structuralSchema } from "./structural-schema.ts";
 

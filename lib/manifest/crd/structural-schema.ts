@@ -1,5 +1,5 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import { type Json, present } from "../../fields/json.ts";
+import { type Json, present } from "../../model/json.ts";
 import type { ProblemType } from "../../fields/problem.ts";
 import type { Condition, Rule } from "../../fields/rule.ts";
 import { fieldsOfCondition, ruleText } from "../../fields/rule-text.ts";

@@ -1,4 +1,4 @@
-import { present } from "../../fields/json.ts";
+import { present } from "../../model/json.ts";
 import { forbidden, type Problem, type Warning } from "../../fields/problem.ts";
 import { canonicalOf } from "../../model/quantity.ts";
 import { type AdmitForm, type FormOutcome, type StoredForm, metadataOf, metadataProblems } from "../form.ts";

@@ -1,5 +1,4 @@
-import { type Json, nonEmpty, present } from "../../fields/json.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json, nonEmpty, present } from "../../model/json.ts";
 import type { Quantity } from "../../model/quantity.ts";
 import type { DraftSpec, Metric, Rules, Selector, Target } from "./v2-shape.ts";
 

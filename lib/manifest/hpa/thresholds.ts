@@ -1,4 +1,4 @@
-import { type Json, present } from "../../fields/json.ts";
+import { type Json, present } from "../../model/json.ts";
 import type { Words } from "../../fields/field-types.ts";
 import type { Problem, Warning } from "../../fields/problem.ts";
 import { is, type Rule } from "../../fields/rule.ts";

@@ -1,5 +1,4 @@
-import type { Json } from "../../fields/json.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json } from "../../model/json.ts";
 
 /** What becomes of an object, a field or a trigger that is not carried over as it is. */
 export interface Finding {

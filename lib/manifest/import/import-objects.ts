@@ -1,5 +1,5 @@
 import { object } from "./schedules/timed.ts";
-import type { Json } from "../../fields/json.ts";
+import type { Json } from "../../model/json.ts";
 import { admit } from "../admit.ts";
 import { convert } from "../native/convert.ts";
 import { cleanObject, type Detail, type Finding } from "./finding.ts";

@@ -1,5 +1,5 @@
 import { object, list } from "./schedules/timed.ts";
-import type { Json } from "../../fields/json.ts";
+import type { Json } from "../../model/json.ts";
 import { cleanMetadata, type Detail } from "./finding.ts";
 import { kedaCron } from "./schedules/actions.ts";
 

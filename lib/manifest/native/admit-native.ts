@@ -1,9 +1,8 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import { type Json, present } from "../../fields/json.ts";
 import { invalid, notSupported, type Problem, required, type Warning } from "../../fields/problem.ts";
 import { objectOf } from "../../fields/shape.ts";
 import { readInstant } from "../../model/time-text.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json, present } from "../../model/json.ts";
 import { canonicalOf, milliOf, type Quantity, signOf, floatOf } from "../../model/quantity.ts";
 import { pathSegmentFaults } from "../kubernetes-names.ts";
 import { type AdmitForm, metadataOf, metadataProblems } from "../form.ts";

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Json, present } from "../../fields/json.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json, present } from "../../model/json.ts";
 import { type Admitted, admit } from "../admit.ts";
 import { storedForeign } from "./foreign-rules.ts";
 

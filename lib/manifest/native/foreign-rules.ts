@@ -1,8 +1,6 @@
-import type { Json } from "../../fields/json.ts";
-import { present } from "../../fields/json.ts";
 import { forbidden, type Problem } from "../../fields/problem.ts";
 import { newReadContext, type ReadContext } from "../../fields/shape.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json, present } from "../../model/json.ts";
 import type { AdmitForm, FormOutcome } from "../form.ts";
 import { admitHpa } from "../hpa/admit-hpa.ts";
 import { readOriginal } from "../hpa/read-original.ts";

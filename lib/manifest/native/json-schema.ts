@@ -1,5 +1,5 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import { type Json, present } from "../../fields/json.ts";
+import { type Json, present } from "../../model/json.ts";
 import { RFC_3339 } from "../../model/time-text.ts";
 import { pathOf } from "./explain-field.ts";
 import { ruleSchema } from "./rule-schema.ts";

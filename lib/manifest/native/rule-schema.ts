@@ -1,5 +1,5 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import type { Json } from "../../fields/json.ts";
+import type { Json } from "../../model/json.ts";
 import type { Condition, Rule, Sign } from "../../fields/rule.ts";
 import { ruleText } from "../../fields/rule-text.ts";
 import { fieldAt } from "./explain-field.ts";

@@ -1,8 +1,7 @@
 import { ruleProblems, type Subject } from "../../fields/evaluate.ts";
-import type { Json } from "../../fields/json.ts";
 import type { Problem } from "../../fields/problem.ts";
 import type { Rule } from "../../fields/rule.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json } from "../../model/json.ts";
 import { NATIVE_RULES } from "../../policy/dialects.ts";
 import { SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { FALLBACK_RULES, METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";

@@ -1,5 +1,5 @@
 import { choice, flag, group, integer, list, type ReadOf, words } from "../../fields/field-types.ts";
-import { type Json, present } from "../../fields/json.ts";
+import { type Json, present } from "../../model/json.ts";
 import { WEEKDAYS } from "../../model/time-text.ts";
 import { CALENDAR_NAME, DATES_MAX, ENTRIES_MAX, RAMP_MINUTES_MAX } from "../../model/schedule.ts";
 import { ZONE_NAME } from "../../model/time-zone.ts";

@@ -1,8 +1,7 @@
-import type { Json } from "../../fields/json.ts";
 import { forbidden, invalid, type Problem } from "../../fields/problem.ts";
 import { all, atLeast, atMost, each, is, length, type NamePart, not, outer, type Rule, set, some, unique, unset } from "../../fields/rule.ts";
 import { MOST_REPLICAS } from "../../model/spec-native.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, type Json } from "../../model/json.ts";
 import { NATIVE_RULES } from "../../policy/dialects.ts";
 import { readExpression } from "../../sources/read-expression.ts";
 import { namedBy, SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";

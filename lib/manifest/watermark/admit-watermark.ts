@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Json } from "../../fields/json.ts";
+import type { Json } from "../../model/json.ts";
 import type { Problem } from "../../fields/problem.ts";
 import { objectOf, type ReadContext } from "../../fields/shape.ts";
 import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec.ts";

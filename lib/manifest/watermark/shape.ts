@@ -1,4 +1,4 @@
-import { type Json, present } from "../../fields/json.ts";
+import { type Json, present } from "../../model/json.ts";
 import { anything, int32, listOf, objectOf, quantity, type ReadAs, type Shape, text, textMap } from "../../fields/shape.ts";
 import { canonicalOf, type Quantity, milliOf, parseQuantity } from "../../model/quantity.ts";
 import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, type Selector } from "../hpa/v2-shape.ts";

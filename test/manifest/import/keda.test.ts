@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../../lib/fields/json.ts";
+import type { Json } from "../../../lib/model/json.ts";
 import { admit } from "../../../lib/manifest/admit.ts";
 import { importObjects } from "../../../lib/manifest/import/import-objects.ts";
 

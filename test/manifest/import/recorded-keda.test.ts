@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RIVAL_KINDS, readRival } from "../../../lib/cluster/observe/rival-kinds.ts";
 import { importObjects } from "../../../lib/manifest/import/import-objects.ts";
-import type { Json } from "../../../lib/fields/json.ts";
+import type { Json } from "../../../lib/model/json.ts";
 
 /** What KEDA 2.21.0 made of a ScaledObject on a real API server: its HPA, and the object after it was paused. */
 const { scaledObject, hpa, paused }: Readonly<Record<"scaledObject" | "hpa" | "paused", Json>> = JSON.parse(

@@ -121,7 +121,7 @@ describe("objects of one namespace", () => {
     },
   );
 
-  it("that use the bytes of their namespace hold alone, and their reason names the namespace, the value, the limit and the time", {
+  it("that use the bytes of their namespace are the only ones that hold, and their reason names the namespace, the value, the limit and the time", {
     timeout: 60_000,
   }, async () => {
     const world = await specsWorld(engine, OTHERS, ["PodAutoscaler"]);

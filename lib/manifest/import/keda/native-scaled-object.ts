@@ -1,4 +1,4 @@
-import { type Json, present } from "../../../fields/json.ts";
+import { type Json, present } from "../../../model/json.ts";
 import { cleanMetadata, type Detail } from "../finding.ts";
 import { kedaCron } from "../schedules/actions.ts";
 import { changed, list, lost, object, textOf } from "../schedules/timed.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../../../fields/json.ts";
+import type { Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import {
   changed,

@@ -1,5 +1,4 @@
-import type { Json } from "../../../fields/json.ts";
-import { isObject } from "../../../model/json.ts";
+import { isObject, type Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import { clockText, WEEKDAYS } from "../../../model/time-text.ts";
 

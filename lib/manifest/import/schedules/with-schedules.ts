@@ -1,4 +1,4 @@
-import type { Json } from "../../../fields/json.ts";
+import type { Json } from "../../../model/json.ts";
 import { milliOfText } from "../../../model/quantity.ts";
 import type { Detail } from "../finding.ts";
 import { cronFederatedHpa, scheduledActions } from "./actions.ts";
