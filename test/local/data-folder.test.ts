@@ -143,6 +143,12 @@ describe("openFolder()", () => {
     expect(readdirSync(layout.locks)).toEqual([]);
   });
 
+  it("refuses a folder whose about.json has no format, as no release wrote it", async () => {
+    await makeTables();
+    writeFileSync(layout.identity, JSON.stringify({ kind: "simulated", seed: 1, startMs: 0, deployments: [] }));
+    await expect(openFolder(layout.dir)).rejects.toMatchObject({ code: "local.unreadable" });
+  });
+
   it("uses the tables and the flowing clock of a living run", async () => {
     const held = await holdFolder(layout, "run", 0);
     writeMark(layout);
