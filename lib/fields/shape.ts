@@ -67,10 +67,14 @@ export const int32: Shape<number> = (value, path, context) => {
   return fits ? value + 0 : wrong(path, "a whole number below 2147483648", value, context, numberFix(value));
 };
 
+/** A larger number was rounded when YAML or JSON was read, and what was written is not known any more. */
+const EXACT = `at most ${Number.MAX_SAFE_INTEGER} without quotes, because a larger number is rounded when it is read`;
+
 /** A quantity. A number is read as its own text, up to where JSON numbers are exact. Blanks around a quoted text are removed. */
 export const quantity: Shape<Quantity> = (value, path, context) => {
   if (value === null || value === undefined) return undefined;
-  const written = typeof value === "number" ? exactText(value) : typeof value === "string" ? value.trim() : "";
+  if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return wrong(path, EXACT, value, context, "write it in quotes");
+  const written = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
   const read = written.length > MAX_QUANTITY_CHARACTERS ? undefined : parseQuantity(written);
   const kept = read && canonicalOf(read).length <= MAX_QUANTITY_CHARACTERS ? read : undefined;
   if (kept && written !== value && typeof value === "string") warnBlanks(path, value, written, context);
@@ -83,9 +87,6 @@ const warnBlanks = (field: string, value: string, written: string, { warnings }:
   const refusal = { type: "FieldValueInvalid", detail: "may not have blanks around it", fix } as const;
   warnings.push({ field, message: `the blanks around ${JSON.stringify(value)} are cut off`, fix, refusal });
 };
-
-/** A larger number has already lost digits, so it must be quoted. */
-const exactText = (value: number): string => (Math.abs(value) > Number.MAX_SAFE_INTEGER ? "" : String(value));
 
 /** A known field whose content is not used. */
 export const anything: Shape<unknown> = (value) => value ?? undefined;

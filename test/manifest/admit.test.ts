@@ -59,7 +59,9 @@ describe("admit() at its limits (hpa.md 1.3)", () => {
     [9_007_199_254_740_991, []],
     [
       9_007_199_254_740_992,
-      ['spec.metrics[0].resource.target.averageValue TypeInvalid must be a quantity such as 80, "250m" or "1500Mi", not 9007199254740992'],
+      [
+        "spec.metrics[0].resource.target.averageValue TypeInvalid must be at most 9007199254740991 without quotes, because a larger number is rounded when it is read, not 9007199254740992",
+      ],
     ],
     ["250M i", ['spec.metrics[0].resource.target.averageValue TypeInvalid must be a quantity such as 80, "250m" or "1500Mi", not "250M i"']],
     [true, ['spec.metrics[0].resource.target.averageValue TypeInvalid must be a quantity such as 80, "250m" or "1500Mi", not true']],

@@ -2,6 +2,7 @@ import { isTidemarkError } from "../../model/errors.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { EventView } from "../../views/event.ts";
+import type { AutoscalerRow } from "../../views/row.ts";
 
 /** Reads the tables, as the command of a person does. */
 export interface StackReader {
@@ -35,8 +36,11 @@ export const stackReader = (service: Service, sinceMs: number, news: News & Pick
   };
   const eventsRead = onNews(news, readEvents);
   const urgentFirst = urgentReader(service);
+  // Kept apart from the few that a picture shows: all of them come in order of name.
+  const all = onNews(news, (most) => firstOf(service, most));
+  const first = onNews(news, (most) => (news.total() > most ? urgentFirst(most) : firstOf(service, most)));
   return {
-    autoscalers: onNews(news, (most) => (news.total() > most ? urgentFirst(most) : firstOf(service, most))),
+    autoscalers: (most) => (most === undefined ? all() : first(most)),
     total: news.total,
     newEvents: async () => {
       await eventsRead();
@@ -58,8 +62,28 @@ const firstOf = async (service: Service, most: number): Promise<readonly Autosca
   return first;
 };
 
-/** States that a person must look at, the worst first. What works comes after all of them. */
-const URGENT = ["invalid", "forbidden", "failing", "frozen", "paused", "held", "waiting"];
+type UrgentRow = Partial<Pick<AutoscalerRow, "state" | "missingMetrics" | "currentReplicas" | "maxReplicas" | "maxInForce">>;
+
+const inState =
+  (word: string) =>
+  ({ state }: UrgentRow) =>
+    state?.startsWith(word) === true;
+/** Its metrics may ask for more than it may have. */
+const atMaximum = ({ state, currentReplicas, maxReplicas, maxInForce = maxReplicas }: UrgentRow): boolean =>
+  state === "limited" && currentReplicas !== undefined && maxInForce !== undefined && currentReplicas >= maxInForce;
+
+/** What a person must look at, the worst first. What works comes after all of it. */
+const URGENT: readonly ((row: UrgentRow) => boolean)[] = [
+  inState("invalid"),
+  inState("forbidden"),
+  inState("failing"),
+  ({ missingMetrics = 0 }) => missingMetrics > 0,
+  atMaximum,
+  inState("frozen"),
+  inState("paused"),
+  inState("held"),
+  inState("waiting"),
+];
 
 /** How long the order of the rows is kept: reading thousands of them at each look would slow the run down. */
 const ORDER_MS = 5_000;
@@ -87,10 +111,10 @@ const urgentReader = (service: Service, elapsed: () => number = () => performanc
 /** In order of urgency, and of name within it, so that the picture does not jump. */
 const urgentOf = async (service: Service): Promise<readonly Named[]> => {
   const urgent: (Named & { readonly rank: number })[] = [];
-  for await (const { cluster, rows } of service.rows({ fields: ["state"] }))
-    for (const { namespace, name, state } of rows) {
-      const rank = URGENT.findIndex((word) => state?.startsWith(word));
-      if (rank >= 0) urgent.push({ cluster, namespace, name, rank });
+  for await (const { cluster, rows } of service.rows({ fields: ["state", "missingMetrics", "currentReplicas", "maxReplicas", "maxInForce"] }))
+    for (const row of rows) {
+      const rank = URGENT.findIndex((isSo) => isSo(row));
+      if (rank >= 0) urgent.push({ cluster, namespace: row.namespace, name: row.name, rank });
     }
   return urgent.toSorted((one, other) => one.rank - other.rank);
 };
