@@ -67,13 +67,14 @@ export const int32: Shape<number> = (value, path, context) => {
   return fits ? value + 0 : wrong(path, "a whole number below 2147483648", value, context, numberFix(value));
 };
 
+const isRounded = (value: unknown): boolean => typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
 /** A larger number was rounded when YAML or JSON was read, and what was written is not known any more. */
 const EXACT = `at most ${Number.MAX_SAFE_INTEGER} without quotes, because a larger number is rounded when it is read`;
 
 /** A quantity. A number is read as its own text, up to where JSON numbers are exact. Blanks around a quoted text are removed. */
 export const quantity: Shape<Quantity> = (value, path, context) => {
   if (value === null || value === undefined) return undefined;
-  if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return wrong(path, EXACT, value, context, "write it in quotes");
+  if (isRounded(value)) return wrong(path, EXACT, value, context, "write it in quotes");
   const written = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
   const read = written.length > MAX_QUANTITY_CHARACTERS ? undefined : parseQuantity(written);
   const kept = read && canonicalOf(read).length <= MAX_QUANTITY_CHARACTERS ? read : undefined;
