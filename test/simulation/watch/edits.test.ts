@@ -19,6 +19,16 @@ const newLog = () => {
 };
 
 describe("the log of edits", () => {
+  it.each([
+    ["lets an apply make another autoscaler of a record of an earlier cluster", { uid: "two", cluster: "new" }, []],
+    ["tells of an apply that gives an autoscaler of this cluster another uid", { uid: "two", cluster: "old" }, [/uid one became two/]],
+    ["tells of an apply that takes over the windows of an earlier cluster", { uid: "one", cluster: "new" }, [/uid one became one/]],
+  ] as const)("%s", (_, { uid, cluster }, expected) => {
+    const { log, wrong } = newLog();
+    log.written("owner-1", { ...record(1, "one"), clusterUid: { S: "old" } }, { ...record(2, uid), clusterUid: { S: cluster } });
+    expect(wrong).toEqual(expected.map((words) => expect.stringMatching(words)));
+  });
+
   it("lets an apply take back what it has created itself, because its cluster was removed meanwhile", () => {
     const { log, wrong } = newLog();
     const created = record(1, "one");

@@ -68,10 +68,16 @@ const isAsWanted = (item: Item | undefined, { verb, manifest }: WantedEdit): boo
   return isAlive(item) && isPaused(item) === (verb === "pause");
 };
 
+const keepsUid = (before: Item, after: Item): boolean => before["uid"]?.S === after["uid"]?.S;
+/** A record that an apply left to a cluster of the same name, which was removed meanwhile, becomes another autoscaler when it is applied to the cluster of now. */
+const isForAnotherCluster = (before: Item, after: Item): boolean =>
+  before["clusterUid"] !== undefined && before["clusterUid"].S !== after["clusterUid"]?.S;
+
 /** What is wrong with a write that an edit made of a record. */
 const faultOf = (before: Item | undefined, after: Item | undefined, wanted: WantedEdit): string | undefined => {
   if (numberOf(after) <= numberOf(before)) return `generation ${numberOf(before)} became ${numberOf(after)}`;
-  if (isAlive(before) && isAlive(after) && before["uid"]?.S !== after["uid"]?.S) return `uid ${before["uid"]?.S} became ${after["uid"]?.S}`;
+  if (isAlive(before) && isAlive(after) && keepsUid(before, after) === isForAnotherCluster(before, after))
+    return `uid ${before["uid"]?.S} became ${after["uid"]?.S}, and the uid of the cluster ${before["clusterUid"]?.S} became ${after["clusterUid"]?.S}`;
   if (!isAlive(before) && wanted.verb !== "apply") return "there was no record";
   if (!isAsWanted(after, wanted)) return "the record is not as it was asked for";
   if (wanted.verb === "apply") return isPaused(before) === isPaused(after) ? undefined : "the pause was changed";
