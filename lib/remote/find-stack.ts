@@ -9,6 +9,8 @@ export interface NamedStack {
   /** Absent: what the AWS settings of this machine say. */
   readonly region?: string;
   readonly profile?: string;
+  /** How long the one answer may take; absent: ten seconds, three times. */
+  readonly withinMs?: number;
 }
 
 /** Where requests to a stack go. Each policy for people allows the URL of `view`, so queries go there. */
@@ -40,12 +42,13 @@ export interface StackFacts {
  */
 export const readStack = async (stack: NamedStack): Promise<StackFacts> => {
   const { CloudFormationClient, DescribeStacksCommand } = await import("@aws-sdk/client-cloudformation");
-  const { name, region: namedRegion, profile } = stack;
+  const { name, region: namedRegion, profile, withinMs } = stack;
+  const limitMs = withinMs ?? TIMEOUT_MS;
   const client = new CloudFormationClient({
     ...(namedRegion !== undefined && { region: namedRegion }),
     ...(profile !== undefined && { profile }),
-    maxAttempts: 3,
-    requestHandler: boundedRequests({ connectMs: TIMEOUT_MS, wholeMs: TIMEOUT_MS }),
+    maxAttempts: withinMs === undefined ? 3 : 1,
+    requestHandler: boundedRequests({ connectMs: limitMs, wholeMs: limitMs }),
   });
   try {
     const region = await regionOf(client, stack);

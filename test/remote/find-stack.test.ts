@@ -124,4 +124,13 @@ describe("findStack()", () => {
     });
     service = await startCloudFormation();
   });
+
+  it("asks once where a person waits at the keyboard, and again where none does", async () => {
+    service.answer = errorAnswer(500, "InternalFailure", "try again");
+    const named = { name: "tidemark-prod", region: "eu-west-3" };
+    await expect(findStack({ ...named, withinMs: 2_000 })).rejects.toMatchObject({ code: "remote.stack.unclear" });
+    expect(service.asked).toHaveLength(1);
+    await expect(findStack(named)).rejects.toMatchObject({ code: "remote.stack.unclear" });
+    expect(service.asked).toHaveLength(4);
+  });
 });

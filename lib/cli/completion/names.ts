@@ -90,7 +90,7 @@ const valueIn = (words: readonly string[], ...flags: readonly string[]): string 
 const withoutSession = async ({ target, filter }: Scope): Promise<Partial<Names>> => {
   if (target.kind === "folder") return inFolder(target, filter);
   const [{ namesOfStack }, { findStack, stackUrl }] = await Promise.all([import("../../remote/names.ts"), import("../../remote/find-stack.ts")]);
-  const stack = target.kind === "stack" ? stackUrl(target.url, target.from) : (await findStack(target)).view;
+  const stack = target.kind === "stack" ? stackUrl(target.url, target.from) : (await findStack({ ...target, withinMs: PATIENCE_MS })).view;
   const { profile } = target;
   return namesOfStack(stack, { ...filter, ...(profile !== undefined && { profile }), most: NAMES_MAX, withinMs: PATIENCE_MS });
 };
