@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openQueries } from "../../lib/service/open.ts";
+import { openCommands, openQueries } from "../../lib/service/open.ts";
+import { insertByStatement } from "../../lib/store/history/item.ts";
 import { raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
@@ -34,7 +35,9 @@ const counted = () => {
   });
   const [first] = worlds as readonly [World, ...World[]];
   const tables: Tables = { ...first.tables, client };
-  return { service: openQueries({ tables, clock: () => Math.max(...worlds.map(({ nowMs }) => nowMs)) }), requests, depth: () => depth };
+  const context = { tables, clock: () => Math.max(...worlds.map(({ nowMs }) => nowMs)) };
+  const commands = openCommands({ ...context, insert: insertByStatement(first.tables), by: "ada", newUid: () => "uid-new" });
+  return { service: openQueries(context), commands, requests, depth: () => depth };
 };
 
 /** A list of 120 clusters is three pages of the engine in memory, and one of DynamoDB. */
@@ -72,6 +75,21 @@ describe("the requests of a reader of 120 clusters", () => {
       expect(requests["QueryCommand"]).toBe(CLUSTER_PAGES);
       expect(depth()).toBeLessThanOrEqual(8);
     }
+  });
+
+  it("an edit that looks at all clusters asks many of them at once", async () => {
+    // In this engine a list of the clusters takes three requests in a row.
+    const DEEPEST = 8 + 2 * CLUSTER_PAGES;
+    const cleared = counted();
+    await expect(cleared.commands.clearOverride({ id: "a-none" })).rejects.toMatchObject({ code: "service.unknown" });
+    expect(cleared.depth()).toBeLessThanOrEqual(8);
+    await counted().commands.putCalendar({ name: "holidays", dates: ["2026-12-25"] });
+    const deleted = counted();
+    await deleted.commands.deleteCalendar("holidays");
+    expect(deleted.depth()).toBeLessThanOrEqual(DEEPEST);
+    const looked = counted();
+    await looked.commands.setOverride({ fleet: true, hold: true, reason: "drill", dryRun: true });
+    expect(looked.depth()).toBeLessThanOrEqual(DEEPEST);
   });
 
   it("status asks a cluster for its paused autoscalers after an edit that no sync has read, and only that one", async () => {

@@ -1,9 +1,11 @@
 import { type Day, dayText } from "../../model/time-text.ts";
 import { TidemarkError } from "../../model/errors.ts";
+import type { ClusterName } from "../../model/ids.ts";
 import type { AutoscalerRecord, FleetRecord } from "../../model/records.ts";
 import { ALL_CALENDAR_DATES_MAX, CALENDAR_DATES_MAX, CALENDAR_NAME, CALENDARS_MAX, type Calendar, readRange } from "../../model/schedule.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
+import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/wait-for-all.ts";
 import type { CalendarEdited, CalendarView } from "../../views/holds.ts";
 import { storedSpec } from "../stored-spec.ts";
 import { editFleet } from "../clusters/fleet.ts";
@@ -81,11 +83,13 @@ const mustBeUnused = async (context: ServiceContext, name: string): Promise<void
 
 /** The first autoscaler whose schedule names the calendar. Those that cannot be read hold, and need no calendar. */
 const firstUser = async ({ tables }: ServiceContext, name: string): Promise<string | undefined> => {
-  for await (const cluster of listClusters(tables)) {
-    if (cluster.kind !== "read") continue;
-    for await (const item of listAutoscalers(tables, cluster.record.name))
-      if (item.kind === "read" && isUser(item.record, name)) return `${item.record.cluster}/${item.record.namespace}/${item.record.name}`;
-  }
+  const clusters = (await Array.fromAsync(listClusters(tables))).flatMap((item) => (item.kind === "read" ? [item.record.name] : []));
+  const userIn = async (cluster: ClusterName): Promise<string | undefined> => {
+    for await (const item of listAutoscalers(tables, cluster))
+      if (item.kind === "read" && isUser(item.record, name)) return `${cluster}/${item.record.namespace}/${item.record.name}`;
+    return undefined;
+  };
+  for await (const user of eachInGroups(clusters, CLUSTERS_AT_ONCE, userIn)) if (user !== undefined) return user;
   return undefined;
 };
 

@@ -20,6 +20,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { effectiveBounds } from "../../policy/bounds/effective-bounds.ts";
 import { sourceText } from "../../policy/bounds/within-bounds.ts";
 import { getFleet } from "../../store/records/clusters.ts";
+import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/wait-for-all.ts";
 import type { OverrideMeeting } from "../../views/holds.ts";
 import { storedSpec } from "../stored-spec.ts";
 import type { QueryContext } from "../context.ts";
@@ -156,10 +157,27 @@ async function* metBy(
     });
     return;
   }
-  for (const each of await clustersNamed(context, cluster))
-    for await (const item of visibleAutoscalers(context, each.name, optionalNamespace(namespace)))
-      yield { cluster: each, record: mustRead(each.name, item) };
+  const inside = optionalNamespace(namespace);
+  const read = async (each: ClusterRecord) => ({ each, items: await firstOf(visibleAutoscalers(context, each.name, inside), LOOKS_MAX + 1) });
+  const clusters = await clustersNamed(context, cluster);
+  let together = CLUSTERS_FIRST;
+  for (let at = 0; at < clusters.length; ) {
+    const group = clusters.slice(at, at + together);
+    for await (const { each, items } of eachInGroups(group, together, read))
+      for (const item of items) yield { cluster: each, record: mustRead(each.name, item) };
+    at += group.length;
+    together = Math.min(CLUSTERS_AT_ONCE, 2 * together);
+  }
 }
+
+/** Clusters that are read together first, with their manifests in memory; then twice as many. A few large ones have all that is looked at. */
+const CLUSTERS_FIRST = 4;
+
+const firstOf = async <Item>(items: AsyncIterable<Item>, most: number): Promise<readonly Item[]> => {
+  const first: Item[] = [];
+  for await (const item of items) if (first.push(item) === most) break;
+  return first;
+};
 
 const pathOf = ({ record: { cluster, namespace, name } }: Seen): string => `"${cluster}/${namespace}/${name}"`;
 

@@ -69,8 +69,9 @@ async function* locatedAt(context: QueryContext, id: string, cluster: string | u
     yield* ofFleet(await getFleet(context.tables));
     return;
   }
-  for (const record of await clustersNamed(context, cluster))
-    yield* letter === LETTERS.autoscaler ? ofAutoscalers(context, record, undefined) : ofCluster(context, record);
+  const found = async (record: ClusterRecord): Promise<readonly LocatedOverride[]> =>
+    letter === LETTERS.autoscaler ? Array.fromAsync(ofAutoscalers(context, record, undefined)) : ofCluster(context, record);
+  for await (const located of eachInGroups(await clustersNamed(context, cluster), CLUSTERS_AT_ONCE, found)) yield* located;
 }
 
 export const unknownOverride = (id: string): TidemarkError =>
