@@ -40,13 +40,13 @@ const queryService = (ask: SendRequest): QueryService => {
     rows: (query, after) => rows(look, query, after),
     get: (query) => look("get", queryFields(query)),
     describe: (query) => look("describe", queryFields(query)),
-    explain: (query, atMs) => look("explain", { ...queryFields(query), at: timeText(atMs) }),
-    shadow: ({ sinceMs, untilMs, ...query }) => look("shadow", { ...queryFields(query), since: timeText(sinceMs), until: timeText(untilMs) }),
+    explain: (query, atMs) => look("explain", { ...queryFields(query), at: timeField(atMs) }),
+    shadow: ({ sinceMs, untilMs, ...query }) => look("shadow", { ...queryFields(query), since: timeField(sinceMs), until: timeField(untilMs) }),
     history: ({ sinceMs, untilMs, stepMs, ...query }) =>
       look("history", {
         ...queryFields(query),
-        since: timeText(sinceMs),
-        until: timeText(untilMs),
+        since: timeField(sinceMs),
+        until: timeField(untilMs),
         step: stepMs === undefined ? undefined : String(Math.round(stepMs / SECOND_MS)),
       }),
     events: (query) => events(look, query),
@@ -88,7 +88,7 @@ const presentFields = (fields: Fields): Readonly<Record<string, string>> => defi
 const defined = <Value>(fields: Readonly<Record<string, Value | undefined>>): Readonly<Record<string, Value>> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
-const timeText = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(Math.max(0, ms)).toISOString());
+const timeField = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(Math.max(0, ms)).toISOString());
 
 type Query = keyof QueryService;
 type Look = <Of extends Query>(verb: Of, fields?: Fields) => Promise<Answer<Of>>;
@@ -119,7 +119,7 @@ const rows = (look: Look, { name, kinds, selector, known, fields, ...filter }: R
 const eventFields = ({ sinceMs, untilMs, name, ...filter }: Pick<EventQuery, "sinceMs" | "untilMs" | "name" | "cluster" | "namespace">) => {
   const query = { ...presentFields({ name }), ...filterOf(filter) };
   return {
-    fields: { ...query, since: timeText(sinceMs), until: timeText(untilMs) },
+    fields: { ...query, since: timeField(sinceMs), until: timeField(untilMs) },
     question: { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }), ...(untilMs !== undefined && { untilMs }) },
   };
 };
@@ -135,7 +135,7 @@ const changes = (look: Look, { sinceMs, after, name, ...filter }: ChangeQuery): 
   const query = { ...presentFields({ name }), ...filterOf(filter) };
   const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }) };
   return pagesOf(
-    (page) => look("changes", { ...query, since: timeText(sinceMs), page }),
+    (page) => look("changes", { ...query, since: timeField(sinceMs), page }),
     after && pageToken(question, { atMs: after.atMs, id: after.id }),
   );
 };
@@ -157,7 +157,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
   };
   const edit = <Of extends Command>(verb: Of, fields: object, onlyIf?: EditCondition): Promise<Answer<Of>> =>
     send(verb, fields, { [KEY_HEADER]: newKey(), ...conditionHeader(onlyIf) });
-  const until = (query: Fields, untilMs: number | undefined): object => presentFields({ ...query, until: timeText(untilMs) });
+  const until = (query: Fields, untilMs: number | undefined): object => presentFields({ ...query, until: timeField(untilMs) });
   return {
     apply: async (sources, { dryRun, validation = "strict", onlyIf, onPassedOver, ...filter }) => {
       const applying = {
@@ -193,11 +193,11 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     thaw: () => edit("thaw", {}),
     adopt: () => edit("adopt", {}),
     setOverride: ({ cluster, namespace, name, fleet, hold, min, max, minFactor, fromMs, untilMs, reason, force, dryRun }) => {
-      const times = { from: timeText(fromMs), until: timeText(untilMs) };
+      const times = { from: timeField(fromMs), until: timeField(untilMs) };
       const fields = defined({ cluster, namespace, name, fleet, hold, min, max, minFactor, ...times, reason, force, dryRun });
       return dryRun ? send("setOverride", fields, {}) : edit("setOverride", fields);
     },
-    extendOverride: ({ id, cluster, untilMs }) => edit("extendOverride", presentFields({ id, cluster, until: timeText(untilMs) })),
+    extendOverride: ({ id, cluster, untilMs }) => edit("extendOverride", presentFields({ id, cluster, until: timeField(untilMs) })),
     clearOverride: ({ id, cluster }) => edit("clearOverride", presentFields({ id, cluster })),
     putCalendar: ({ name, dates }) => edit("putCalendar", { name, dates }),
     deleteCalendar: async (name, force = false) => {

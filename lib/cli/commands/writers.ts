@@ -1,3 +1,4 @@
+import { rfc3339 } from "../../service/times.ts";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -57,7 +58,7 @@ export const writers = async ({ service }: Session, printer: Printer, { auditLog
   const known = await knownSwitches(service, cluster);
   const workloads = [...turns].map(([workload, own]) => workloadOf(workload, own, known.get(workload) ?? [])).toSorted(byName);
   const second = workloads.filter(({ switches }) => switches.some(({ by }) => by === undefined));
-  const summary = { since: timeText(span.firstMs), until: timeText(span.lastMs), workloads, secondWriters: second.length };
+  const summary = { since: rfc3339(span.firstMs), until: rfc3339(span.lastMs), workloads, secondWriters: second.length };
   await printer.print(output === "table" ? lines([...tableOf(workloads), sentenceOf(summary)]) : documentText(summary, output));
   if (second.length === 0) return;
   const names = second.map(({ workload }) => workload);
@@ -67,8 +68,6 @@ export const writers = async ({ service }: Session, printer: Printer, { auditLog
     {},
   );
 };
-
-const timeText = (ms: number): string => new Date(ms).toISOString();
 
 const byName = (one: Workload, other: Workload): number => one.workload.localeCompare(other.workload);
 
@@ -110,7 +109,7 @@ const CLOCKS_MS = 5_000;
 
 const switchOf = (before: Turn, after: Turn, known: readonly Known[]): Switch => {
   const explained = known.find(({ atMs }) => atMs >= before.lastMs - CLOCKS_MS && atMs <= after.firstMs + CLOCKS_MS);
-  return { at: timeText(after.firstMs), from: before.writer, to: after.writer, ...(explained && { by: explained.by }) };
+  return { at: rfc3339(after.firstMs), from: before.writer, to: after.writer, ...(explained && { by: explained.by }) };
 };
 
 interface Known {

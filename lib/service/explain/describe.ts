@@ -37,7 +37,7 @@ export const describe = async (context: QueryContext, query: AutoscalerQuery): P
   return {
     ...view,
     ...behaviorOf(all.spec),
-    windows: windowsOf(all, all.nowMs, view.currentReplicas),
+    windows: windowsAt(all, all.nowMs, view.currentReplicas),
     events: newest.map(eventView).toReversed(),
   };
 };
@@ -48,7 +48,7 @@ const behaviorOf = (spec: AutoscalerSnapshot["spec"]): Pick<Description, "behavi
 };
 
 /** The windows of an autoscaler at an instant, when its workload had `count` replicas; empty when the manifest cannot be read. */
-export const windowsOf = (
+export const windowsAt = (
   { spec, windows, windowsProblem, cluster, evaluated }: AutoscalerSnapshot,
   atMs: number,
   count: number | undefined,

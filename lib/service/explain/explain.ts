@@ -14,7 +14,7 @@ import { CLOCKS_APART_MS, rfc3339, secondsBetween } from "../times.ts";
 import { decisionView, metricsOf } from "../views/autoscaler-view.ts";
 import { boundsThen } from "../views/holds-view.ts";
 import { eventView, stepViews } from "../views/event-view.ts";
-import { windowsOf } from "./describe.ts";
+import { windowsAt } from "./describe.ts";
 import { whatIf } from "./what-if.ts";
 import { windowsThen } from "./windows-then.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
@@ -40,7 +40,7 @@ export const explain = async (context: QueryContext, query: AutoscalerQuery, atM
   const { evaluation } = evaluated;
   const bounds = boundsThen(evaluation.bounds);
   const outside = await changedOutside(context, record, evaluated.atMs);
-  const windows = isPartial ? await windowsThen(context, all, evaluated) : windowsOf(all, evaluated.atMs, evaluation.from);
+  const windows = isPartial ? await windowsThen(context, all, evaluated) : windowsAt(all, evaluated.atMs, evaluation.from);
   return {
     cluster: record.cluster,
     namespace: record.namespace,
