@@ -4,14 +4,11 @@ import type { Description } from "../../views/autoscaler.ts";
 import { type Choice, chosenForQuery } from "../select/chosen-autoscalers.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { nothingListed, forEachResource } from "../select/listed-autoscalers.ts";
-import { type DocumentFormat, documentText, kubernetesList, kubernetesObject } from "../output/documents.ts";
-import { explainSheet } from "../output/explain-sheet.ts";
-import { mustHaveKind, queryFor, type Resource } from "../select/selected-names.ts";
-import { pastEndMs } from "../options/time-options.ts";
-
-export interface SheetOptions {
-  readonly output: "text" | DocumentFormat;
-}
+import { documentText, kubernetesList, kubernetesObject } from "../output/documents.ts";
+import { describeSheet } from "../output/describe-sheet.ts";
+import { mustHaveKind } from "../select/selected-names.ts";
+import type { SheetOptions } from "../options/command-options.ts";
+import { recentLines } from "./timeline.ts";
 
 /** Prints a sheet for each autoscaler, with an empty line between two; or one document, a `List` unless there is one name. The sheet of a single one ends with its last 30 minutes. */
 export const describe = async (
@@ -21,8 +18,6 @@ export const describe = async (
   { output }: SheetOptions,
 ): Promise<void> => {
   const { service, nowMs } = session;
-  // Loaded on demand: `explain` is in this file too, and draws nothing.
-  const [{ describeSheet }, { recentLines }] = await Promise.all([import("../output/describe-sheet.ts"), import("./timeline.ts")]);
   const chosen = await chosenForQuery(service, choice);
   if (chosen.length === 0 && output === "text") printer.report(nothingListed(choice.options));
   const views: Description[] = [];
@@ -38,14 +33,4 @@ export const describe = async (
   const [first] = views;
   const isOneName = choice.resources.length === 1 && chosen.length === 1;
   await printer.print(documentText(first && isOneName ? kubernetesObject(first) : kubernetesList(views), output));
-};
-
-export interface ExplainOptions extends SheetOptions {
-  readonly at?: string;
-}
-
-export const explain = async ({ service, nowMs }: Session, printer: Printer, resource: Resource, { output, at }: ExplainOptions): Promise<void> => {
-  const query = await queryFor(service, resource);
-  const explanation = await service.explain(query, at === undefined ? undefined : pastEndMs("--at", at, nowMs, printer.note));
-  await printer.print(output === "text" ? explainSheet(withLocalTimes(explanation), nowMs, printer.paint) : documentText(explanation, output));
 };

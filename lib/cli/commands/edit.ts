@@ -1,219 +1,116 @@
-import { passedOverText } from "../../manifest/errors.ts";
-import type { Validation } from "../../model/spec.ts";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
-import { instantText } from "../../report/instant-text.ts";
-import { type Printed, text } from "../../report/printed.ts";
-import type { ApplyOptions, AutoscalerEdit, ManifestSource, Service } from "../../service/service.ts";
-import type { Applied, EditResult, AutoscalerView } from "../../views/autoscaler.ts";
-import type { Chosen } from "../select/chosen-autoscalers.ts";
-import type { CommandIo, Printer, Session } from "../io.ts";
-import { forEachResource } from "../select/listed-autoscalers.ts";
-import type { FileOptions } from "../select/read-sources.ts";
-import { mustHaveKind, queryFor } from "../select/selected-names.ts";
-import { withoutSources } from "../../service/sources/source-documents.ts";
-import { futureMs } from "../options/time-options.ts";
 import { isObject } from "../../model/json.ts";
+import { printable } from "../../model/foreign-text.ts";
+import { type Printed, text } from "../../report/printed.ts";
 import { readInputs } from "../../service/apply/manifest-inputs.ts";
-import { type LabelTest, readSelector } from "../../service/label-selector.ts";
-import { labelsOf } from "../output/documents.ts";
-import { usage } from "../usage-error.ts";
+import type { Service } from "../../service/service.ts";
+import type { Applied, AutoscalerView } from "../../views/autoscaler.ts";
+import type { CommandIo, Printer, Session } from "../io.ts";
+import { yamlText, kindOf } from "../output/documents.ts";
+import { mustHaveKind, type Resource } from "../select/selected-names.ts";
 
-export interface ApplyCommandOptions extends FileOptions, PruneOptions {
-  readonly namespace?: string;
-  readonly cluster?: string;
-  readonly dryRun?: boolean;
-  readonly validate: Validation;
-  /** `create`: none of them may exist. `replace`: each of them must. Otherwise nothing is stored. */
-  readonly only?: "create" | "replace";
-}
+const INTRODUCTION = [
+  "# Edit the autoscaler below. Lines that begin with # are left out, and an empty file cancels the edit.",
+  "# Where the edit is refused, this file is opened again with the reason.",
+  "#",
+];
 
-/** Checks all documents of all files, and stores nothing. Throws what an apply of them would. */
-export const check = async ({ service }: Session, sources: readonly ManifestSource[], options: ApplyCommandOptions): Promise<void> => {
-  await service.apply(sources, { ...placeOf(options), dryRun: true, validation: options.validate });
-};
-
-const placeOf = ({ cluster, namespace }: Pick<ApplyCommandOptions, "cluster" | "namespace">) => ({
-  ...(cluster === undefined ? {} : { cluster }),
-  ...(namespace === undefined ? {} : { namespace }),
-});
-
-/** Checks all documents of all files, then applies them. It prints a line for each when it is stored. */
-export const apply = async (
-  session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible"> },
-  sources: readonly ManifestSource[],
-  { validate, dryRun: dry, only, ...place }: ApplyCommandOptions,
-): Promise<readonly Applied[]> => {
-  const dryRun = dry === true;
-  const options = { ...placeOf(place), dryRun, validation: validate };
-  if (only !== undefined) refuseOthers(only, await session.service.apply(sources, { ...options, dryRun: true }));
-  const printed = new Set<Applied>();
-  let printing = Promise.resolve();
-  const print = async (applied: readonly Applied[]): Promise<void> => {
-    printer.progress();
-    for (const one of applied.filter((each) => !printed.has(each))) {
-      printed.add(one);
-      await printApplied(one, dryRun, printer);
-    }
-  };
-  const stored: ApplyOptions["onStored"] = (applied, { done, all }) => {
-    printing = printing.then(() => print(applied)).then(() => (done < all ? printer.progress(`Applied ${done} of ${all}`) : undefined));
-  };
-  const onPassedOver: ApplyOptions["onPassedOver"] = (counts) => {
-    printer.progress();
-    // `create` and `replace` are about autoscalers only.
-    const others = only === undefined ? withoutSources(counts) : counts;
-    if (others.length > 0) printer.report(passedOverText(others));
-  };
-  printer.progress("Checking the manifests");
-  const work = (signal?: AbortSignal) => session.service.apply(sources, { ...options, onStored: stored, onPassedOver, ...(signal && { signal }) });
+/**
+ * Opens the manifest of an autoscaler in an editor and applies what was saved, under the version that was opened: the edit of another person is never undone.
+ * A refused manifest is opened again with the problem at its top. Where the edit cannot be made, the text is kept in a file that the message names.
+ */
+export const editInEditor = async (
+  { service }: Session,
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "editFile"> },
+  { kind, ...query }: Resource,
+): Promise<void> => {
+  const view = mustHaveKind(await service.get(query), kind);
+  const { editFile } = io;
+  if (!editFile)
+    throw new TidemarkError("cli.editor", `Cannot edit "${view.name}": there is no editor here; use tidemark get -o yaml and tidemark apply`, {});
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-edit-"));
+  const file = join(folder, `${view.name}.yaml`);
+  let isKept = false;
   try {
-    const applied = await (session.endsInOrder && io.interruptible ? io.interruptible(work) : work());
-    await printing;
-    await print(applied);
-    return applied;
+    const saved = await editUntilValid(service, view, { file, editFile });
+    await printer.print(saved === undefined ? text`Edit cancelled, no changes made\n` : appliedText(saved));
+  } catch (error) {
+    isKept = true;
+    printer.note(`your changes are kept in ${file}`);
+    throw error;
   } finally {
-    await printing.catch(() => undefined);
-    printer.progress();
+    if (!isKept) rmSync(folder, { recursive: true, force: true });
   }
 };
 
-/** Between this look and the write another editor may store or delete one: the write is then an apply, and the history keeps both. */
-const refuseOthers = (only: "create" | "replace", found: readonly Applied[]): void => {
-  const wrong = found.filter(({ outcome }) => (outcome === "created") === (only === "replace"));
-  const [first] = wrong;
-  if (!first) return;
-  const more = wrong.length > 1 ? `, and ${wrong.length - 1} more` : "";
-  throw new TidemarkError(
-    only === "create" ? "service.exists" : "service.unknown",
-    `Cannot ${only} "${first.name}" in namespace "${first.namespace}" of cluster "${first.cluster}"${more}: it ${only === "create" ? "exists already" : "does not exist"}; nothing was changed; tidemark apply creates and updates`,
-    { name: first.name },
-  );
-};
+const appliedText = ({ kind, name, namespace, cluster, outcome }: Applied): Printed =>
+  outcome === "unchanged"
+    ? text`Edit cancelled, no changes made\n`
+    : text`${kind} "${name}" in namespace "${namespace}" of cluster "${cluster}" edited\n`;
 
-const printApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, printer: Printer): Promise<void> => {
-  for (const warning of warnings) printer.report(text`warning: ${warning}`);
-  await printer.print(
-    text`${what.kind} "${what.name}" in namespace "${what.namespace}" of cluster "${what.cluster}" ${what.outcome}${dryRun ? " (dry run)" : ""}\n`,
-  );
-};
-
-type EditedName = Pick<EditResult, "cluster" | "namespace" | "name">;
-
-const resultText = ({ cluster, namespace, name }: EditedName, words: string): Printed =>
-  text`"${name}" in namespace "${namespace}" of cluster "${cluster}" ${words}\n`;
-
-export interface DeleteOptions {
-  readonly filename?: readonly string[];
-  readonly recursive?: true;
-  readonly ignoreNotFound?: true;
-  readonly dryRun?: boolean;
+interface Editing {
+  readonly file: string;
+  readonly editFile: NonNullable<CommandIo["editFile"]>;
 }
 
-/** Deletes each autoscaler. One that does not exist is reported at the end, and the others are deleted all the same. */
-export const remove = async (
-  { service }: Session,
-  printer: Printer,
-  resources: readonly Chosen[],
-  { ignoreNotFound, dryRun }: DeleteOptions,
-): Promise<void> => {
-  // A mistyped cluster is an error in any case: nothing of it would be found.
-  if (ignoreNotFound) for (const cluster of new Set(resources.flatMap((resource) => resource.cluster ?? []))) await service.cluster(cluster);
-  await forEachResource(resources, async (resource) => {
-    try {
-      const deleted = dryRun ? await lookedAt(service, resource) : await service.delete(await editOf(service, resource));
-      await printer.print(resultText(deleted, dryRun ? "deleted (dry run)" : "deleted"));
-    } catch (error) {
-      if (!ignoreNotFound || !NOT_FOUND.some((code) => isTidemarkError(error, code))) throw error;
+/** Undefined where the text was saved as it was opened, or empty. */
+const editUntilValid = async (service: Service, view: AutoscalerView, { file, editFile }: Editing): Promise<Applied | undefined> => {
+  let opened = yamlText(view.manifest, { aliasDuplicateObjects: false });
+  let problems: readonly string[] = [];
+  for (;;) {
+    writeFileSync(file, `${[...INTRODUCTION, ...problems.map((problem) => `# ${printable(problem)}`)].join("\n")}\n${opened}`, { mode: 0o600 });
+    await editFile(file);
+    const saved = withoutComments(readFileSync(file, "utf8"));
+    if (saved.trim() === "") return undefined;
+    if (saved === opened) {
+      if (problems.length === 0) return undefined;
+      throw new TidemarkError("cli.edit", `Cannot edit "${view.name}": no valid changes were saved\n${problems.join("\n")}`, {});
     }
-  });
+    opened = saved;
+    const outcome = await applyEdited(service, view, opened);
+    if ("applied" in outcome) return outcome.applied;
+    problems = outcome.problems;
+  }
 };
 
-/** What was found by its labels is deleted only in the version that had them. */
-const editOf = async (service: Service, { version, ...resource }: Chosen): Promise<AutoscalerEdit> => ({
-  ...(await queryFor(service, resource)),
-  ...(version && { onlyIf: [version] }),
-});
+const withoutComments = (manifest: string): string =>
+  manifest
+    .split("\n")
+    .filter((line) => !line.startsWith("#"))
+    .join("\n");
 
-const lookedAt = async (service: Service, { version: _version, kind, ...query }: Chosen): Promise<EditedName> =>
-  mustHaveKind(await service.get(query), kind);
+type Outcome = { readonly applied: Applied } | { readonly problems: readonly string[] };
 
-const NOT_FOUND = ["service.unknown", "cli.other-kind"] as const;
-
-export const pause = async (
-  { service, nowMs }: Session,
-  printer: Printer,
-  resources: readonly Chosen[],
-  until: string | undefined,
-): Promise<void> => {
-  const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs, printer.note);
-  const end = untilMs === undefined ? "" : ` until ${instantText(untilMs)}`;
-  await forEachResource(resources, async ({ version: _version, ...resource }) => {
-    const edited = await service.pause(await queryFor(service, resource), untilMs);
-    await printer.print(resultText(edited, edited.changed ? `paused${end}` : `was paused${end} already`));
-  });
+/** A refused manifest is an outcome, which the editor shows. Another failure is thrown. */
+const applyEdited = async (service: Service, view: AutoscalerView, manifest: string): Promise<Outcome> => {
+  const { cluster, namespace, uid, generation } = view;
+  const sources = [{ file: "edit", text: manifest }];
+  try {
+    mustBeSame(view, sources);
+    const [applied] = await service.apply(sources, {
+      ...{ cluster, namespace, dryRun: false, validation: "strict" },
+      onlyIf: [{ uid, generation }],
+    });
+    return applied ? { applied } : { problems: ["the file holds no autoscaler"] };
+  } catch (error) {
+    if (isTidemarkError(error, "manifest")) return { problems: error.message.split("\n") };
+    throw error;
+  }
 };
 
-export const resume = async ({ service }: Session, printer: Printer, resources: readonly Chosen[]): Promise<void> =>
-  forEachResource(resources, async ({ version: _version, ...resource }) => {
-    const edited = await service.resume(await queryFor(service, resource));
-    await printer.print(resultText(edited, edited.changed ? "resumed" : "was not paused"));
-  });
-
-interface PruneOptions {
-  readonly prune?: true;
-  readonly selector?: string;
-}
-
-/** What an apply may prune. */
-export interface PrunePlan {
-  readonly hasLabels: LabelTest;
-  /** How many autoscalers must have been applied before anything goes. */
-  readonly documents: number;
-}
-
-/**
- * Reads `--prune -l SELECTOR` before anything is opened. Throws where the selector is missing, where the input is empty, and where a document lacks the labels: such an input belongs to other labels,
- * and everything that has these would go.
- */
-export const prunePlan = ({ prune, selector }: PruneOptions, sources: readonly ManifestSource[]): PrunePlan | undefined => {
-  if (!prune && selector !== undefined) throw usage("Cannot use --selector without --prune: an apply takes all documents of its files");
-  if (!prune) return undefined;
-  if (selector === undefined) throw usage("Cannot prune: give with -l the labels of what this input owns, such as -l app=shop");
-  const hasLabels = readSelector(selector);
-  const { inputs } = readInputs(sources, "ignore");
-  if (inputs.length === 0) throw refused("the input names no autoscaler, so that everything with these labels would be deleted");
-  const stranger = inputs.find(({ document }) => !hasLabels(labelsOf({ manifest: isObject(document) ? document : {} })));
-  if (stranger) throw refused(`"${stranger.where}" has not the labels of --selector "${selector}"; all documents must have them`);
-  return { hasLabels, documents: inputs.length };
-};
-
-const refused = (problem: string): TidemarkError => new TidemarkError("cli.prune", `Cannot prune: ${problem}`, {});
-
-/**
- * The stored autoscalers with the labels that the apply did not name, in the cluster and the namespaces of what it named. One that is read from an object of its cluster is no leftover: no apply
- * can name it, and it ends with its object.
- */
-const leftOver = async (service: Service, { hasLabels }: PrunePlan, applied: readonly Applied[]): Promise<readonly AutoscalerView[]> => {
-  const kept = new Set(applied.map(({ cluster, namespace, name }) => `${cluster}/${namespace}/${name}`));
-  const places = new Map(applied.map(({ cluster, namespace }) => [`${cluster}/${namespace}`, { cluster, namespace }]));
-  const views: AutoscalerView[] = [];
-  for (const inside of places.values())
-    for await (const view of service.autoscalers(inside))
-      if (!view.origin && !kept.has(`${view.cluster}/${view.namespace}/${view.name}`) && hasLabels(labelsOf(view))) views.push(view);
-  return views;
-};
-
-/** Deletes what the apply left over, each only in the version that was looked at. An apply that was cut short prunes nothing. */
-export const prune = async (
-  service: Service,
-  printer: Printer,
-  applied: readonly Applied[],
-  { dryRun, ...plan }: PrunePlan & { readonly dryRun: boolean },
-): Promise<void> => {
-  if (applied.length !== plan.documents) throw refused(`${applied.length} of ${plan.documents} documents were applied; apply them all first`);
-  await forEachResource(await leftOver(service, plan, applied), async ({ cluster, namespace, name, uid, generation }) => {
-    if (!dryRun) await service.delete({ cluster, namespace, name, onlyIf: [{ uid, generation }] });
-    await printer.print(text`"${name}" in namespace "${namespace}" of cluster "${cluster}" pruned${dryRun ? " (dry run)" : ""}\n`);
-  });
+/** An edit under another name would make another autoscaler. Throws `manifest.invalid`. */
+const mustBeSame = (view: AutoscalerView, sources: Parameters<typeof readInputs>[0]): void => {
+  const { inputs } = readInputs(sources, "strict");
+  const [document] = inputs.map((input) => input.document);
+  const { kind, metadata } = isObject(document) ? document : {};
+  const { name, namespace = view.namespace } = isObject(metadata) ? metadata : {};
+  if (inputs.length === 1 && name === view.name && namespace === view.namespace && kind === kindOf(view)) return;
+  throw new TidemarkError(
+    "manifest.invalid",
+    `Cannot edit "${view.name}": the file must hold this one ${kindOf(view)}, with the name "${view.name}" and the namespace "${view.namespace}"`,
+    {},
+  );
 };

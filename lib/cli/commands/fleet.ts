@@ -4,7 +4,7 @@ import type { Printer, Session } from "../io.ts";
 import { frozenText } from "../output/describe-sheet.ts";
 import { documentText } from "../output/documents.ts";
 import { usage } from "../usage-error.ts";
-import type { SheetOptions } from "./describe.ts";
+import type { SheetOptions } from "../options/command-options.ts";
 
 export interface FreezeOptions {
   readonly reason: string;

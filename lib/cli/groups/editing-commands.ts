@@ -3,7 +3,8 @@ import { validateOption } from "../../local/run/options.ts";
 import { passedOverText } from "../../manifest/errors.ts";
 import type { ChoiceOptions, Chosen } from "../select/chosen-autoscalers.ts";
 import { example, dryRun, withFiles, withOptionalFiles, type Run, output } from "../options/command-options.ts";
-import type { ApplyCommandOptions, DeleteOptions } from "../commands/edit.ts";
+import type { ApplyCommandOptions } from "../commands/apply.ts";
+import type { DeleteOptions } from "../commands/delete.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { filterOf, NAMES, type ScopeOptions, withEditScopes, withScope, withSelector, ONE_NAME } from "../options/scope-options.ts";
 import { usage } from "../usage-error.ts";
@@ -14,7 +15,9 @@ import { oneResource } from "../select/selected-names.ts";
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
   choice: () => import("../select/chosen-autoscalers.ts"),
-  edit: () => import("../commands/edit.ts"),
+  apply: () => import("../commands/apply.ts"),
+  delete: () => import("../commands/delete.ts"),
+  pause: () => import("../commands/pause.ts"),
   documents: () => import("../../service/sources/source-documents.ts"),
   source: () => import("../commands/source.ts"),
   sources: () => import("../select/read-sources.ts"),
@@ -33,15 +36,15 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
       const { readSources } = await code.sources();
       const sources = await readSources(options, io.stdin);
       const { sources: registered, others } = (await code.documents()).sourcesIn(sources);
-      const plan = options.prune || options.selector !== undefined ? (await code.edit()).prunePlan(options, sources) : undefined;
+      const plan = options.prune || options.selector !== undefined ? (await code.apply()).prunePlan(options, sources) : undefined;
       await run(options, "edit", async (session, printer) => {
         const isDry = options.dryRun === true;
         // A refused autoscaler must leave no source registered, so that all of them are checked before.
-        if (others && registered.length > 0 && !isDry) await (await code.edit()).check(session, sources, options);
+        if (others && registered.length > 0 && !isDry) await (await code.apply()).check(session, sources, options);
         await (await code.source()).applySources(session, printer, registered, isDry);
         if (!others) return;
-        const applied = await (await code.edit()).apply(session, { printer, io }, sources, options);
-        if (plan) await (await code.edit()).prune(session.service, printer, applied, { ...plan, dryRun: isDry });
+        const applied = await (await code.apply()).apply(session, { printer, io }, sources, options);
+        if (plan) await (await code.apply()).prune(session.service, printer, applied, { ...plan, dryRun: isDry });
       });
     });
   for (const [verb, about] of STRICT)
@@ -55,7 +58,7 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
         await run(
           options,
           "edit",
-          async (session, printer) => void (await (await code.edit()).apply(session, { printer, io }, sources, { ...options, only: verb })),
+          async (session, printer) => void (await (await code.apply()).apply(session, { printer, io }, sources, { ...options, only: verb })),
         );
       });
   withOptionalFiles(withLabels(root.command("delete")))
@@ -74,7 +77,7 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .option("--until <time>", "end of the pause: RFC 3339, or a duration from now")
     .action((names: readonly string[], options: ChoiceOptions & { readonly until?: string }) =>
       onChosen({ run, io }, { command: "pause", names, options }, async (session, printer, chosen) =>
-        (await code.edit()).pause(session, printer, chosen, options.until),
+        (await code.pause()).pause(session, printer, chosen, options.until),
       ),
     );
   withLabels(root.command("resume"))
@@ -82,7 +85,7 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .argument("[names...]", NAMES)
     .action((names: readonly string[], options: ChoiceOptions) =>
       onChosen({ run, io }, { command: "resume", names, options }, async (session, printer, chosen) =>
-        (await code.edit()).resume(session, printer, chosen),
+        (await code.pause()).resume(session, printer, chosen),
       ),
     );
 };
@@ -126,7 +129,7 @@ const onChosen = async (
 const deleteCommand = async (names: readonly string[], options: ChoiceOptions & DeleteOptions, { run, io }: Place): Promise<void> => {
   if (options.filename === undefined)
     return onChosen({ run, io }, { command: "delete", names, options }, async (session, printer, chosen) =>
-      (await code.edit()).remove(session, printer, chosen, options),
+      (await code.delete()).remove(session, printer, chosen, options),
     );
   const filter = filterOf(options);
   const other = names[0] ?? (["selector", "all", "clusters"] as const).find((name) => options[name] !== undefined);
@@ -140,7 +143,7 @@ const deleteCommand = async (names: readonly string[], options: ChoiceOptions & 
     await (await code.source()).removeSources(session, printer, sources, options);
     const unread = passedOver.filter(({ kind }) => kind !== "MetricSource");
     if (unread.length > 0) printer.report(passedOverText(unread));
-    await (await code.edit()).remove(session, printer, resources, options);
+    await (await code.delete()).remove(session, printer, resources, options);
   });
 };
 
@@ -162,7 +165,7 @@ export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: P
     .action((names: readonly string[], options: ScopeOptions) => {
       const resource = oneResource("edit", names, filterOf(options));
       return run(options, "edit", async (session, out) =>
-        (await import("../commands/edit-in-editor.ts")).editInEditor(session, { printer: out, io }, resource),
+        (await import("../commands/edit.ts")).editInEditor(session, { printer: out, io }, resource),
       );
     });
   withScope(root.command("autoscale"))

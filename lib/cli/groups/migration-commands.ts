@@ -130,7 +130,7 @@ const importCommand = async (options: ImportOptions & ScopeOptions, { run, io, p
     if (!options.apply) await printImport(printer, result, options.output);
     else {
       tellFindings(printer, result);
-      const { apply } = await import("../commands/edit.ts");
+      const { apply } = await import("../commands/apply.ts");
       const { cluster = "" } = options;
       if (result.manifests.length > 0) await apply(session, { printer, io }, [sourceOf(result)], { filename: [], cluster, validate: "strict" });
       else printer.report("No autoscalers to store");

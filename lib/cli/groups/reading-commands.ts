@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import type { ChoiceOptions } from "../select/chosen-autoscalers.ts";
-import { example, output, type Run } from "../options/command-options.ts";
+import { example, output, type Run, type SheetOptions } from "../options/command-options.ts";
 import type { ChangesOptions } from "../commands/changes.ts";
-import type { ExplainOptions, SheetOptions } from "../commands/describe.ts";
+import type { ExplainOptions } from "../commands/explain.ts";
 import type { EventsOptions } from "../commands/events.ts";
 import type { ExportOptions, SeriesOptions } from "../commands/export.ts";
 import type { GetOptions } from "../commands/get-fields.ts";
@@ -18,6 +18,7 @@ const code = {
   choice: () => import("../select/chosen-autoscalers.ts"),
   describe: () => import("../commands/describe.ts"),
   events: () => import("../commands/events.ts"),
+  explain: () => import("../commands/explain.ts"),
   export: () => import("../commands/export.ts"),
   get: () => import("../commands/get.ts"),
   schema: () => import("../commands/reference.ts"),
@@ -72,7 +73,7 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
       const [field] = names.flatMap((name) => schemaField(name) ?? []);
       if (field !== undefined) return (await code.schema()).explainSchema(printing, field, options.output);
       const resource = oneResource("explain", names, filterOf(options));
-      return run(options, showsOf(options.output), async (session, printer) => (await code.describe()).explain(session, printer, resource, options));
+      return run(options, showsOf(options.output), async (session, printer) => (await code.explain()).explain(session, printer, resource, options));
     });
   withScope(root.command("schedule"))
     .description("print the bounds of an autoscaler, and the coming changes of its schedule")

@@ -1,6 +1,5 @@
 import { type Command, Option } from "commander";
-import { withTarget, type Run, output } from "../options/command-options.ts";
-import type { SheetOptions } from "../commands/describe.ts";
+import { withTarget, type Run, type SheetOptions, output } from "../options/command-options.ts";
 import type { FreezeOptions } from "../commands/fleet.ts";
 import type { ResetOptions } from "../commands/partition-commands.ts";
 import { showsOf } from "../io.ts";

@@ -1,10 +1,16 @@
 import { type Command, Option } from "commander";
 import { usage } from "../usage-error.ts";
+import type { DocumentFormat } from "../output/documents.ts";
 import type { TargetOptions } from "../select/command-target.ts";
 import type { Printer, Session, Shows } from "../io.ts";
 import { textOfFile } from "../../local/run/text-file.ts";
 import { columnsOfLines, isTemplate, templateOf } from "../jsonpath/format.ts";
 import { formatHint } from "./word-order.ts";
+
+/** Of a command that prints a sheet for people, or a document. */
+export interface SheetOptions {
+  readonly output: "text" | DocumentFormat;
+}
 
 const FILES = "manifests in YAML or JSON: a file, a folder, or - for standard input; repeatable";
 

@@ -3,7 +3,8 @@ import { readSelector } from "../../service/label-selector.ts";
 import type { Service } from "../../service/service.ts";
 import { namesIn, type RowQuery, type TableRow, tableRows } from "../../service/views/row-view.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
-import type { AutoscalerView } from "../../views/autoscaler.ts";
+import { type Printed, text } from "../../report/printed.ts";
+import type { AutoscalerView, EditResult } from "../../views/autoscaler.ts";
 import type { ClusterRows } from "../../views/row.ts";
 import { clustersMatching, mustHaveKind, type Resource } from "./selected-names.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
@@ -114,3 +115,7 @@ export const forEachResource = async <Item>(items: readonly Item[], work: (item:
   const messages = [...new Set(failures.map(({ message }) => message))];
   throw new TidemarkError("cli.several", messages.join("\n"), { failures });
 };
+
+/** The line of an edit: what became of one autoscaler. */
+export const resultText = ({ cluster, namespace, name }: Pick<EditResult, "cluster" | "namespace" | "name">, words: string): Printed =>
+  text`"${name}" in namespace "${namespace}" of cluster "${cluster}" ${words}\n`;
