@@ -9,7 +9,7 @@ import { demandAt } from "../../../lib/local/traces/trace.ts";
 
 /**
  * `node test/sources/keda/record.ts PROGRAM`: what the scalers of KEDA 2.21 make of an hour of recorded load and of answers that are no measurement, written into recorded.json. PROGRAM is
- * main.go of this folder, built inside KEDA's own module (docs/proofs.md, "Beside KEDA").
+ * main.go of this folder, built inside KEDA's own module (docs/proofs-report.md, "Beside KEDA").
  */
 const [program = ""] = process.argv.slice(2);
 const SYNC_MS = 15_000;
