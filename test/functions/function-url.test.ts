@@ -32,7 +32,7 @@ describe("the handlers behind a URL", () => {
     const handler = functionUrlHandler({ ...openTo(reading), clock: () => 0, log: (line) => void lines.push(line) });
     expect(await handler(FLEET)).toEqual({
       statusCode: 200,
-      headers: { "content-type": "application/json", "cache-control": "no-store" },
+      headers: { "content-type": "application/json", "cache-control": "no-store", etag: expect.stringMatching(/^W\/"[\w-]{22}"$/) },
       body: "{}",
     });
     expect(lines).toMatchObject([{ fields: { by: ADA, path: "/v1/fleet", requestId: FLEET.requestContext.requestId } }]);
