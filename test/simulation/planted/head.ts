@@ -99,7 +99,7 @@ const trustedMemory: PlantedBug = {
 /** Intents are stored also where another worker holds the head by now. */
 const noEpochCheck: PlantedBug = {
   leftOut: "the epoch check on storing an intent",
-  seed: 14,
+  seed: 18,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports) =>
     withTables(ports, {
