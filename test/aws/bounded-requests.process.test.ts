@@ -102,7 +102,7 @@ describe("every client of an AWS service", () => {
     );
     expect(made.length).toBeGreaterThan(4);
     const isBounded = ({ path, text }: { readonly path: string; readonly text: string }): boolean => {
-      const [, options] = /Client\((\w+)\)/.exec(text) ?? [];
+      const options = /Client\((?:\{ \.\.\.)?(\w+)[,)]/.exec(text)?.[1];
       if (options === undefined) return /boundedRequests|AWS_CALLS|SEND|LOOPBACK_REGION/.test(text);
       return (
         new RegExp(`const ${options} = .*(boundedRequests|LOOPBACK_REGION)`).test(readFileSync(`${ROOT}/${path}`, "utf8")) ||

@@ -12,7 +12,7 @@ import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/find-stack.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { DAY_MS, EVENT_DAYS_KEPT, ttlOf } from "../../lib/store/history/events.ts";
+import { DAY_MS, EVENT_DAYS_KEPT, eventBody, ttlOf } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { dayEventKey, itemKey } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
@@ -51,8 +51,8 @@ const fill = async ({ client, historyTable }: Tables): Promise<void> => {
   for (let from = 0; from < EVENTS; from += BATCH) {
     const puts = Array.from({ length: BATCH }, (_, at) => {
       const one = eventAt(from + at);
-      const item = { ...dayEventKey(one.cluster, one), body: JSON.stringify(one), ttlSeconds: ttlOf(one.atMs, EVENT_DAYS_KEPT) };
-      return { PutRequest: { Item: { ...itemKey(item), ttl: { N: String(item.ttlSeconds) }, body: { S: item.body } } } };
+      const key = dayEventKey(one.cluster, one);
+      return { PutRequest: { Item: { ...itemKey(key), ttl: { N: String(ttlOf(one.atMs, EVENT_DAYS_KEPT)) }, body: { B: eventBody(key, one) } } } };
     });
     const { UnprocessedItems = {} } = await client.send(new BatchWriteItemCommand({ RequestItems: { [historyTable]: puts } }));
     expect(UnprocessedItems).toEqual({});

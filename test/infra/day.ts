@@ -270,7 +270,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     ok(alarms.includes("AutoscalerProblems: 1 autoscaler wants more than its maximum for 15 minutes: eu-1/default (shop/web)"), String(alarms));
     // Its owner has a topic that is gone: this wakes the people of the fleet once, in this minute or the next, and keeps no problem from them.
     deepEqual(alarms.map((words) => words.split(":")[0]).toSorted(), ["AutoscalerProblems", "ClusterProblems"]);
-    ok(day.planningLog().includes('Cannot tell the owner \\"search\\"'));
+    ok(day.planningLog().includes('Cannot send to the owner \\"search\\"'));
     deepEqual(day.published().length, 1);
     await day.mostReplicas("eu-1", 10);
     await fire(day, 3);

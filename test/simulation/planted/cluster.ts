@@ -64,7 +64,7 @@ const repeats: PlantedBug = {
 
 const neverEnded: PlantedBug = {
   leftOut: "an end to a stalled process",
-  seed: 5,
+  seed: 3,
   caughtBy: [EVENT],
   platformEndsStalled: false,
 };

@@ -8,7 +8,7 @@ const tokens = new WeakMap<Process, string>();
 
 const tokenPerWorker: PlantedBug = {
   leftOut: "a token of its own per write (one per worker instead)",
-  seed: 2,
+  seed: 0,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports, { process }) => {
     const token = tokens.get(process) ?? ports.tables.token();
@@ -42,7 +42,7 @@ const noDeadline: PlantedBug = {
 /** Deadlines without the largest difference of two clocks, as their writer and all others go by them. */
 const noClockDifference: PlantedBug = {
   leftOut: "clock difference in the deadline, and the second look",
-  seed: 44,
+  seed: 88,
   caughtBy: [EVENT],
   ports: (ports) => {
     let reads = 0;

@@ -45,14 +45,14 @@ const withObjects = (listing: SpecListing, change: (object: SpecObject) => SpecO
 
 const failedIsEmpty: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (it is taken for an empty one)",
-  seed: 14,
+  seed: 194,
   caughtBy: [ENDS],
   ports: withListings((listing) => (listing.outcome.kind === "failed" ? { ...listing, outcome: { kind: "listed", objects: [] } } : listing)),
 };
 
 const failedIsLast: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (the answer before it counts)",
-  seed: 30,
+  seed: 126,
   caughtBy: [ACTS],
   ports: withListings((listing, { answers }) => {
     const key = `${listing.kind.kind}/${listing.namespace ?? ""}`;
@@ -76,7 +76,7 @@ const lastValid: PlantedBug = {
 
 const unseenFollower: PlantedBug = {
   leftOut: "a look at who writes the status of an object",
-  seed: 74,
+  seed: 146,
   caughtBy: [RIVALS],
   ports: withListings((listing) => withObjects(listing, ({ statusBy: _by, ...object }) => object)),
 };

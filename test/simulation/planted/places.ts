@@ -15,7 +15,7 @@ const keptByName: PlantedBug = {
 /** As soon as pages of a new generation are written, those of the one before are deleted: the head still names them. */
 const deletedFirst: PlantedBug = {
   leftOut: "old pages deleted after the release that names the new ones (before it instead)",
-  seed: 7,
+  seed: 3,
   caughtBy: [INTENT],
   ports: (ports) => {
     const { client } = ports.tables;

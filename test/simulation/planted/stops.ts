@@ -26,7 +26,7 @@ const unreadFleet: PlantedBug = {
 /** Edits leave the spec version as it is: warm functions go on with the records that they remember. */
 const unraisedVersion: PlantedBug = {
   leftOut: "the spec version raised after an edit",
-  seed: 1,
+  seed: 5,
   caughtBy: ["nothing is sent that was claimed after a freeze or a pause"],
   sent: (command) => {
     if (!(command instanceof UpdateItemCommand) || !command.input.UpdateExpression?.startsWith("SET specVersion")) return command;
@@ -57,7 +57,7 @@ const withOverrides = (input: DecideInput, change: (overrides: readonly ScopedOv
 /** Decisions by the bounds of the manifest, whatever its schedule says. */
 const unreadSchedule: PlantedBug = {
   leftOut: "the schedule in a decision",
-  seed: 9,
+  seed: 14,
   caughtBy: [OUTSIDE],
   ports: (ports) =>
     decidingBy(ports, (input) => {
@@ -81,7 +81,7 @@ const unreadRamps: PlantedBug = {
 /** Only what holds for many is read. */
 const unreadOwnOverrides: PlantedBug = {
   leftOut: "the overrides of one autoscaler in a decision",
-  seed: 59,
+  seed: 89,
   caughtBy: [OUTSIDE],
   ports: (ports) => decidingBy(ports, (input) => withOverrides(input, (all) => all.filter(({ scope }) => scope !== "autoscaler"))),
 };
@@ -192,7 +192,7 @@ const refusedLooks: PlantedBug = {
 /** A handback takes for granted that the other controller was made again. */
 const notMadeAgain: PlantedBug = {
   leftOut: "the other controller made again by a handback",
-  seed: 39,
+  seed: 68,
   caughtBy: [ONE_CONTROLLER],
   movesBy: (ports) => ({ ...ports, api: { ...ports.api, create: (_kind, _namespace, object) => Promise.resolve({ kind: "done", value: object }) } }),
 };
