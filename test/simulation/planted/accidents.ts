@@ -14,7 +14,7 @@ const newest = new WeakMap<Process, Map<string, ScaleRead>>();
 /** An environment takes an answer with an older generation for one that is late, and goes by the newest that it has seen. */
 const newestRemembered: PlantedBug = {
   leftOut: "going by an older generation, which a restored etcd shows (the newest that was seen counts)",
-  seed: 152,
+  seed: 332,
   caughtBy: [SET_BY_OTHERS],
   ports: (ports, { process }) => {
     const known = newest.get(process) ?? new Map<string, ScaleRead>();
@@ -48,7 +48,7 @@ const newestRemembered: PlantedBug = {
 /** The clock of a run is a monotonic one, which stands still while its machine is suspended. */
 const clockStandsStill: PlantedBug = {
   leftOut: "a clock that goes on while the machine is suspended",
-  seed: 112,
+  seed: 412,
   caughtBy: [EVENT, INTENT, LIMITS, FORBIDDEN],
   ports: (ports, { process }, _client, { machine }) => {
     const { tables } = ports;
@@ -85,7 +85,7 @@ const withoutPart = (command: unknown, isMeant: (item: Item) => boolean, part: s
 /** Adopted tables go on at once: what was frozen, paused or deleted since the instant of the restore scales. */
 const adoptedUnfrozen: PlantedBug = {
   leftOut: "the freeze that an adoption leaves",
-  seed: 312,
+  seed: 912,
   caughtBy: [HELD],
   sent: (command) => withoutPart(command, ({ sk, restores }) => sk?.S === fleetKey.sk && restores !== undefined, "frozen"),
 };
@@ -105,7 +105,7 @@ const isAssumed = ({ eventId = "" }: ScaleChange): boolean => eventId.startsWith
 /** A sync goes by what was really made, as far as the restored tables know; the name stays, so that it does not hold beside what the former stack has scaled either. */
 const knownPast: PlantedBug = {
   leftOut: "an unknown past and another name after an adoption (limits count only the scales that the restored tables hold)",
-  seed: 12,
+  seed: 252,
   caughtBy: [LOST, BREACH],
   sent: withoutName,
   ports: (ports) => ({
