@@ -11,7 +11,7 @@ import { lookedAtOnce, withClient, withTables } from "./ports.ts";
 /** Workloads of open intents are read as soon as the claim is answered: before `nowMs` is. */
 const observedFirst: PlantedBug = {
   leftOut: "`nowMs` read before the observation, and the second look",
-  seed: 19,
+  seed: 404,
   caughtBy: [EVENT],
   ports: (ports, _by, client) => {
     const early = new Map<string, Promise<ScaleReading>>();
