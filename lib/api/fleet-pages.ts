@@ -46,7 +46,7 @@ async function* chosen(
   }
 }
 
-/** Without marks of all partitions the tag is that of the text, as of any answer. */
+/** Without marks of all partitions the tag is made of the text, as for any answer. */
 const markTagged = (reply: Reply, question: object, marks: readonly (string | undefined)[]): Reply =>
   marks.includes(undefined) ? reply : { ...reply, headers: { ...reply.headers, [TAG_HEADER]: weakTag(JSON.stringify([question, marks])) } };
 

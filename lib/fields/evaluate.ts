@@ -168,7 +168,7 @@ const THOUSAND = 1_000n;
 
 const isQuantity = (value: unknown): value is Quantity => isObject(value) && typeof value["mantissa"] === "bigint";
 
-/** In thousandths. A quantity is rounded up to them, as it is stored. A text is that of a quantity. */
+/** In thousandths. A quantity is rounded up to them, as it is stored. A text is read as a quantity. */
 const numberOf = (value: unknown): bigint | undefined => {
   if (typeof value === "number") return BigInt(Math.round(value * Number(THOUSAND)));
   if (typeof value === "string") return milliOfText(value);

@@ -172,7 +172,7 @@ const within = (name: keyof typeof SETTINGS): Condition => {
   return all(...(least === undefined ? [] : [atLeast(name, least)]), ...(most === undefined ? [] : [atMost(name, most)]));
 };
 
-/** The rules of the controller in its order, before those of a metric. `{toleranceText}` and the like are the values as it prints them. */
+/** The rules of the controller in its order, before the rules of a metric. `{toleranceText}` and the like are the values as it prints them. */
 export const SPEC_RULES: readonly Rule[] = [
   breach(all(set("scaleTargetRef.kind"), set("scaleTargetRef.name")), "scaleTargetRef", [
     "the Spec.ScaleTargetRef should be populated, currently Kind:{kind} and/or Name:{name} are not set properly",
