@@ -198,7 +198,7 @@ const query = async (endpoint: string, { pk, prefix, attributes, each }: Questio
 const ANSWER_MS = 2_000;
 const OK = 200;
 
-/** One Query over HTTP, without the SDK. An `import` of node:http would load all of its exports, of which WebSocket alone takes 30 ms. */
+/** Sends one Query over HTTP, without the SDK. An `import` of node:http would load every export of the module; the export WebSocket takes 30 ms. */
 const ask = (endpoint: string, body: object): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const { request } = process.getBuiltinModule("node:http");

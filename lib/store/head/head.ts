@@ -110,7 +110,7 @@ export const markEditedParams = (stateTable: string, atMs: number): UpdateItemCo
   ExpressionAttributeValues: { ":at": { N: String(atMs) } },
 });
 
-/** Says to readers that somebody edited autoscalers. To be called before the edit is answered. */
+/** Marks for readers that an autoscaler was edited. The editor calls it before the edit is answered. */
 export const markEdited = async (tables: Tables): Promise<void> => {
   const params = markEditedParams(tables.stateTable, tables.clock());
   await repeat(tables, "mark an edit", () => tables.client.send(new UpdateItemCommand(params)));
