@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SimulatedCluster, startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
+import { CLUSTER_WRITES } from "../../lib/local/folder/layout.ts";
 import { demonstrationWorkloads } from "../../lib/local/run/world.ts";
 import { exportedEvents, startRun, tidemark } from "./start-process.ts";
 
@@ -37,6 +38,32 @@ describe("npm start -- --kubeconfig", { timeout: 120_000 }, () => {
     expect(events).toMatchObject([{ name: "crowd", from: 8, outcome: "applied" }]);
     expect(Math.abs(Date.parse(events[0]?.at ?? "") - Date.now())).toBeLessThan(120_000);
     expect(replicas()).toEqual({ ...before, crowd: events[0]?.to });
+  });
+
+  it("gives its cluster no second name", async () => {
+    const data = join(dir, "data");
+    const { code, err } = await tidemark(["cluster", "add", "again", "--kubeconfig", cluster.kubeconfigPath, "--data", data]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/Cannot add cluster "again": it is cluster "[a-z0-9-]+" under a second name: both would scale its workloads/);
+  });
+
+  it("holds where another cluster answers by the same kubeconfig", async () => {
+    const data = join(dir, "data");
+    const other = await startSimulatedCluster({ dataDir: join(dir, "other"), clock: Date.now, seed: 2, workloads: await demonstrationWorkloads() });
+    const own = readFileSync(cluster.kubeconfigPath);
+    copyFileSync(other.kubeconfigPath, cluster.kubeconfigPath);
+    const run = startRun(["--kubeconfig", cluster.kubeconfigPath, "--data", data]);
+    const status = async (): Promise<string> => (await tidemark(["status", "--data", data])).out;
+    await expect.poll(status, { timeout: 60_000, interval: 500 }).toContain("another cluster answers, whose kube-system has the uid");
+    run.child.kill("SIGTERM");
+    await run.ended;
+    writeFileSync(cluster.kubeconfigPath, own);
+    await other.close();
+    expect(
+      readFileSync(join(dir, "other", CLUSTER_WRITES), "utf8")
+        .trim()
+        .split("\n"),
+    ).toHaveLength(1);
   });
 
   it("does not take a folder of a simulated cluster for a real one, nor the other way round", async () => {

@@ -8,7 +8,7 @@ import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { connect } from "../../lib/cluster/connect.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
 import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
-import { ensureCluster } from "../../lib/local/run/open-run.ts";
+import { ensureCluster } from "../../lib/local/run/ensure-cluster.ts";
 import { endDeadLeases } from "../../lib/local/run/recover.ts";
 import { localTables } from "../../lib/local/run/stack.ts";
 import { demonstrationWorkloads } from "../../lib/local/run/world.ts";

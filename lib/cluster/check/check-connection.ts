@@ -31,8 +31,7 @@ export const checkConnection = async (target: CheckedConnection, options: Connec
   const opened = await openAccess(target, options);
   if (opened.kind === "failed") return reportOf(target.name, [opened.point]);
   const { access } = opened;
-  const elapsed = options.elapsed ?? (() => performance.now());
-  const asking = asker({ cluster: target.name, access, clock: options.clock, elapsed, startedMs: elapsed() });
+  const asking = askerOf(target, access, options);
   try {
     const { points, kubeSystemUid } = await checkApi(asking, access, target, options);
     // Credentials may still be missing after they were set up: a token or a plugin is asked for with the first call.
@@ -42,6 +41,21 @@ export const checkConnection = async (target: CheckedConnection, options: Connec
     asking.close();
   }
 };
+
+/** The uid of the namespace kube-system, asked as a check asks it; undefined where it cannot be read, for whatever reason. */
+export const readClusterUid = async (target: CheckedConnection, options: ConnectOptions): Promise<string | undefined> => {
+  const opened = await openAccess(target, options);
+  if (opened.kind === "failed") return undefined;
+  const asking = askerOf(target, opened.access, options);
+  try {
+    return (await checkIdentity(asking, target.namespaces)).uid;
+  } finally {
+    asking.close();
+  }
+};
+
+const askerOf = ({ name }: CheckedConnection, access: Access, { clock, elapsed = () => performance.now() }: ConnectOptions): Asker =>
+  asker({ cluster: name, access, clock, elapsed, startedMs: elapsed() });
 
 const ACCESS_WORDS = {
   eks: "AWS describes the cluster, and a token for it was made",

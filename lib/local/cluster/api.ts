@@ -36,7 +36,7 @@ export interface Keep {
 }
 
 /** What the API shows beside the simulated workloads. */
-export interface ApiSettings extends Pick<World, "noise"> {
+export interface ApiSettings extends Pick<World, "noise" | "uid"> {
   /** True where the kinds of KEDA are installed. */
   readonly hasKeda: boolean;
   readonly store: ObjectStore;
@@ -55,9 +55,9 @@ export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Kee
   return async (request) => {
     const nowMs = simulation.now();
     const version = simulation.version + store.objects.version + events.version;
-    const { noise, hasKeda } = settings;
+    const { noise, uid, hasKeda } = settings;
     const objects = { objectsVersion: store.objects.version, objects: store.objects.all() };
-    const world = { noise, nowMs, version, workloads: simulation.workloads(), ...objects, events: events.all(nowMs) };
+    const world = { noise, uid, nowMs, version, workloads: simulation.workloads(), ...objects, events: events.all(nowMs) };
     const installed = { hasKeda, foreign: foreignResources(world.workloads) };
     const described = descriptionOf(request, installed) ?? review(request) ?? serviceAnswer(request, world);
     if (described !== undefined) return described;

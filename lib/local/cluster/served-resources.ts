@@ -17,6 +17,8 @@ export interface World {
   readonly nowMs: number;
   /** Relative amplitude of the noise on CPU readings. */
   readonly noise: number;
+  /** The uid of the namespace kube-system. */
+  readonly uid: string;
   /** resourceVersion of only the autoscalers, from which a watch of them goes on. */
   readonly objectsVersion: number;
   /** Autoscalers as objects of the cluster. */
@@ -87,19 +89,21 @@ const keptResource = (of: KeptKind): Resource => ({
 const { custom: _writable, ...READABLE } = keptResource(HPA_KIND);
 const HPA_OF_V1: Resource = { ...READABLE, version: "v1" };
 
-const namespaces = ({ workloads }: World): readonly KubeObject[] => {
+const namespaces = ({ workloads, uid }: World): readonly KubeObject[] => {
   const byName = new Map<string, KubeObject>();
-  for (const { model } of workloads) {
-    const metadata = {
-      name: model.namespace,
-      creationTimestamp: isoTime(createdMs(model)),
-      resourceVersion: "1",
-      labels: { "kubernetes.io/metadata.name": model.namespace },
-    };
-    byName.set(model.namespace, { metadata, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } });
-  }
+  for (const { model } of workloads) byName.set(model.namespace, namespaceOf(model.namespace, { creationTimestamp: isoTime(createdMs(model)) }));
+  byName.set(SYSTEM, namespaceOf(SYSTEM, { uid }));
   return [...byName.values()];
 };
+
+/** The namespace whose uid is the identity of a cluster. */
+const SYSTEM = "kube-system";
+
+const namespaceOf = (name: string, own: object): KubeObject => ({
+  metadata: { name, ...own, resourceVersion: "1", labels: { "kubernetes.io/metadata.name": name } },
+  spec: { finalizers: ["kubernetes"] },
+  status: { phase: "Active" },
+});
 
 const ofKind = ({ workloads }: World, kind: WorkloadKind): readonly SimulatedWorkload[] =>
   workloads.filter(({ model }) => model.kind === kind && model.apiVersion === undefined);

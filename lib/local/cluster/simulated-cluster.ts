@@ -107,7 +107,7 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
   const store = { objects, save: () => writeObjectFile(objectFile, objects) };
   const faults = faultSwitches();
   const credentials = await serverCredentials(dataDir, wallClock());
-  const call = kubeApi(simulation, { noise, hasKeda, store, events: new ClusterEvents(seed) }, journal);
+  const call = kubeApi(simulation, { noise, uid: uidOf(credentials), hasKeda, store, events: new ClusterEvents(seed) }, journal);
   const server = apiServer({
     api: call,
     credentials,
@@ -154,6 +154,13 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
     close: () => closeAll(server, journal, store.save),
   };
 };
+
+/** The token is of one folder, and stays when its certificate is renewed: so does what follows from it. */
+const uidOf = ({ token }: ServerCredentials): string =>
+  createHash("sha256")
+    .update(`uid ${token}`)
+    .digest("hex")
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
 
 /** Reads what a workload plays, and gives the function that adds it. It is as old as the last scrape, so that its first metrics are as at the beginning of a run. */
 const maker =

@@ -1,16 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
-import { type Validation, SPEC_KIND_NAMES } from "../../model/spec.ts";
-import { TidemarkError } from "../../model/errors.ts";
-import { clusterName, WHOLE_CLUSTER } from "../../model/ids.ts";
-import { ANY_HOST, type ClusterRecord, type ConnectionRecord } from "../../model/records.ts";
-import { DEFAULT_SETTINGS } from "../../model/spec-common.ts";
+import type { Validation } from "../../model/spec.ts";
+import { clusterName } from "../../model/ids.ts";
+import type { ClusterRecord } from "../../model/records.ts";
 import { openMetricsText } from "../../report/open-metrics.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
-import { recordChange } from "../../service/partitions/record-change.ts";
 import { insertByStatement } from "../../store/history/item.ts";
-import { connectionFor, connectionRecord, getCluster, getConnection, lastVersion, putCluster, putConnection } from "../../store/records/clusters.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 import {
   type RunClock,
@@ -34,10 +29,11 @@ import { registerSources, applyMade } from "./made-fleet.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
 import type { Closing } from "./closing.ts";
+import { clusterUid, ensureCluster } from "./ensure-cluster.ts";
 import { greetingLines } from "./greeting.ts";
 import { fleetTimes, openFleet } from "./fleet-thread.ts";
 import { openLogFile } from "./log-file.ts";
-import type { Beside, RunOptions, Specs } from "./options.ts";
+import type { Beside, RunOptions } from "./options.ts";
 import { applyFiles, applyFirst, putObjects } from "./put-objects.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
 import { type Queues, startQueues } from "../queue/sqs-server.ts";
@@ -188,7 +184,7 @@ const queueIn = async (worlds: readonly World[], name: string): Promise<Recorded
 
 const ensureClusters = async (context: ServiceContext, [first, ...others]: readonly [World, ...World[]], { specs }: RunOptions) => {
   const ensure = ({ name, connection }: World): Promise<ClusterRecord> =>
-    ensureCluster(context, { name: clusterName(name), connection, ...(specs !== undefined && { specs }) });
+    ensureCluster(context, { name: clusterName(name), connection, readUid: clusterUid, ...(specs !== undefined && { specs }) });
   const clusters: [ClusterRecord, ...ClusterRecord[]] = [await ensure(first)];
   for (const world of others) clusters.push(await ensure(world));
   return clusters;
@@ -258,40 +254,3 @@ const runClock = (
     },
   };
 };
-
-const SYNC_PERIOD_MS = 15_000;
-
-/** What the run knows of its cluster. */
-interface RunCluster extends Pick<ClusterRecord, "name">, Pick<ConnectionRecord, "connection"> {
-  /** Where its autoscalers are kept; absent to leave it as it is. */
-  readonly specs?: Specs;
-}
-
-/** Stores the cluster of the run with its present connection. Its other settings stay as they are. */
-export const ensureCluster = async (context: ServiceContext, { name, connection, specs }: RunCluster): Promise<ClusterRecord> => {
-  const known = await getCluster(context.tables, clusterName(name));
-  const stored = await getConnection(context.tables, clusterName(name));
-  const connected = connectionFor(known, stored);
-  const wanted = specs === undefined ? {} : { specsFromCluster: specs === "cluster" ? SPEC_KIND_NAMES : [] };
-  if (known && isDeepStrictEqual({ ...known, ...wanted, connection }, { ...known, connection: connected })) return known;
-  const record = known
-    ? { ...known, ...wanted, version: Math.max(known.version, stored?.version ?? 0) + 1 }
-    : { ...newRecord(name, context.newUid()), ...wanted, version: (await lastVersion(context.tables, clusterName(name))) + 1 };
-  const sides = { ...(known && { before: { ...known, connection: connected } }), after: { ...record, connection } };
-  await recordChange(context, { scope: "cluster", name, version: record.version, verb: known ? "replace" : "add", ...sides });
-  const first = await putConnection(context.tables, connectionRecord(record, { connection }), stored);
-  const written = first.kind === "stored" ? await putCluster(context.tables, record, known?.version) : first;
-  if (written.kind === "stored") return record;
-  throw new TidemarkError("local.cluster-edited", `Cannot store cluster "${name}": another command is editing it; start again`, { name });
-};
-
-const newRecord = (name: string, uid: string): ClusterRecord => ({
-  name: clusterName(name),
-  uid,
-  syncPeriodMs: SYNC_PERIOD_MS,
-  partitions: [{ name: WHOLE_CLUSTER }],
-  settings: DEFAULT_SETTINGS,
-  // The manifests belong to the user of this machine, as the kubeconfig does.
-  recommenderHosts: [ANY_HOST, `http://${ANY_HOST}`],
-  version: 1,
-});

@@ -32,7 +32,7 @@ import type { ClusterChange, NewCluster } from "../service.ts";
 import { clusterView, headsOf } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/holds-view.ts";
 import { rememberTables } from "./fleet.ts";
-import { clusterFaults, isOneCluster, lookBefore, reachedNow } from "./connection-check.ts";
+import { clusterFaults, refuseOtherIdentity, lookBefore, reachedNow } from "./connection-check.ts";
 
 const PERIOD_MS = 15_000;
 /** Attempts of an edit while other editors win. */
@@ -68,7 +68,7 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   // Reject an existing name first: checking the cluster can take 30 s.
   if (await getCluster(context.tables, name)) throw taken(wanted.name);
   const report = await lookBefore(context, "add", wanted);
-  await isOneCluster(context, "add", wanted.name, report);
+  await refuseOtherIdentity(context, "add", wanted.name, report);
   // Versions of a removed cluster with this name go on, so that a late edit of it never matches.
   const version = (await lastVersion(context.tables, name)) + 1;
   const record: ClusterRecord = {
@@ -170,7 +170,7 @@ const taken = (name: string): TidemarkError =>
 export const replaceCluster = async (context: ServiceContext, wanted: ClusterChange): Promise<ClusterStored> => {
   refuseFaults("replace", wanted.name, clusterFaults(wanted));
   const report = wanted.connection && (await lookBefore(context, "replace", { ...(await lookedAt(context, wanted.name)), ...wanted }));
-  await isOneCluster(context, "replace", wanted.name, report);
+  await refuseOtherIdentity(context, "replace", wanted.name, report);
   const change = (record: ClusterRecord): ClusterRecord => ({
     ...record,
     partitions: partitionsOf(wanted) ?? record.partitions,

@@ -6,6 +6,7 @@ import { clusterName } from "../../model/ids.ts";
 import { type Connection, ANY_HOST } from "../../model/records.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { connectionFor, getCluster, getConnection, listConnections, type Reached, reachedBy } from "../../store/records/clusters.ts";
+import type { Tables } from "../../store/table/tables.ts";
 import { storedSpec } from "../stored-spec.ts";
 import type { ServiceContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
@@ -99,29 +100,42 @@ export const reachedNow = (connection: Connection, report: ConnectionReport | un
  * Refuses a second name of one cluster, and another cluster under a name: both would scale with windows of other workloads. Throws `service.unusable` with the report. Where the
  * identity is not known, by a missing right or by force, nothing is compared.
  */
-export const isOneCluster = async (
+export const refuseOtherIdentity = async (
   { tables }: ServiceContext,
   verb: "add" | "replace",
   name: string,
   report: ConnectionReport | undefined,
 ): Promise<void> => {
   const uid = report?.kubeSystemUid;
-  if (uid === undefined) return;
+  const other = await otherIdentity(tables, name, uid);
+  if (other === undefined) return;
+  const fix = other.isSecondName ? "" : `; remove "${name}" and add it again`;
+  throw new TidemarkError(
+    "service.unusable",
+    `Cannot ${verb} cluster "${name}": ${other.why}${fix} (uid of kube-system: ${uid}); or store it anyway with force`,
+    {
+      report,
+    },
+  );
+};
+
+/** Why the cluster with this uid of kube-system may not have the name; undefined where it may, or where the uid is not known. */
+export const otherIdentity = async (
+  tables: Tables,
+  name: string,
+  uid: string | undefined,
+): Promise<{ readonly why: string; readonly isSecondName: boolean } | undefined> => {
+  if (uid === undefined) return undefined;
   for await (const stored of listConnections(tables)) {
     const isSame = stored.kubeSystemUid === uid;
     const isOwnName = stored.cluster === name;
     if (stored.kubeSystemUid === undefined || isSame === isOwnName || !reachedBy(await getCluster(tables, stored.cluster), stored)) continue;
     const why = isSame
       ? `it is cluster "${stored.cluster}" under a second name: both would scale its workloads`
-      : `another cluster answers there than the one that was added, whose windows and events would count for it; remove "${name}" and add it again`;
-    throw new TidemarkError(
-      "service.unusable",
-      `Cannot ${verb} cluster "${name}": ${why} (uid of kube-system: ${uid}); or store it anyway with force`,
-      {
-        report,
-      },
-    );
+      : "another cluster answers there than the one that was added, whose windows and events would count for it";
+    return { why, isSecondName: isSame };
   }
+  return undefined;
 };
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

@@ -54,7 +54,7 @@ describe("a PUT of a scale", () => {
     const model = workloadModel(workload(), { seed: 1, startMs: START_MS });
     const api = kubeApi(
       new Simulation([model], START_MS, () => START_MS),
-      { noise: 0, hasKeda: false, store: { objects: new CustomObjects(1), save: () => {} }, events: new ClusterEvents(1) },
+      { noise: 0, uid: "uid", hasKeda: false, store: { objects: new CustomObjects(1), save: () => {} }, events: new ClusterEvents(1) },
       keep,
     );
     const body = JSON.stringify({ spec: { replicas } });
