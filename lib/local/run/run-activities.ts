@@ -1,7 +1,8 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { type Activity, type Delivery, eventSource, type Handler } from "../engine/event-source.ts";
 import { scheduler } from "../engine/schedule-activity.ts";
-import { type FolderLayout, FUNCTION_NAMES } from "../folder/layout.ts";
+import { type FolderLayout, FUNCTION_NAMES, TABLE_NAMES } from "../folder/layout.ts";
+import { expiry } from "../tables/expiry.ts";
 import type { View } from "../view/plain-view.ts";
 import { LOOPBACK_REGION } from "./loopback.ts";
 import type { Run } from "./open-run.ts";
@@ -20,7 +21,7 @@ const OVERLAPPING = 8;
  */
 export const runActivities = (
   layout: FolderLayout,
-  { clock, queues, stack, counter, setup, standIn, lanes }: Run,
+  { clock, queues, stack, counter, setup, standIn, lanes, tables }: Run,
   view: View,
   lifeMs: number | undefined,
 ): { readonly activities: readonly Activity[]; readonly close: () => Promise<void> } => {
@@ -50,7 +51,18 @@ export const runActivities = (
       if (failure !== undefined) view.say(`A sync failed and is delivered again: ${reasonOf(failure)}; see ${layout.log}`);
     },
   });
-  return { activities: [...(standIn ? [standIn] : []), ticks, deliveries], close: async () => dog?.close() };
+  const client = tables.client();
+  const expired = expiry({
+    client,
+    tables: Object.values(TABLE_NAMES),
+    clock: clock.now,
+    onFailure: (error) => view.say(`Expired history was not deleted, and is looked for again a day later: ${reasonOf(error)}`),
+  });
+  const close = async (): Promise<void> => {
+    client.destroy();
+    await dog?.close();
+  };
+  return { activities: [...(standIn ? [standIn] : []), ticks, deliveries, expired], close };
 };
 
 const guarded =
