@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { type Folder, type Said, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
 const run = (...args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data]);
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
 });
 afterAll(() => folder.remove());
 

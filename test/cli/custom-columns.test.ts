@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { columnsText, readColumns } from "../../lib/cli/jsonpath/format.ts";
-import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { type Folder, type Said, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 const ITEM = {
@@ -34,7 +34,7 @@ describe("-o custom-columns", () => {
 let folder: Folder;
 const run = (...args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data]);
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
 });
 afterAll(() => folder.remove());
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { documents, hpa } from "../service/world/manifests.ts";
-import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { type Folder, type Said, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
@@ -8,7 +8,7 @@ const diff = (stdin: string, ...more: readonly string[]): Promise<Said> =>
   inside(["diff", "-f", "-", "--cluster", "us-1", "--data", folder.data, ...more], { stdin });
 
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
   const stdin = documents(hpa("one", { namespace: "lab" }), hpa("two", { namespace: "lab" }));
   expect(await inside(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], { stdin })).toMatchObject({ code: 0 });
 });

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { program } from "../../lib/cli/program.ts";
-import { openDataFolder } from "../../lib/cli/session.ts";
 import { NOON } from "../noon.ts";
 import { auditLine, HPA_CONTROLLER, OURS } from "./audit-line.ts";
-import { type Folder, shopFolder } from "./folder.ts";
+import { type Folder, openHere, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -29,7 +28,7 @@ const AUDIT_LOG = "audit.log";
 const BEFORE: Readonly<Record<string, () => Promise<void>>> = {
   // The HPA controller writes until shop/web is taken over, and Tidemark from then on.
   writers: async () => {
-    const session = await openDataFolder(folder.data, "ada");
+    const session = await openHere({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
     const rival = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "web", namespace: "shop" }, spec: {} };
     await session.service.takeOver({ cluster: "eu-1", namespace: "shop", name: "web", rival });
     await session.close();
@@ -39,7 +38,7 @@ const BEFORE: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
   written = mkdtempSync(join(tmpdir(), "tidemark-docs-"));
 });
 afterAll(() => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BEHAVIOR, documents, hpa } from "../service/world/manifests.ts";
-import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { type Folder, type Said, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
@@ -16,7 +16,7 @@ const names = async (): Promise<string> => {
 const said = (code: number, out: string, err = ""): Said => ({ code, out, err });
 
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
 });
 afterAll(() => folder.remove());
 afterEach(async () => {

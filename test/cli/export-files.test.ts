@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Folder, shopFolder } from "./folder.ts";
+import { type Folder, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
 let dir: string;
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
   dir = mkdtempSync(join(tmpdir(), "tidemark-export-"));
 });
 afterAll(() => {

@@ -1,17 +1,21 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import type { Io, Session } from "../../lib/cli/io.ts";
+import { openTarget } from "../../lib/cli/session.ts";
 import { writeIdentity } from "../../lib/local/folder/identity.ts";
 import { folderLayout, TABLE_NAMES } from "../../lib/local/folder/layout.ts";
 import { saveClock } from "../../lib/local/engine/clock.ts";
 import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
+import { openService } from "../../lib/service/open.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 import { NOON } from "../noon.ts";
-import { tablesOn } from "../service/world/context.ts";
+import { serviceWorld, tablesOn } from "../service/world/context.ts";
 import { fillShop } from "../service/world/shop.ts";
 
 const TIDEMARK = join(import.meta.dirname, "../../bin/tidemark.js");
@@ -37,10 +41,8 @@ export interface Folder {
 
 /** A data folder on disk with the two clusters of `fillShop`, as a run that has ended left it. */
 export const shopFolder = async (): Promise<Folder> => {
-  const dir = mkdtempSync(join(tmpdir(), "tidemark-cli-"));
-  const data = join(dir, "data");
-  const layout = folderLayout(data);
-  mkdirSync(data);
+  const folder = emptyFolder();
+  const layout = folderLayout(folder.data);
   saveClock(layout, { kind: "virtual", nowMs: NOON, wallMs: Date.now(), speed: 60, untilMs: NOON + 15_000 });
   const engine = await startTables(layout.tables);
   const client = tablesClient(engine.endpoint);
@@ -58,6 +60,13 @@ export const shopFolder = async (): Promise<Folder> => {
   });
   await engine.close();
   writeIdentity(layout, { kind: "simulated", seed: 1, startMs: NOON - 7_200_000, deployments: [] });
+  return folder;
+};
+
+const emptyFolder = (): Folder => {
+  const dir = mkdtempSync(join(tmpdir(), "tidemark-cli-"));
+  const data = join(dir, "data");
+  mkdirSync(data);
   return {
     data,
     write: (name, content) => {
@@ -68,6 +77,34 @@ export const shopFolder = async (): Promise<Folder> => {
     tidemark: (args, more = {}) => run(more.bare ? args : [...args, "--data", data], more),
     remove: () => rmSync(dir, { recursive: true, force: true }),
   };
+};
+
+/** The shops in memory by the words that name them. */
+const shops = new Map<string, (by: string) => Session>();
+
+/** Opens what a command line names: a shop in memory of this process, or the real target. */
+export const openHere: Io["open"] = async (target, by) => (target.kind === "folder" && shops.get(target.dir)?.(by)) || openTarget(target, by);
+
+/** The same shop in memory, for commands of this process, which find it by `--data` as they find a folder: opening a folder takes most commands longer than all that they do then. */
+export const shopInMemory = async (): Promise<Folder> => {
+  const { context, set } = await serviceWorld();
+  await fillShop({ context, set });
+  const folder = emptyFolder();
+  const clock = (): number => NOON;
+  shops.set(folder.data, (by) => ({
+    service: openService({ ...context, clock, by, newUid: randomUUID, ownAddresses: true }),
+    place: `folder ${folder.data}, no run is alive`,
+    ended: true,
+    nowMs: NOON,
+    clock,
+    endsInOrder: true,
+    close: async () => {},
+  }));
+  const remove = (): void => {
+    shops.delete(folder.data);
+    folder.remove();
+  };
+  return { ...folder, remove };
 };
 
 /** Without the line that says where the output was made; head.test.ts looks at it. */

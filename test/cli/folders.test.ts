@@ -2,13 +2,13 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { documents, hpa } from "../service/world/manifests.ts";
-import { type Folder, shopFolder } from "./folder.ts";
+import { type Folder, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
 let dir = "";
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
   dir = dirname(folder.data);
 });
 afterAll(() => folder.remove());

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isInRows, readSortField } from "../../lib/cli/commands/get.ts";
 import { readSelector } from "../../lib/service/label-selector.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
-import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { type Folder, type Said, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
@@ -10,7 +10,7 @@ const run = (...args: readonly string[]): Promise<Said> => inside(["get", ...arg
 const labelled = (name: string, labels: string): string => hpa(name, { namespace: "lab" }).replace("metadata:", `metadata:\n  labels: ${labels}`);
 
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
   const stdin = documents(labelled("front", "{ app: web, tier: front }"), labelled("back", "{ app: web, tier: back }"), labelled("bare", "{}"));
   expect(await inside(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], { stdin })).toMatchObject({ code: 0 });
 });

@@ -31,15 +31,15 @@ const headOf = ({ path, format }: (typeof CALLS)[number]): "out" | "err" | "none
 
 describe("where an output was made", () => {
   it("is the first line of every edit and every sheet, stands on standard error before every table, and nowhere else", async () => {
-    const refusing: Io["open"] = async (target, by) => {
-      const session = await openTarget(target, by);
+    const session = await openTarget({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
+    const refusing: Io["open"] = async () => {
       // The head comes before the work, which is of no interest here.
       const service = new Proxy({} as Service, {
         get: () => () => {
           throw new Error("nothing is done");
         },
       });
-      return { ...session, service };
+      return { ...session, service, close: async () => {} };
     };
     const head = `In folder ${folder.data}, no run is alive:\n`;
     const places = new Map<string, number>();
@@ -51,6 +51,7 @@ describe("where an output was made", () => {
       expect({ words, found }).toEqual({ words, found: headOf(call) });
       places.set(found, (places.get(found) ?? 0) + 1);
     }
+    await session.close();
     expect(Math.min(...places.values())).toBeGreaterThan(3);
     expect(places.size).toBe(3);
   }, 60_000);

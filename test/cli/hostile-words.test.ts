@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
 import type { Io, Session } from "../../lib/cli/io.ts";
-import { openTarget } from "../../lib/cli/session.ts";
 import { liveView } from "../../lib/local/view/live.ts";
 import { plainView } from "../../lib/local/view/plain-view.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
@@ -11,7 +10,7 @@ import { type StandIn, standIn } from "../cluster/stand-in/server.ts";
 import { SHIPPED } from "../manifest/shipped.ts";
 import { NOON } from "../noon.ts";
 import { CALLS, KUBECONFIG, OTHER } from "./every-command.ts";
-import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { type Folder, type Said, openHere, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 /** A title of the window, a colour, C1 and DEL, an override of the direction, line separators, zero width, a tag, half a surrogate pair, and a line of its own. */
@@ -154,7 +153,7 @@ const answer: StandIn["answer"] = ({ url }, response) => {
 };
 
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
   stranger = await standIn();
   stranger.answer = answer;
   const cluster = { server: stranger.url, "certificate-authority-data": Buffer.from(stranger.ca).toString("base64") };
@@ -173,7 +172,7 @@ afterAll(async () => {
 const opened =
   (hostile: (service: Service) => Service): Io["open"] =>
   async (target, by): Promise<Session> => {
-    const session = await openTarget(target, by);
+    const session = await openHere(target, by);
     return { ...session, service: hostile(session.service) };
   };
 

@@ -2,10 +2,9 @@ import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Io } from "../../lib/cli/io.ts";
 import { main } from "../../lib/cli/main.ts";
-import { openTarget } from "../../lib/cli/session.ts";
-import { type Said, withoutHead } from "./folder.ts";
+import { openHere, type Said, withoutHead } from "./folder.ts";
 
-/** Runs one command line in this process, on the real data folder: the same code without the start of a process. */
+/** Runs one command line in this process: the same code without the start of a process. */
 export const inside = async (
   args: readonly string[],
   more: {
@@ -44,7 +43,7 @@ export const inside = async (
     ...(more.ask !== undefined && { ask: more.ask }),
     ...(more.runOsls !== undefined && { runOsls: more.runOsls }),
     ...(more.editFile !== undefined && { editFile: more.editFile }),
-    open: more.open ?? openTarget,
+    open: more.open ?? openHere,
   };
   const code = await main(args, io);
   stdout.end();

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openTarget } from "../../lib/cli/session.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
-import { type Folder, shopFolder } from "./folder.ts";
+import { type Folder, openHere, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
@@ -14,7 +13,7 @@ const apply = async (cluster: string, ...manifests: readonly string[]): Promise<
 const inLab = async (): Promise<string> => (await run("get", "-n", "lab", "-o", "name")).out.trim().replaceAll("\n", " ");
 
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
 });
 afterAll(() => folder.remove());
 beforeEach(() => apply("us-1", labelled("one", "red"), labelled("two", "red"), labelled("three", "blue")));
@@ -51,7 +50,7 @@ describe("delete, pause and resume with -l", () => {
   });
 
   it("delete nothing that was edited since its labels were read", async () => {
-    const session = await openTarget({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
+    const session = await openHere({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
     const { service } = session;
     const edited = {
       ...service,

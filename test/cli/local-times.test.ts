@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { instantText, shortInstantText, withLocalTimes } from "../../lib/report/instant-text.ts";
 import { text } from "../../lib/report/printed.ts";
-import { type Folder, shopFolder } from "./folder.ts";
+import { type Folder, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
@@ -12,7 +12,7 @@ const setZone = (name: string | undefined): void => {
 };
 
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
 });
 afterAll(() => folder.remove());
 beforeEach(() => setZone("Europe/Berlin"));

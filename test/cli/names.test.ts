@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { documents, hpa } from "../service/world/manifests.ts";
-import { type Folder, shopFolder } from "./folder.ts";
+import { type Folder, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 const native = (name: string): string => `apiVersion: tidemark.dev/v1
@@ -22,7 +22,7 @@ const inLab = async (): Promise<string> =>
     .join(" ") ?? "";
 
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
 });
 afterAll(() => folder.remove());
 beforeEach(async () => {

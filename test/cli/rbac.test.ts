@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { type Folder, shopFolder } from "./folder.ts";
+import { type Folder, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 const DEFAULTS = readFileSync(join(import.meta.dirname, "../../infra/cluster-rbac.yaml"), "utf8");
@@ -168,7 +168,7 @@ describe("tidemark cluster rbac", () => {
 describe("tidemark cluster rbac NAME", () => {
   let folder: Folder;
   beforeAll(async () => {
-    folder = await shopFolder();
+    folder = await shopInMemory();
   });
   afterAll(() => folder.remove());
 

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
-import { type Folder, shopFolder } from "./folder.ts";
+import { type Folder, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../../examples");
@@ -13,7 +13,7 @@ const run = (args: readonly string[], stdin = "") => inside([...args, "--data", 
 const outcomes = (out: string): readonly string[] => [...out.matchAll(/" (\w+)$/gm)].map(([, outcome = ""]) => outcome);
 
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
   const files = FILES.flatMap((file) => ["-f", join(EXAMPLES, file)]);
   const everywhere = ["--for-cluster", "*", "--for-namespace", "*"];
   const role = ["--role", "arn:aws:iam::123456789012:role/tidemark-prod-source-queues", "--external-id", "7f3c", "--aws-region", "eu-central-1"];

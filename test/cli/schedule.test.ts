@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { type Folder, type Said, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 const MANIFEST = `apiVersion: tidemark.dev/v1
@@ -27,7 +27,7 @@ const applied = async (name: string, text: string): Promise<Said> => {
 };
 
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
   expect((await applied("checkout.yaml", MANIFEST)).code).toBe(0);
 });
 afterAll(() => folder.remove());

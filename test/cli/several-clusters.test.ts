@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { documents, hpa } from "../service/world/manifests.ts";
-import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { type Folder, type Said, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
 const run = (...args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data]);
 
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
   const labels = "  labels: { tier: front, app.kubernetes.io/name: web }\n";
   const stdin = documents(hpa("web", { namespace: "shop" }).replace("metadata:\n", `metadata:\n${labels}`), hpa("bare", { namespace: "shop" }));
   expect(await inside(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], { stdin })).toMatchObject({ code: 0 });

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Io, Session } from "../../lib/cli/io.ts";
-import { openTarget } from "../../lib/cli/session.ts";
 import type { Service, ShadowQuery } from "../../lib/service/service.ts";
 import type { ShadowStretch, ShadowView } from "../../lib/views/over-time.ts";
-import { type Folder, shopFolder } from "./folder.ts";
+import { type Folder, openHere, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
 });
 afterAll(() => folder.remove());
 
@@ -40,7 +39,7 @@ const viewOf = ({ cluster = "eu-1", namespace = "shop", name }: ShadowQuery): Sh
 
 /** The service of the folder with three autoscalers in the state shadow and one that is not. */
 const withShadows: Io["open"] = async (target, by): Promise<Session> => {
-  const session = await openTarget(target, by);
+  const session = await openHere(target, by);
   const rows: Service["rows"] = async function* () {
     const states: Readonly<Record<string, "active" | "shadow">> = {
       active: "active",

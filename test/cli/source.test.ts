@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { prometheusServer } from "../source-client/scene.ts";
-import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { type Folder, type Said, shopFolder, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
@@ -12,7 +12,7 @@ const put = (...args: readonly string[]): Promise<Said> => run("source", "put", 
 const REGISTERED = { code: 0, out: "Source main registered\n" };
 
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
 });
 afterAll(() => folder.remove());
 afterEach(async () => {
@@ -224,17 +224,6 @@ spec:
       expect(await run(...args)).toMatchObject({ code: 1, err: expect.stringContaining('Cannot find source "none": run tidemark source list') });
   });
 
-  it("asks a source from this machine, prints a mark for each point, and ends with 1 where it does not answer", async () => {
-    const server = await prometheusServer();
-    await put("--url", server.url);
-    expect(await run("source", "check", "main")).toMatchObject({ code: 0, out: expect.stringMatching(/^✓ {3}answer {3}the value 1 in \d+ ms\n$/) });
-    expect(JSON.parse((await run("source", "check", "main", "--cluster", "eu-1", "-o", "json")).out)).toMatchObject({ name: "main", usable: true });
-    await server.close();
-    const { code, out, err } = await run("source", "check", "main");
-    expect([code, err]).toEqual([1, expect.stringContaining('Cannot ask source "main": answer failed')]);
-    expect(out).toMatch(/✗ {3}answer .*nothing listens at its address.*\n.*to do: correct the port/);
-  });
-
   it("says what AWS takes for each source in a month, where autoscalers of a partition pay once for what they share", async () => {
     expect((await run("cost", "--sources")).out).toBe("No sources\n");
     await put("--kind", "sqs", ...ROLE, "--queue", "orders");
@@ -261,16 +250,40 @@ spec:
     await run("delete", "one", "two", "-n", "shop", "--cluster", "eu-1");
   });
 
+  it("needs no role in a cluster for a source with a URL", async () => {
+    await put("--url", "https://prometheus.example.com");
+    expect((await run("cluster", "rbac", "--source", "main")).err).toContain("it is reached outside of the clusters, so that none must allow it");
+  });
+});
+
+describe("tidemark source check", () => {
+  let inMemory: Folder;
+  // A folder asks from this machine.
+  beforeAll(async () => {
+    inMemory = folder;
+    folder = await shopFolder();
+  });
+  afterAll(() => {
+    folder.remove();
+    folder = inMemory;
+  });
+
+  it("asks a source from this machine, prints a mark for each point, and ends with 1 where it does not answer", async () => {
+    const server = await prometheusServer();
+    await put("--url", server.url);
+    expect(await run("source", "check", "main")).toMatchObject({ code: 0, out: expect.stringMatching(/^✓ {3}answer {3}the value 1 in \d+ ms\n$/) });
+    expect(JSON.parse((await run("source", "check", "main", "--cluster", "eu-1", "-o", "json")).out)).toMatchObject({ name: "main", usable: true });
+    await server.close();
+    const { code, out, err } = await run("source", "check", "main");
+    expect([code, err]).toEqual([1, expect.stringContaining('Cannot ask source "main": answer failed')]);
+    expect(out).toMatch(/✗ {3}answer .*nothing listens at its address.*\n.*to do: correct the port/);
+  });
+
   it("does not ask a source for a cluster that may not ask it, or where no cluster may", async () => {
     await run("source", "put", "main", "--url", "https://p.example.com", "--for-cluster", "us-*", "--for-namespace", "*");
     expect((await run("source", "check", "main", "--cluster", "eu-1")).err).toContain('cluster "eu-1" may not ask it, only us-*');
     await run("source", "put", "main", "--url", "https://p.example.com", "--for-cluster", "none", "--for-namespace", "*");
     expect((await run("source", "check", "main")).err).toContain("no cluster may ask it: none is named none");
     expect((await run("source", "check", "other")).err).toContain('Cannot find source "other"');
-  });
-
-  it("needs no role in a cluster for a source with a URL", async () => {
-    await put("--url", "https://prometheus.example.com");
-    expect((await run("cluster", "rbac", "--source", "main")).err).toContain("it is reached outside of the clusters, so that none must allow it");
   });
 });

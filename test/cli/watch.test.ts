@@ -3,7 +3,6 @@ import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../lib/cli/main.ts";
-import { openTarget } from "../../lib/cli/session.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
@@ -12,12 +11,12 @@ import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { demandRules } from "../sync/demand-rules.ts";
 import { newWorld, type World } from "../sync/world.ts";
-import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { type Folder, type Said, openHere, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 let folder: Folder;
 beforeAll(async () => {
-  folder = await shopFolder();
+  folder = await shopInMemory();
 });
 afterAll(() => folder.remove());
 
@@ -29,7 +28,7 @@ const watched = async (args: readonly string[], edits: readonly Edit[]): Promise
   const stderr = new PassThrough();
   const printed = [text(stdout), text(stderr)] as const;
   const stop = new AbortController();
-  const session = await openTarget({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
+  const session = await openHere({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
   const { service } = session;
   let looks = 0;
   const look = async (): Promise<void> => {
@@ -208,7 +207,7 @@ describe("tidemark get -w -o json of a fleet", () => {
     const [first] = worlds as [World, ...World[]];
     const { tables } = first;
     const service = openService({ tables, insert: insertByStatement(tables), clock: () => first.nowMs, by: "ada", newUid: randomUUID });
-    const session = await openTarget({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
+    const session = await openHere({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
     const stop = new AbortController();
     const asked: (string | undefined)[][] = [];
     const counted: Service = {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openService } from "../../lib/service/open.ts";
-import { type ServiceWorld, serviceWorld } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld, tablesOnDisk } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
 let world: ServiceWorld;
 beforeAll(async () => {
-  world = await serviceWorld();
+  // Pages end where those of a deployed stack do.
+  world = await serviceWorld("ada", tablesOnDisk);
   await openService(world.context).addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
 });
 afterAll(() => world.close());

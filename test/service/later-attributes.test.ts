@@ -5,13 +5,13 @@ import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { autoscalerKey, clusterKey, connectionKey, fleetKey, itemKey, type Key } from "../../lib/store/table/keys.ts";
-import { type ServiceWorld, serviceWorld } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld, tablesOnDisk } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 
 let world: ServiceWorld;
 let service: Service;
 beforeAll(async () => {
-  world = await serviceWorld();
+  world = await serviceWorld("ada", tablesOnDisk);
   service = openService(world.context);
 });
 afterAll(() => world.close());

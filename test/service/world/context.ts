@@ -33,7 +33,8 @@ const tablesOf = (client: Tables["client"]): Tables => ({
 
 type OpenTables = Pick<ServiceWorld, "tables" | "close">;
 
-const tablesOnDisk = async (): Promise<OpenTables> => {
+/** The embedded engine, in a folder that is gone afterwards. */
+export const tablesOnDisk = async (): Promise<OpenTables> => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-service-"));
   const engine = await startTables(join(dir, "tables"));
   const client = tablesClient(engine.endpoint);
@@ -46,14 +47,14 @@ const tablesOnDisk = async (): Promise<OpenTables> => {
   return { tables: tablesOn(engine.endpoint), close };
 };
 
-/** The engine that passes the contract suite of the others, for tests that play hundreds of syncs. */
+/** The engine that passes the contract suite of the others. */
 export const tablesInMemory = async (): Promise<OpenTables> => ({
   tables: tablesOf(memoryEngine().client),
   close: () => Promise.resolve(),
 });
 
-/** A context over a DynamoDB engine of its own, as a rule on disk in a folder that is gone afterwards. Uids count up: uid-1, uid-2. */
-export const serviceWorld = async (by = "ada", open: () => Promise<OpenTables> = tablesOnDisk): Promise<ServiceWorld> => {
+/** A context over tables of its own, as a rule in memory. Uids count up: uid-1, uid-2. */
+export const serviceWorld = async (by = "ada", open: () => Promise<OpenTables> = tablesInMemory): Promise<ServiceWorld> => {
   const { tables, close } = await open();
   let nowMs = NOON;
   let uids = 0;
