@@ -26,6 +26,7 @@ import { testTables } from "../sync/world.ts";
 import { ask } from "./world.ts";
 import type { Evaluation } from "../../lib/model/scale-records.ts";
 import { insertJournal } from "../store/insert-journal.ts";
+import { runs } from "../runs.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -181,7 +182,7 @@ const stage = async (told: Story) => {
   };
 };
 
-const RUNS = process.env["CI"] === undefined ? 20 : 150;
+const RUNS = runs(20);
 const PATIENCE_MS = 180_000;
 
 /** None is lost that was there before, none is doubled, none is of another time, and the order is that of time. */
@@ -218,7 +219,7 @@ describe("the journal of an autoscaler over HTTP", () => {
           stored,
         );
       });
-      await fc.assert(property, { numRuns: RUNS });
+      await fc.assert(property, RUNS);
     },
     PATIENCE_MS,
   );
@@ -249,7 +250,7 @@ describe("the journal of an autoscaler over HTTP", () => {
         ...{ first: [{ agoMs: 98_412_182, count: 14, spacingMs: 60 * MINUTE_MS }], later: [], moved: [0, 0], periodMs: 15_000 },
         ...{ since: MINUTE_MS, until: 51_612_182, through: "client" },
       };
-      await fc.assert(property, { numRuns: RUNS, examples: [[moved, 1]] });
+      await fc.assert(property, { ...RUNS, examples: [[moved, 1]] });
     },
     PATIENCE_MS,
   );

@@ -6,7 +6,6 @@ import type { FunctionUrlHandler } from "../../functions/function-url.ts";
 import { ANSWERS } from "../../lib/api/answers.ts";
 import { QUERY_PATHS } from "../../lib/api/paths.ts";
 import { QUERY_ROUTES } from "../../lib/api/query-routes.ts";
-import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { requestSender } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/find-stack.ts";
@@ -14,16 +13,15 @@ import type { ServiceContext } from "../../lib/service/context.ts";
 import type { QueryService } from "../../lib/service/service.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
-import { tableDefinitions } from "../../lib/store/table/tables.ts";
+import { startInProcess, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { type FunctionUrl, startFunctionUrl } from "../remote/stand-in/function-url.ts";
 import { callerOf, IDENTITIES } from "../remote/world.ts";
 import { testTables } from "../sync/world.ts";
 import { ask } from "./world.ts";
 import { ADDING, type AnswerPage, eventStoryOf, type Fields, type Item, type ListName, PARTS, STORIES, type Story } from "./list-stories.ts";
+import { runs } from "../runs.ts";
 
-/** A person waits for few stories, and CI has time for more. */
-const RUNS_OF_CI = 4;
 const PATIENCE_MS = 180_000;
 
 let url: FunctionUrl;
@@ -67,15 +65,12 @@ const client = (): QueryService => {
   return remoteService(sender, () => "no edit is made");
 };
 
-const check = async (name: ListName, story: Story, through: "handler" | "client"): Promise<void> => {
-  const engine = await startTables();
+const check = async (name: ListName, story: Story, through: "handler" | "client", start = startMemory): Promise<void> => {
+  const engine = await start();
   try {
-    const names = { stateTable: "state", historyTable: "history" };
-    const embedded = engine.client();
-    await ensureTables(embedded, tableDefinitions(names));
     let nowMs = NOON;
     let uids = 0;
-    const tables = testTables(embedded, names, () => nowMs);
+    const tables = testTables(engine.client, engine.tables, () => nowMs);
     const context: ServiceContext = { tables, insert: insertByStatement(tables), clock: () => NOON, by: "ada", newUid: () => `uid-${++uids}` };
     await story.fill(context);
     const clock = (): number => (nowMs += story.stepMs);
@@ -125,12 +120,12 @@ describe("a list of the API", () => {
 
   it.each(Object.entries(STORIES) as [ListName, (typeof STORIES)[ListName]][])(
     "%s always returns what is stored, once and in order, at the shipped limits",
-    async (name, { story, runs }) => {
+    async (name, { story, runs: times }) => {
       const property = fc.asyncProperty(story, fc.constantFrom("handler", "client"), async (one, through) => {
         fc.pre(one.wanted.length > 0);
         await check(name, one, through);
       });
-      await fc.assert(property, { numRuns: process.env["CI"] === undefined ? runs : runs * RUNS_OF_CI });
+      await fc.assert(property, runs(times));
     },
     PATIENCE_MS,
   );
@@ -138,6 +133,6 @@ describe("a list of the API", () => {
   it("of events goes on after its last event, also where a page spans more days than are searched first", async () => {
     const thin = { agoMs: 20 * DAY_MS, count: 40, spacingMs: 10 * 3_600_000, cluster: "eu-1", inside: "shop", pad: "x".repeat(60_000) };
     const asked = { later: [], name: undefined, cluster: undefined, namespace: undefined, since: 60 * DAY_MS, until: undefined, stepMs: 0 };
-    await check("events", eventStoryOf({ ...asked, first: [thin] }).story, "client");
+    await check("events", eventStoryOf({ ...asked, first: [thin] }).story, "client", startInProcess);
   });
 });

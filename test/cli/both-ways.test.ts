@@ -16,18 +16,18 @@ import { inside } from "./inside.ts";
 /** The same autoscalers, clusters and events twice: in a data folder, and in the tables of a stack behind a function URL. */
 let folder: Folder;
 /** Open to the end, because the opening of a folder takes most commands longer than all that they do then. */
-let session: Session;
+let inFolder: Session;
 let world: RemoteWorld;
 let dir: string;
 beforeAll(async () => {
   [folder, world] = await Promise.all([shopFolder(), remoteWorld()]);
-  session = await openTarget({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
+  inFolder = await openTarget({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
   dir = mkdtempSync(join(tmpdir(), "tidemark-both-"));
   for (const [name, content] of Object.entries(FILES)) writeFileSync(join(dir, name), content);
 });
 afterAll(async () => {
   await world.close();
-  await session.close();
+  await inFolder.close();
   folder.remove();
   rmSync(dir, { recursive: true, force: true });
 });
@@ -59,7 +59,7 @@ const editFile = async (file: string): Promise<void> =>
 const once: NonNullable<Io["interruptible"]> = (work) => work(AbortSignal.abort());
 const withHands = (args: readonly string[]) => ({ editFile, ...(args.includes("-w") && { interruptible: once }) });
 const ofFolder = (args: readonly string[]): Promise<Said> =>
-  inside([...args, "--data", folder.data], { open: async () => ({ ...session, close: async () => {} }), by: "ada", ...withHands(args) });
+  inside([...args, "--data", folder.data], { open: async () => ({ ...inFolder, close: async () => {} }), by: "ada", ...withHands(args) });
 const ofStack = (args: readonly string[]): Promise<Said> => inside([...args, "--stack", world.url.url], { open, ...withHands(args) });
 
 const NOTE = /^note: the stack at http:\/\/127\.0\.0\.1:\d+ answered \(from --stack\)\n/gm;

@@ -9,6 +9,7 @@ import { decodeAnswer } from "../../lib/cluster/wire/answer.ts";
 import { decodeJson } from "../../lib/cluster/wire/decode-json.ts";
 import { asObject, asText } from "../../lib/model/json.ts";
 import { published } from "./wire/published.ts";
+import { runs } from "../runs.ts";
 
 type Pods = Readonly<Record<string, string>>;
 
@@ -108,7 +109,7 @@ describe.each(Object.entries(ENCODINGS))("an object of a LIST in %s that did not
           expect((await listing(kept, bytesOf(state))).pods).toEqual(fresh.pods);
         }
       }),
-      { numRuns: 100 },
+      runs(30),
     );
   });
 });

@@ -67,7 +67,7 @@ export const startDynalite = async (): Promise<Engine> => {
 };
 
 /** The same, called without a socket. */
-const startInProcess = async (): Promise<Engine> => {
+export const startInProcess = async (): Promise<Engine> => {
   const embedded = await startTables();
   const client = embedded.client();
   await ensureTables(client, tableDefinitions(TABLES));

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FOREIGN_CHARACTERS_MAX, foreignReason, foreignText } from "../../lib/model/foreign-text.ts";
-import { runs } from "../policy/runs.ts";
+import { runs } from "../runs.ts";
 
 describe("foreignText()", () => {
   it("shows what a terminal would obey", () => {
@@ -37,7 +37,7 @@ describe("foreignText()", () => {
         expect(words.length).toBeLessThanOrEqual(FOREIGN_CHARACTERS_MAX);
         expect(words).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
       }),
-      runs(1_000),
+      runs(100),
     );
   });
 });

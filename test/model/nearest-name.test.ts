@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nearestName } from "../../lib/model/nearest-name.ts";
-import { runs } from "../policy/runs.ts";
+import { runs } from "../runs.ts";
 
 /** The edits between two texts by their last letters, without a table. */
 const editsByDefinition = (one: string, other: string): number => {
@@ -75,7 +75,7 @@ describe("nearestName()", () => {
         expect(nearestName(one, [other], edits)).toBe(other);
         expect(nearestName(one, [other], edits - 1)).toBeUndefined();
       }),
-      runs(1_000),
+      runs(100),
     );
   });
 
@@ -85,7 +85,7 @@ describe("nearestName()", () => {
         const cut = at % name.length;
         expect(nearestName(name.slice(0, cut) + name.slice(cut + 1), [name])).toBe(name);
       }),
-      runs(1_000),
+      runs(100),
     );
   });
 });

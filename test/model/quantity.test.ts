@@ -13,7 +13,7 @@ import {
   signOf,
   wholeOf,
 } from "../../lib/model/quantity.ts";
-import { RUNS } from "../policy/runs.ts";
+import { RUNS } from "../runs.ts";
 
 interface QuantityCase {
   readonly id: string;

@@ -11,13 +11,17 @@ const PROMISED = "test/mutation/promised.ts";
 export interface NightlyOptions {
   readonly seeds: number;
   readonly answers: number;
+  /** How many times as often as in `npm test` each property is played. */
+  readonly properties: number;
   readonly minutes: number;
   /** Of the simulation and of the damaged answers. */
   readonly firstSeed: number;
 }
 
 /** One command of the night, or why it cannot run here. */
-export type Part = { readonly command: string; readonly args: readonly string[] } | { readonly missing: string };
+export type Part =
+  | { readonly command: string; readonly args: readonly string[]; readonly env?: Readonly<Record<string, string>> }
+  | { readonly missing: string };
 
 /** Seeds beside an earlier build are fewer: most of what they play is that of the other seeds. */
 const BESIDE_SHARE = 10;
@@ -26,11 +30,18 @@ const COMMITS_AGO = 200;
 
 const earlierCommit = (): string => olderCommit(newestTag() ?? `HEAD~${COMMITS_AGO}`);
 
+const PROPERTY_TIMEOUT_MS = 1_800_000;
+
 const npm = (...args: readonly string[]): Part => ({ command: "npm", args: ["run", "--silent", ...args] });
 
 /** The parts in their order: the cheap ones first. */
 export const PARTS: Readonly<Record<string, (options: NightlyOptions) => Part>> = {
   answers: ({ answers, firstSeed }) => ({ command: process.execPath, args: [FUZZ, String(answers), String(firstSeed)] }),
+  properties: ({ properties }) => ({
+    command: "npm",
+    args: ["run", "--silent", "test", "--", "--testTimeout", String(PROPERTY_TIMEOUT_MS)],
+    env: { PROPERTY_RUNS: String(properties) },
+  }),
   simulation: ({ seeds, firstSeed }) => npm("simulate", "--", "--seeds", String(seeds), "--first-seed", String(firstSeed)),
   beside: ({ seeds, firstSeed }) => {
     try {

@@ -29,7 +29,7 @@ describe("npm run nightly", () => {
   it("refuses a part that there is not, and a number that is none", () => {
     expect(nightly(["--only", "dreams"])).toMatchObject({
       status: 2,
-      stderr: 'Cannot run part "dreams": there are answers, simulation, beside, chaos, promised, mutation, rooms\n',
+      stderr: 'Cannot run part "dreams": there are answers, properties, simulation, beside, chaos, promised, mutation, rooms\n',
     });
     expect(nightly(["--answers", "many"])).toMatchObject({ status: 2, stderr: 'Cannot run: --answers must be a number above 0, not "many"\n' });
   });

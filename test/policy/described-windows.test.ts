@@ -10,7 +10,7 @@ import { NOON } from "../noon.ts";
 import { loadManifest } from "./loop.ts";
 import { decisionOf, hpa } from "./multi-threshold/world.ts";
 import { native } from "./native/world.ts";
-import { runs, UNDER_MUTATION } from "./runs.ts";
+import { runs, UNDER_MUTATION } from "../runs.ts";
 import { specOf } from "./spec-of.ts";
 import { wpa } from "./watermark/world.ts";
 
@@ -188,7 +188,7 @@ describe("what is said of the windows", () => {
   it.each(Object.entries(SPECS))("is always what the steps of the decision used, at the very end of a window too: %s", (dialect, specOfCase) =>
     fc.assert(
       fc.property(cases, (one) => saysWhatWasUsed(dialect, specOfCase, one)),
-      runs(1_000),
+      runs(100),
     ),
   );
 });

@@ -17,7 +17,7 @@ import { throughStore } from "../conformance/hpa/through-store.ts";
 import { NOON } from "../noon.ts";
 import { readyPods } from "../observation.ts";
 import { anyDecideInput, windows } from "./arbitraries.ts";
-import { RUNS } from "./runs.ts";
+import { RUNS } from "../runs.ts";
 
 const currentOf = ({ observation: { scale } }: DecideInput): number => (scale.kind === "read" ? scale.specReplicas : 0);
 

@@ -10,6 +10,7 @@ import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type Fault, startFunctionUrl } from "./stand-in/function-url.ts";
 import { ADA, IDENTITIES, type RemoteWorld, remoteWorld } from "./world.ts";
+import { runs } from "../runs.ts";
 
 let world: RemoteWorld;
 let embedded: Service;
@@ -235,7 +236,7 @@ describe("a request that goes wrong", () => {
         if (faults.length < 5) expect([ended, made]).toEqual(["made", 1]);
         else expect([ended, made <= 1]).toEqual([expect.stringMatching(/^remote\.(unclear|failed)$/), true]);
       }),
-      { numRuns: 40 },
+      runs(10),
     );
     world.url.faults.length = 0;
     await remote.thaw();

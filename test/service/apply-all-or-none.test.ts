@@ -4,6 +4,7 @@ import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
+import { runs } from "../runs.ts";
 
 let world: ServiceWorld;
 let service: Service;
@@ -37,7 +38,7 @@ describe("apply() of any mixture", () => {
         });
         expect(await stored()).toBe(before);
       }),
-      { numRuns: 40 },
+      runs(10),
     );
   });
 
@@ -51,7 +52,7 @@ describe("apply() of any mixture", () => {
           expect(`maxReplicas: ${view.maxReplicas}`).toBe(/maxReplicas: \d+/.exec(text)?.[0]);
         }
       }),
-      { numRuns: 20 },
+      runs(5),
     );
   });
 });

@@ -14,6 +14,7 @@ import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import { runs } from "../runs.ts";
 
 const CLUSTERS = ["a", "b"];
 const step = fc.oneof(
@@ -106,6 +107,6 @@ describe("counts of events by month", () => {
       const counted = await Array.fromAsync(service.eventCounts({ sinceMs, untilMs }));
       expect(counted).toEqual(expectedOf(stored.filter(({ atMs }) => atMs >= sinceMs && atMs <= untilMs)));
     });
-    await fc.assert(property, { numRuns: process.env["CI"] === undefined ? 25 : 150 });
+    await fc.assert(property, runs(25));
   }, 120_000);
 });

@@ -9,6 +9,7 @@ import { inside } from "../cli/inside.ts";
 import { NOON } from "../noon.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld } from "./series-world.ts";
 import { tablesInMemory } from "./world/context.ts";
+import { runs } from "../runs.ts";
 
 const TARGET = (name: string): string => `scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: ${name} }`;
 const METRIC = `[{ type: External, external: { metric: { name: lag }, target: { type: AverageValue, averageValue: "200" } } }]`;
@@ -119,7 +120,7 @@ describe("explain() of an earlier time", () => {
       await world.close();
     });
     await fc.assert(property, {
-      numRuns: process.env["CI"] === undefined ? 2 : 6,
+      ...runs(2),
       examples: [
         [
           [

@@ -11,7 +11,7 @@ import type { WindowsView } from "../../lib/views/windows.ts";
 import { NOON } from "../noon.ts";
 import { decisions, loadFor, loadManifest } from "../policy/loop.ts";
 import { manifest as nativeManifest } from "../policy/native/world.ts";
-import { runs } from "../policy/runs.ts";
+import { runs } from "../runs.ts";
 
 const PERIOD_MS = 15_000;
 const specOf = (document: unknown): AutoscalerSpec => admitOrThrow({ document, where: "the manifest" }).spec;
@@ -79,7 +79,7 @@ describe("what is shown of the stabilization windows", () => {
   it("is always what the decision used, without behavior", () => {
     fc.assert(
       fc.property(loads, windowSeconds, (wanted, seconds) => saysWhatWasDecided(shown(loadManifest({}), wanted, seconds * 1000))),
-      runs(300),
+      runs(30),
     );
   });
 
@@ -88,7 +88,7 @@ describe("what is shown of the stabilization windows", () => {
       fc.property(loads, rules, rules, (wanted, up, down) =>
         saysWhatWasDecided(shown(loadManifest({ behavior: { scaleUp: behaviorOf(up), scaleDown: behaviorOf(down) } }), wanted)),
       ),
-      runs(300),
+      runs(30),
     );
   });
 
@@ -97,7 +97,7 @@ describe("what is shown of the stabilization windows", () => {
       fc.property(loads, rules, rules, (wanted, up, down) =>
         saysWhatWasDecided(shown(nativeManifest({ metrics: [NATIVE_LOAD], scaleUp: behaviorOf(up), scaleDown: behaviorOf(down) }), wanted)),
       ),
-      runs(300),
+      runs(30),
     );
   });
 
@@ -146,7 +146,7 @@ describe("what is shown of the rates", () => {
           expect(events.every(({ leaves }) => Date.parse(leaves) > NOON)).toBe(true);
         }
       }),
-      runs(500),
+      runs(50),
     );
   });
 });

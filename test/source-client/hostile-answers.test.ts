@@ -8,11 +8,13 @@ import { answererOf, registeredQueryOf } from "../../lib/sources/sources.ts";
 import { NOON } from "../noon.ts";
 import { native, sync } from "../policy/native/world.ts";
 import { sourceRecord } from "./scene.ts";
+import { runs } from "../runs.ts";
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
 const PODS = 9;
-const RUNS = 10_000;
+const RUNS = runs(500);
+const ROUNDS_MAX = 60;
 /** Each answer asks for more pods than there are: whatever is misread as less shows as a count that falls. */
 const HIGH = 900;
 const SECRET = "s3cr3t-0f-th3-s3rv3r";
@@ -184,7 +186,7 @@ const isUnprintable = (character: string): boolean => character < " " || charact
 /** The place of a count after an answer: fewer pods, as many, or more. */
 const directionOf = (count: number): "fell" | "held" | "grew" => (count < PODS ? "fell" : count > PODS ? "grew" : "held");
 
-describe(`${RUNS} damaged answers`, { timeout: 240_000 }, () => {
+describe(`${RUNS.numRuns} damaged answers and more`, { timeout: 240_000 }, () => {
   const metricOf = (block: object) => {
     const metrics = [{ name: "load", ...block, target: 10, maxAgeSeconds: 3_600 }];
     const spec = native({ metrics, minReplicas: 1, maxReplicas: 100, scaleDown: { stabilizationWindowSeconds: 0 } });
@@ -213,8 +215,8 @@ describe(`${RUNS} damaged answers`, { timeout: 240_000 }, () => {
         expect(said.length).toBeLessThan(1_500);
         if (!mayBeQuoted(answer)) expect(said).not.toContain("s3cr3t");
       });
-      await fc.assert(property, { numRuns: RUNS });
-      // The test has seen all three.
+      // A number at its place is rare where most of an answer is something else.
+      for (let round = 0; round < ROUNDS_MAX && Math.min(seen.fell, seen.held, seen.grew) <= 10; round++) await fc.assert(property, RUNS);
       expect(Math.min(seen.fell, seen.held, seen.grew)).toBeGreaterThan(10);
     },
   );

@@ -8,6 +8,7 @@ import { EXPRESSION_LIMITS, readExpression } from "../../lib/sources/read-expres
 import { failure, type Inputs } from "../../lib/sources/source.ts";
 import { refused } from "../manifest/manifests.ts";
 import { manifest, native, sync } from "../policy/native/world.ts";
+import { runs } from "../runs.ts";
 
 type Values = Readonly<Record<string, number | undefined>>;
 const VALUES: Values = { a: 4, b: 6, c: 0.5, zero: 0, gone: undefined };
@@ -186,7 +187,7 @@ describe("any formula", () => {
         if (typeof value === "number") expect(Number.isFinite(value)).toBe(true);
         else expect(value.message).not.toBe("");
       }),
-      { numRuns: 10_000 },
+      runs(1_000),
     );
   });
 
@@ -197,7 +198,7 @@ describe("any formula", () => {
         if (reading.kind === "refused") return;
         expect(formulaValue(reading.root, inputs(VALUES))).toMatchObject({ kind: "failure" });
       }),
-      { numRuns: 2_000 },
+      runs(200),
     );
   });
 });

@@ -4,6 +4,7 @@ import { PROMETHEUS } from "../../lib/sources/prometheus.ts";
 import type { ForeignAnswer } from "../../lib/sources/source.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { native, sync } from "../policy/native/world.ts";
+import { runs } from "../runs.ts";
 
 const AT = 1_795_000_000.123;
 
@@ -95,7 +96,7 @@ describe("the answer of a Prometheus", () => {
           for (const { milli } of answer.items) expect(Number.isFinite(Number(milli))).toBe(true);
         }
       }),
-      { numRuns: 1_000 },
+      runs(200),
     );
   });
 });

@@ -7,6 +7,7 @@ import { compress } from "../../lib/store/table/compressed.ts";
 import { dayEventKey, eventKey, type Key } from "../../lib/store/table/keys.ts";
 import { event } from "./records.ts";
 import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import { runs } from "../runs.ts";
 
 const UID = "0b0cf6ee-57de-4a07-8d6e-4f1d1a9c2b73";
 
@@ -56,7 +57,7 @@ describe("the body of a scale event", () => {
         const one = event(some);
         for (const key of keysOf(one)) expect(eventOf(itemAt(key, eventBody(key, one)))).toEqual(one);
       }),
-      { numRuns: 40 },
+      runs(10),
     );
   });
 

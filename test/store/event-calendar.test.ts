@@ -15,6 +15,7 @@ import { NOON } from "../noon.ts";
 import { collected, testTables } from "../sync/world.ts";
 import { event } from "./records.ts";
 import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import { runs } from "../runs.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -156,6 +157,6 @@ describe("closed days", () => {
       const wanted = stored.filter(({ atMs }) => atMs >= sinceMs).map(({ id }) => id);
       expect((await listed(tables, cluster, sinceMs)).map(({ id }) => id).toSorted()).toEqual(wanted.toSorted());
     });
-    await fc.assert(property, { numRuns: process.env["CI"] === undefined ? 15 : 150 });
+    await fc.assert(property, runs(15));
   });
 });

@@ -12,6 +12,7 @@ import { testTables } from "../sync/world.ts";
 import { event } from "./records.ts";
 import { REQUESTS_AT_ONCE } from "../../lib/store/table/wait-for-all.ts";
 import type { EventRecord } from "../../lib/model/scale-records.ts";
+import { runs } from "../runs.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -103,6 +104,6 @@ describe("the events of a fleet", () => {
         expect(seen.largest).toBeLessThanOrEqual(1_000);
       },
     );
-    await fc.assert(property, { numRuns: process.env["CI"] === undefined ? 8 : 40 });
+    await fc.assert(property, runs(8));
   }, 120_000);
 });

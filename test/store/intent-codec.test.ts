@@ -4,6 +4,7 @@ import { autoscalerName, namespace } from "../../lib/model/ids.ts";
 import { decodeIntent, encodeIntent, encodeOpenIntent, fitsIntent, INTENT_BYTES_MAX } from "../../lib/store/head/intent-codec.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
 import { intent } from "./records.ts";
+import { runs } from "../runs.ts";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 const label = (length: number) => fc.array(fc.constantFrom(...LETTERS), { minLength: length, maxLength: length }).map((letters) => letters.join(""));
@@ -32,7 +33,7 @@ describe("an intent", () => {
         const { because: _because, metrics: _metrics, steps: _steps, ...needed } = one;
         expect(decodeIntent(body, one.id)).toMatchObject({ kind: "read", intent: needed });
       }),
-      { numRuns: 200 },
+      runs(50),
     );
   });
 

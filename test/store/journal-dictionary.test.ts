@@ -7,6 +7,7 @@ import { journalItem, baseOf, baseText, differenceBody, pageOfBody, wholeBody } 
 import { usesDictionaries, type Zstd, compress } from "../../lib/store/table/compressed.ts";
 import { PARTITION } from "./records.ts";
 import type { Evaluation } from "../../lib/model/scale-records.ts";
+import { runs } from "../runs.ts";
 
 /** Text that hardly compresses by itself, as the numbers of many autoscalers do. */
 const EVALUATIONS = Array.from(
@@ -95,7 +96,7 @@ describe("one evaluation of a journal page", () => {
         expect(pageOfBody(base.body, undefined, uid)).toEqual(only(first));
         expect(pageOfBody(differenceBody(second, base), baseText(base.body), uid)).toEqual(only(second));
       }),
-      { numRuns: 300 },
+      runs(50),
     );
   });
 

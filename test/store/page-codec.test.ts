@@ -7,6 +7,7 @@ import { decodePage, encodePage, PAGE_VERSION } from "../../lib/store/pages/code
 import { PAGE_BYTES_MAX, PAGE_ENTRIES, pageOf, wantedPages } from "../../lib/store/pages/plan.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
 import type { StoredWindows } from "../../lib/model/scale-records.ts";
+import { runs } from "../runs.ts";
 
 const ms = fc.integer({ min: 1_600_000_000_000, max: 1_900_000_000_000 });
 const count = fc.integer({ min: 0, max: 2_147_483_647 });
@@ -113,7 +114,7 @@ describe("a windows page", () => {
       fc.property(fc.uniqueArray(entry, { selector: ({ uid }) => uid, maxLength: 6 }), (entries) => {
         expect(decodePage(encodePage(entries))).toEqual({ kind: "read", entries: new Map(entries.map((one) => [one.uid, one])) });
       }),
-      { numRuns: 200 },
+      runs(50),
     );
   });
 
@@ -156,7 +157,7 @@ describe("a windows page", () => {
       fc.property(entry, (one) => {
         expect(Buffer.compare(encodePage([one]), encodePage([structuredClone(one)]))).toBe(0);
       }),
-      { numRuns: 50 },
+      runs(20),
     );
   });
 });

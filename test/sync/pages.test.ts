@@ -9,6 +9,7 @@ import { readAll } from "../../lib/store/table/read-many.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { collected, newWorld, PERIOD_MS, type World } from "./world.ts";
+import { runs } from "../runs.ts";
 
 /** What the pages say of each autoscaler: when it was first recommended anything. */
 const firstSeen = async (world: World): Promise<ReadonlyMap<string, number | undefined>> => {
@@ -110,7 +111,7 @@ describe("the pages of a partition", () => {
         world.nowMs += PERIOD_MS;
       }
     };
-    await fc.assert(fc.asyncProperty(fc.array(stepArbitrary, { minLength: 3, maxLength: 6 }), play), { numRuns: 8 });
+    await fc.assert(fc.asyncProperty(fc.array(stepArbitrary, { minLength: 3, maxLength: 6 }), play), runs(4));
     // The story is told of several numbers of pages, or it says nothing.
     expect(counts.size).toBeGreaterThanOrEqual(3);
   });

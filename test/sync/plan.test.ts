@@ -14,6 +14,7 @@ import { type DelayedMessage, sendBatch, sendParams, planNow } from "../../lib/p
 import { startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "./world.ts";
+import { runs } from "../runs.ts";
 
 const [EU, MAIN] = [clusterName("eu-1"), partitionName("default")];
 const message = (dueMs: number, periodMs = 15_000) => ({ cluster: EU, partition: MAIN, dueMs, periodMs });
@@ -38,7 +39,7 @@ describe("dueTimes()", () => {
         expect(due.every((dueMs) => dueMs % 1_000 === 0)).toBe(true);
         expect(due.length).toBeGreaterThanOrEqual(Math.floor((30 * MINUTE_MS) / periodMs));
       }),
-      { numRuns: 200 },
+      runs(50),
     );
   });
 
@@ -283,7 +284,7 @@ describe("schedule()", () => {
         );
         expect(wanted.filter((dueMs) => !sent.has(dueMs))).toEqual([]);
       }),
-      { numRuns: 60 },
+      runs(20),
     );
   });
 

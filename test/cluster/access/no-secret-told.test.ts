@@ -12,6 +12,7 @@ import type { Connection } from "../../../lib/model/records.ts";
 import { type AwsEndpoint, awsEndpoint } from "../stand-in/aws.ts";
 import { deployment } from "../stand-in/watched.ts";
 import { brokenSecrets, MARKER } from "./broken-secrets.ts";
+import { runs } from "../../runs.ts";
 
 let aws: AwsEndpoint;
 let folder: string;
@@ -71,7 +72,7 @@ describe("a broken secret", () => {
         expect(told + output.join("\n")).not.toContain(MARKER);
         expect(told).toMatch(/kind: 'failed'|TidemarkError: Cannot use secret/);
       }),
-      { numRuns: 200 },
+      runs(50),
     );
   }, 60_000);
 
@@ -82,7 +83,7 @@ describe("a broken secret", () => {
         aws.answer = () => ({ status: 200, type: "application/x-amz-json-1.1", body: body.slice(0, Math.floor(share * body.length)) });
         expect(await toldBy({ kind: "secret", secretId: "tidemark/eu-1" })).not.toContain(MARKER);
       }),
-      { numRuns: 40 },
+      runs(10),
     );
   }, 60_000);
 
@@ -99,7 +100,7 @@ describe("a broken secret", () => {
           expect(told + output.join("\n")).not.toContain(MARKER);
         },
       ),
-      { numRuns: 100 },
+      runs(25),
     );
   }, 60_000);
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { Reader } from "protobufjs/minimal.js";
 import { describe, expect, it } from "vitest";
 import { readText } from "../../../lib/cluster/wire/json-bytes.ts";
+import { runs } from "../../runs.ts";
 
 const LENGTH_MAX = 60;
 const field = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.of(bytes.length), bytes]);
@@ -19,7 +20,7 @@ describe("readText()", () => {
         for (const bytes of texts) expect(readText(reader)).toBe(Buffer.from(bytes).toString());
         expect(reader.pos).toBe(reader.len);
       }),
-      { numRuns: 2_000 },
+      runs(200),
     );
   });
 

@@ -14,8 +14,9 @@ import { aDeployment, aPod, aPodMetrics } from "./objects.ts";
 import { RECORDED, recordedAnswer } from "./recorded.ts";
 import { readPodMetrics } from "../../answers.ts";
 import { readPods } from "../read/answers.ts";
+import { runs } from "../../runs.ts";
 
-const FUZZED = 20_000;
+const FUZZED = runs(2_000).numRuns;
 
 const decoded = (text: string | Buffer): Promise<Decoded> => decodeJson(Buffer.from(text));
 
@@ -77,7 +78,7 @@ describe("JSON of an answer", () => {
         expect(decodeDocument(Buffer.from(text))).toEqual(JSON.parse(text));
         expect(await itemsOf(`{"kind":"List","items":[${text},${text}],"more":${text}}`)).toEqual([JSON.parse(text), JSON.parse(text)]);
       }),
-      { numRuns: 500 },
+      runs(100),
     );
   });
 
@@ -89,7 +90,7 @@ describe("JSON of an answer", () => {
           const text = JSON.stringify({ kind: kind.kind, metadata: {}, items });
           expect(read(await itemsOf(text, kind))).toEqual(read(JSON.parse(text).items));
         }),
-        { numRuns: 500 },
+        runs(100),
       );
     },
   );

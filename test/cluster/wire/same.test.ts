@@ -10,6 +10,7 @@ import { aDeployment, aPod, aPodMetrics } from "./objects.ts";
 import { published } from "./published.ts";
 import { readPodMetrics } from "../../answers.ts";
 import { readPods } from "../read/answers.ts";
+import { runs } from "../../runs.ts";
 
 const { encode } = published();
 
@@ -32,7 +33,7 @@ describe("any objects", () => {
         const [overProtobuf, overJson] = await bothWays(POD_LIST, pods, readPods);
         expect(overProtobuf).toEqual(overJson);
       }),
-      { numRuns: 300 },
+      runs(60),
     );
   });
 
@@ -42,7 +43,7 @@ describe("any objects", () => {
         const [overProtobuf, overJson] = await bothWays(POD_METRICS_LIST, metrics, readPodMetrics);
         expect(overProtobuf).toEqual(overJson);
       }),
-      { numRuns: 300 },
+      runs(60),
     );
   });
 
@@ -52,7 +53,7 @@ describe("any objects", () => {
         const [overProtobuf, overJson] = await bothWays(deployments, workloads, (items) => asList(items).map(readWorkloadScale));
         expect(overProtobuf).toEqual(overJson);
       }),
-      { numRuns: 300 },
+      runs(60),
     );
   });
 });

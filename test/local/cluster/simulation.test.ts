@@ -5,6 +5,7 @@ import { statistics, scrape } from "../../../lib/local/cluster/reading.ts";
 import { isReady } from "../../../lib/local/cluster/simulated-pod.ts";
 import { Simulation } from "../../../lib/local/cluster/simulation.ts";
 import { constantTrace, START_MS, workload } from "./running-cluster.ts";
+import { runs } from "../../runs.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -206,7 +207,7 @@ describe("the state of a simulation", () => {
         const definition = workload({ trace: played });
         expect(play(definition, seed, planned, looked)).toEqual(play(definition, seed, planned, []));
       }),
-      { numRuns: 60 },
+      runs(10),
     );
   });
 
@@ -225,7 +226,7 @@ describe("the state of a simulation", () => {
         expect(restored.at(endMs)).toEqual(original.at(endMs));
         expect(restored.simulation.version).toBe(original.simulation.version);
       }),
-      { numRuns: 60 },
+      runs(10),
     );
   });
 
@@ -240,7 +241,7 @@ describe("the state of a simulation", () => {
           expect(elapsedMs).toBe(endMs);
         }
       }),
-      { numRuns: 60 },
+      runs(10),
     );
   });
 });

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { virtualClock, type SavedClock } from "../../../lib/local/engine/clock.ts";
+import { runs } from "../../runs.ts";
 
 const START_MS = 1_000_000;
 
@@ -41,7 +42,7 @@ describe("virtualClock()", () => {
           expect(clock.now()).toBe(Math.max(before, before + step));
         }
       }),
-      { numRuns: 50 },
+      runs(20),
     );
   });
 

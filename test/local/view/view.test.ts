@@ -11,6 +11,7 @@ import { boundsInForce } from "../../../lib/service/views/holds-view.ts";
 import type { AutoscalerView } from "../../../lib/views/autoscaler.ts";
 import type { EventView } from "../../../lib/views/event.ts";
 import type { HistoryPoint } from "../../../lib/views/over-time.ts";
+import { runs } from "../../runs.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 
@@ -164,7 +165,7 @@ describe("picture()", () => {
         expect(place(after)).toBe(place(before));
         expect(after.at(-1)).toBe(before.at(-1));
       }),
-      { numRuns: 300 },
+      runs(50),
     );
   });
 

@@ -5,9 +5,9 @@ import { convert } from "../../../lib/manifest/native/convert.ts";
 import { fieldsOf } from "../../../lib/manifest/native/explain-field.ts";
 import type { FieldDescription } from "../../../lib/fields/field-types.ts";
 import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
-import { runs } from "../../policy/runs.ts";
+import { runs } from "../../runs.ts";
 
-const RUNS = runs(2_000);
+const RUNS = runs(200);
 const anything = fc.jsonValue({ maxDepth: 2 });
 
 /** Values that a field describes: mostly such as it takes, now and then anything at all. */

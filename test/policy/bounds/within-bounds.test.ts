@@ -11,7 +11,7 @@ import { NOON } from "../../noon.ts";
 import type { AppliedSync } from "../applied-sync.ts";
 import { anyDecideInput } from "../arbitraries.ts";
 import { LOAD, native, sync } from "../native/world.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../../runs.ts";
 import { entry, override } from "./schedules.ts";
 
 const with_ = (spec: AutoscalerSpec, ...schedule: readonly ScheduleEntry[]): AutoscalerSpec => ({ ...spec, schedule });
@@ -219,7 +219,7 @@ describe("bounds in play", () => {
           for (const [index, count] of without.entries()) expect(withFloor[index]).toBeGreaterThanOrEqual(count);
         },
       ),
-      runs(2_000),
+      runs(200),
     );
   });
 
@@ -238,7 +238,7 @@ describe("bounds in play", () => {
         expect(written.memory).toEqual(bound.windows.memory);
         expect(written.status.lastScaleMs).toEqual(bound.windows.status.lastScaleMs);
       }),
-      runs(5_000),
+      runs(500),
     );
   });
 
@@ -258,7 +258,7 @@ describe("bounds in play", () => {
         expect(decision.to).toBeGreaterThanOrEqual(min.replicas);
         expect(decision.to).toBeLessThanOrEqual(max.replicas);
       }),
-      runs(5_000),
+      runs(500),
     );
   });
 

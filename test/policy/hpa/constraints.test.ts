@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { admitOrThrow } from "../../../lib/manifest/admit.ts";
 import { decisions, loadFor, loadManifest, loop } from "../loop.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../../runs.ts";
 
 /** Counts after each sync, once a minute, with these recommendations; the last one goes on. */
 const counts = (constraints: object, replicas: number, recommended: readonly number[], syncs: number, killed: boolean, spec: object = {}) =>
@@ -129,7 +129,7 @@ describe("a rate of the constraints block", () => {
           own.every(({ atMs }) => podsOf(own.filter((other) => other.atMs <= atMs && other.atMs > atMs - periodSeconds * 1000)) <= pods),
         );
       }),
-      runs(1_000),
+      runs(100),
     );
   });
 });

@@ -6,6 +6,7 @@ import { NOON } from "../../noon.ts";
 import { specOf } from "../spec-of.ts";
 import { scaledAt } from "../watermark/world.ts";
 import { counts, decisionOf, hpa } from "./world.ts";
+import { runs } from "../../runs.ts";
 
 const LONG_AGO = scaledAt(NOON - 86_400_000);
 const NO_WINDOWS = { upscaleForbiddenWindowSeconds: 0, downscaleForbiddenWindowSeconds: 0 };
@@ -172,7 +173,7 @@ describe("marks together with constraints or behavior", () => {
         expect([alone.dialect, beside.dialect]).toEqual(["watermark", "multi-threshold"]);
         expect(counts(beside, { replicas, windows: LONG_AGO }, life)).toEqual(counts(alone, { replicas, windows: LONG_AGO }, life));
       }),
-      { numRuns: 300 },
+      runs(100),
     );
   });
 });

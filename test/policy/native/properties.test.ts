@@ -4,10 +4,10 @@ import type { Decision } from "../../../lib/model/decision.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { NOON } from "../../noon.ts";
 import type { AppliedSync } from "../applied-sync.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../../runs.ts";
 import { counts, native, sync } from "./world.ts";
 
-const RUNS = runs(2_000);
+const RUNS = runs(200);
 const PLAIN = { noNullPrototype: true } as const;
 
 const seconds = fc.constantFrom(0, 15, 30, 60, 300);
@@ -182,7 +182,7 @@ describe("the native rules", () => {
         const of = (): readonly Decision[] => play(given, replicas, steps).map(({ decision }) => decision);
         expect(of()).toEqual(of());
       }),
-      runs(500),
+      runs(50),
     );
   });
 

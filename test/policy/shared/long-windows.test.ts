@@ -4,7 +4,7 @@ import { NEW_WINDOWS, type RecommendationRun, type ScaleChange } from "../../../
 import { collapsed, condensed, highest, lowest, recalled, recorded } from "../../../lib/policy/shared/recommendations.ts";
 import { changedWithin, withScaleEvent } from "../../../lib/policy/shared/recorded-scales.ts";
 import { throughStore } from "../../conformance/hpa/through-store.ts";
-import { runs as runsOf } from "../runs.ts";
+import { runs as runsOf } from "../../runs.ts";
 
 type Runs = readonly RecommendationRun[];
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { extendedTo, NEW_WINDOWS, type RecommendationRun } from "../../../lib/model/windows.ts";
 import { highest, lowest, recalled, recorded } from "../../../lib/policy/shared/recommendations.ts";
 import { throughStore } from "../../conformance/hpa/through-store.ts";
-import { RUNS } from "../runs.ts";
+import { RUNS, runs as played } from "../../runs.ts";
 import { recordedSlot, type Slot } from "./slot-list.ts";
 
 type Runs = readonly RecommendationRun[];
@@ -83,7 +83,7 @@ describe("recommendations as runs", () => {
           return alike;
         });
       }),
-      { numRuns: 150 },
+      played(20),
     );
   });
 
