@@ -596,15 +596,15 @@ const historyStory: fc.Arbitrary<Story> = fc
   });
 
 export const STORIES: Readonly<Record<ListName, { readonly story: fc.Arbitrary<Story>; readonly runs: number }>> = {
-  autoscalers: { story: autoscalerStory, runs: 5 },
-  rows: { story: rowStory, runs: 5 },
-  events: { story: eventStory, runs: 6 },
-  eventCounts: { story: countStory, runs: 6 },
-  changes: { story: changeStory, runs: 6 },
-  clusters: { story: clusterStory, runs: 5 },
-  overrides: { story: fc.oneof(overrideStory, liveOverrideStory), runs: 10 },
-  calendars: { story: calendarStory, runs: 2 },
-  sources: { story: sourceStory, runs: 2 },
-  access: { story: accessStory, runs: 2 },
-  history: { story: historyStory, runs: 5 },
+  autoscalers: { story: autoscalerStory, runs: 10 },
+  rows: { story: rowStory, runs: 10 },
+  events: { story: eventStory, runs: 18 },
+  eventCounts: { story: countStory, runs: 12 },
+  changes: { story: changeStory, runs: 12 },
+  clusters: { story: clusterStory, runs: 10 },
+  overrides: { story: fc.oneof(overrideStory, liveOverrideStory), runs: 20 },
+  calendars: { story: calendarStory, runs: 4 },
+  sources: { story: sourceStory, runs: 4 },
+  access: { story: accessStory, runs: 4 },
+  history: { story: historyStory, runs: 10 },
 };
