@@ -10,6 +10,8 @@ export interface Observation {
   readonly scale: ScaleReading;
   /** All pods of the namespace. The rules select from them. */
   readonly pods: LabelIndex<Pod>;
+  /** True where `pods` is empty because nothing asked for them, or their list failed. */
+  readonly podsUnread?: true;
   readonly answers: Answers;
   readonly recommender?: Answer<RecommenderReply>;
   /** The monitor that may stop all scaling. It is only read where the spec names one. */

@@ -60,5 +60,14 @@ describe("the words of a command line", () => {
   it("name the command that was meant", async () => {
     expect(await inside(["-n", "shop", "gett"])).toMatchObject({ code: 1, out: "" });
     expect((await inside(["gett"])).err).toBe('error: Unknown command "gett", did you mean "get"?\n');
+    for (const [word, wanted] of [
+      ["freeze", "tidemark fleet freeze"],
+      ["thaw", "tidemark fleet thaw"],
+      ["unpause", "tidemark resume NAME"],
+      ["uncordon", "tidemark cluster resume NAME"],
+      ["stop", "tidemark pause NAME"],
+      ["cluster-info", "tidemark status"],
+    ] as const)
+      expect((await inside([word])).err).toContain(`note: ${wanted}`);
   });
 });

@@ -45,6 +45,7 @@ describe("observe()", () => {
       selector: "app=web",
     });
     expect(observation.pods.all.map(({ name }) => name)).toEqual(["web-0", "web-1"]);
+    expect(observation.podsUnread).toBeUndefined();
     expect(observation.pods.all[0]).toMatchObject({ phase: "Running", ready: { status: "True" }, containers: [{ requests: { cpu: 100n } }] });
     const { resource } = partsOf(observation.answers);
     expect(resource).toMatchObject({ kind: "answered" });
@@ -251,6 +252,8 @@ describe("observe()", () => {
     const web = watch("shop", "web", { metrics: [QUEUE] });
     const { observation } = seen(await client.observe([web], WHOLE), web);
     expect(server.paths().filter((path) => path.endsWith("/pods"))).toEqual([]);
+    // No pods were read, which is not the same as that there are none.
+    expect(observation).toMatchObject({ pods: { all: [] }, podsUnread: true });
     expect(partsOf(observation.answers).resource).toBeUndefined();
     expect([...partsOf(observation.answers).external.values()]).toMatchObject([{ kind: "answered", items: [{ milli: 12_000n }] }]);
   });

@@ -77,6 +77,23 @@ describe("compareShadow()", () => {
     expect([agreed, agreedWithinPeriod]).toEqual([16, 19]);
   });
 
+  it("takes the windows of an object that was made anew for young, for an hour from its first sync", () => {
+    const until = (uid: string) => [{ ...HPA, uid, desiredReplicas: 6 }];
+    const hour = 240;
+    const samples = play(...Array.from({ length: 10 }, (): Sync => [9, 6]), ...Array.from({ length: hour + 10 }, (): Sync => [9, 6])).map(
+      (sample, at) => ({
+        ...sample,
+        rivals: until(at < 10 ? "u-1" : "u-2"),
+      }),
+    );
+    const { stretches } = compareShadow(samples, NOON + (hour + 20) * PERIOD_MS, { periodMs: PERIOD_MS, fullMs: 0 });
+    expect(stretches.map(({ syncs, difference }) => [syncs, difference])).toEqual([
+      [10, "rule"],
+      [hour, "young"],
+      [10, "rule"],
+    ]);
+  });
+
   it("calls no sync a neighbour that is further away than a period and a half", () => {
     const [first, second] = play([4, 4], [6, 4], [6, 6])
       .map((sample, at) => ({ ...sample, atMs: NOON + at * 3 * MINUTE_MS }))

@@ -33,6 +33,8 @@ export const restorable = ({ apiVersion, kind, metadata, spec }: Json): Json => 
 };
 
 const CONFLICT = 409;
+/** The status that a controller writes changes the version of its object; each attempt reads it again. */
+export const ATTEMPTS_MAX = 5;
 const { hpas, watermarks, scaledObjects } = RIVAL_PATHS;
 
 const HPA: RivalSwitch = {
@@ -101,11 +103,15 @@ const withAnnotation = (live: Json, value: unknown): Json => {
   return { ...live, metadata: { ...metadataOf(live), annotations: { ...others, ...(value !== undefined && { [PAUSED]: value }) } } };
 };
 
+/** Changes the object as it is now, also where another writes it meanwhile. */
 const replaceLive = async (
   api: KubeconfigApi,
   { path, kept }: { readonly path: (typeof RIVAL_PATHS)["hpas"]; readonly kept: Json },
   change: (live: Json) => Json,
 ): Promise<ApiAnswer<Json>> => {
-  const live = await api.get(path, refOf(kept));
-  return live.kind === "done" ? api.replace(path, refOf(kept), change(live.value)) : live;
+  for (let attempt = 1; ; attempt++) {
+    const live = await api.get(path, refOf(kept));
+    const made = live.kind === "done" ? await api.replace(path, refOf(kept), change(live.value)) : live;
+    if (made.kind !== "failed" || made.failure.code !== CONFLICT || attempt === ATTEMPTS_MAX) return made;
+  }
 };

@@ -5,7 +5,7 @@ import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { isObject, type Json } from "../../model/json.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView, RivalView } from "../../views/autoscaler.ts";
-import { type RivalSwitch, restorable, switchOf, uidOf } from "./rival-switch.ts";
+import { ATTEMPTS_MAX, type RivalSwitch, restorable, switchOf, uidOf } from "./rival-switch.ts";
 import { isHeld, SYNCS_NEEDED, type SyncWatch, until, watchSyncs } from "./watch-syncs.ts";
 
 export interface TakeoverPorts extends SyncWatch {
@@ -21,8 +21,6 @@ export interface TakeoverPorts extends SyncWatch {
  */
 export type SwitchFault = "refused" | "unseen" | "failed";
 
-/** The controller's own status writes change its version; each attempt reads it again. */
-const ATTEMPTS_MAX = 5;
 const CONFLICT = 409;
 const REQUEST_TIMEOUT = 408;
 const NOT_FOUND = 404;

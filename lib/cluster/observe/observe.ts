@@ -160,7 +160,7 @@ const observedOf = ({ observing: { memory, session }, scales, questions, rivals,
 /** The observation of an autoscaler without its scale. */
 type View = Omit<Observation, "scale">;
 
-const EMPTY_VIEW: View = { pods: labelIndex([]), answers: new Map(), others: [] };
+const EMPTY_VIEW: View = { pods: labelIndex([]), podsUnread: true, answers: new Map(), others: [] };
 
 const NOT_OBSERVED: ScaleReading = {
   kind: "failed",
@@ -200,7 +200,8 @@ const viewsOf = (namespace: Namespace, reading: Reading): ((uid: AutoscalerUid) 
   const need = reading.needs.get(namespace);
   const pods = reading.pods.get(namespace);
   const answers = answersOf(namespace, reading);
-  const whole: View = { pods: pods?.kind === "answered" ? pods.items : EMPTY_VIEW.pods, answers, others: need?.neighbours ?? [] };
+  const others = need?.neighbours ?? [];
+  const whole: View = pods?.kind === "answered" ? { pods: pods.items, answers, others } : { ...EMPTY_VIEW, answers, others };
   if (pods?.kind !== "failed") return () => whole;
   // On doubt, a missing metric: pods that could not be read are not "no pods", so that no metric is usable and no overlap is excluded. Metrics stay only where the decision does not
   // depend on pods.

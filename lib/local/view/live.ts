@@ -21,7 +21,7 @@ export interface LiveOptions {
   readonly dataOption: string;
 }
 
-/** Events that are kept for the screen. The tables keep all. */
+/** Events that are kept for the screen: the newest of all, and the newest of each autoscaler, which has others beside it. The tables keep all. */
 const KEPT_EVENTS = 200;
 
 /** The view of a terminal: one picture, drawn over itself. */
@@ -29,18 +29,23 @@ export const liveView = ({ stream, reader, clock, startMs, endMs, dataOption }: 
   const { draw } = screen(stream);
   const kept = keptPoints();
   let events: readonly EventView[] = [];
+  const eventsOf = new Map<string, readonly EventView[]>();
   let shown: readonly AutoscalerView[] | undefined;
   let rows: readonly Row[] = [];
   let trouble: string | undefined;
   const refresh = async () => {
-    events = [...events, ...(await reader.newEvents())].slice(-KEPT_EVENTS);
+    const news = await reader.newEvents();
+    events = [...events, ...news].slice(-KEPT_EVENTS);
+    for (const [uid, own] of Map.groupBy(news, (event) => event.uid)) eventsOf.set(uid, [...(eventsOf.get(uid) ?? []), ...own].slice(-KEPT_EVENTS));
     const canvas = { columns: stream.columns, rows: stream.rows, startMs, dataOption };
     // One more than fit, so that the picture says that there are more also before a sync has counted them.
     const autoscalers = await reader.autoscalers(rowsMax(canvas) + 1);
     const nowMs = clock.now();
     if (autoscalers !== shown) {
       for (const autoscaler of autoscalers) kept.take(autoscaler);
-      rows = autoscalers.map((autoscaler) => rowOf(autoscaler, kept.of(autoscaler.uid), nowMs));
+      rows = autoscalers.map((autoscaler) =>
+        rowOf(autoscaler, { points: kept.of(autoscaler.uid), events: eventsOf.get(autoscaler.uid) ?? [] }, nowMs),
+      );
       shown = autoscalers;
     }
     const frame = {
@@ -63,7 +68,7 @@ export const liveView = ({ stream, reader, clock, startMs, endMs, dataOption }: 
   };
 };
 
-const rowOf = (autoscaler: AutoscalerView, points: readonly HistoryPoint[], nowMs: number): Row => {
+const rowOf = (autoscaler: AutoscalerView, past: Pick<Row, "points" | "events">, nowMs: number): Row => {
   const { uid, namespace, name, target, currentReplicas, desiredReplicas, metrics, lastKnown } = autoscaler;
   const { min, max } = boundsInForce(autoscaler);
   return {
@@ -78,7 +83,7 @@ const rowOf = (autoscaler: AutoscalerView, points: readonly HistoryPoint[], nowM
     ...(max !== undefined && { max }),
     metrics: metrics.map(metricText),
     decision: decisionText(autoscaler),
-    points,
+    ...past,
   };
 };
 

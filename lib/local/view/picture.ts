@@ -41,6 +41,8 @@ export interface Row {
   readonly decision: string;
   /** One a sync, newest last. */
   readonly points: readonly HistoryPoint[];
+  /** Its own, oldest first. */
+  readonly events: readonly EventView[];
 }
 
 export interface Canvas {
@@ -121,7 +123,7 @@ const fitted = (frame: Frame, { columns, dataOption }: Canvas, height: number): 
   const axis = axisOf(frame, columns);
   const shown = rows.slice(0, count);
   return [
-    ...shown.flatMap((row) => rowLines(row, { columns, chart, reason, axis, events: frame.events })),
+    ...shown.flatMap((row) => rowLines(row, { columns, chart, reason, axis })),
     ...(shown.length > 0 ? [axisLine(axis, columns, (ms) => axisText(ms, { withDay: false }))] : []),
     ...(hidden > 0 ? [styled("dim", cut(`and ${hidden} more: npx tidemark get${dataOption}`, columns))] : []),
   ];
@@ -165,17 +167,16 @@ const rowHeight = ({ chart, reason }: Heights): number => 2 + 2 * chart + reason
 interface RowPlace extends Heights {
   readonly columns: number;
   readonly axis: Axis;
-  readonly events: readonly EventView[];
 }
 
 /** One autoscaler: name, counts, state and metrics; load, counts and what held them over time; the last decision in words. */
-const rowLines = (row: Row, { columns, chart, reason, axis, events }: RowPlace): readonly Word[] => {
+const rowLines = (row: Row, { columns, chart, reason, axis }: RowPlace): readonly Word[] => {
   const words = wrapped(row.decision, columns - INDENT.length, reason).map((line) => text`${INDENT}${painted(row.state, line)}`);
-  const own = events.filter(({ uid }) => uid === row.uid);
   const history = { since: new Date(axis.sinceMs).toISOString(), until: new Date(axis.untilMs).toISOString(), points: row.points };
-  const timeline = timelineOf(history, own, []);
-  // At a high speed the view looks once in some minutes. What it did not look at is no silence of the record.
-  const marks = timeline.marks.filter(({ kind }) => kind !== "restart");
+  const timeline = timelineOf(history, row.events, []);
+  // At a high speed the view looks once in some minutes, and a count may be read before its event. What was not looked at is no silence of the record, and no count that was changed by hand: such a change has an event.
+  const outside = new Set(row.events.flatMap(({ outcome, at }) => (outcome === "outside" ? [Date.parse(at)] : [])));
+  const marks = timeline.marks.filter(({ kind, atMs }) => kind !== "restart" && (kind !== "by hand" || outside.has(atMs)));
   const drawn = smallDrawing({ ...timeline, ...axis, marks, carriedMs: Number.POSITIVE_INFINITY }, { columns, rows: chart });
   return [head(row, columns), ...drawn, ...words, ...Array.from({ length: reason - words.length }, () => "")];
 };

@@ -1,4 +1,5 @@
 import { printable } from "../../model/foreign-text.ts";
+import { shortMetricName } from "../../policy/shared/scale-sentence.ts";
 import { withLocalTimes, instantText } from "../../report/instant-text.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { EventView, MetricView } from "../../views/event.ts";
@@ -8,7 +9,7 @@ import type { RunClock } from "../engine/clock.ts";
 import type { StackReader } from "./reader.ts";
 
 export const metricText = (metric: MetricView): string => {
-  const [short = metric.name] = metric.name.split(" ");
+  const [short = metric.name] = shortMetricName(metric.name).split(" ");
   if (metric.kind === "measured") return `${short} ${metric.value}${metric.average === undefined ? "" : ` (${metric.average})`} of ${metric.target}`;
   return metric.kind === "failed" ? `${short} missing` : `${short} not measured yet, target ${metric.target}`;
 };

@@ -12,7 +12,7 @@ import { rivalView } from "../views/autoscaler-view.ts";
 const DAY_MS = 86_400_000;
 /** Syncs that one answer looks at: some seconds of work for a function, whether it finds another controller in them or none. */
 const SYNCS_MAX = 3_000;
-/** The longest window of an HPA: so long after its creation the windows of an autoscaler may not reach as far back as the windows of the other controller. */
+/** The longest window of an HPA: so long after its creation the windows of an autoscaler may not reach as far back as the windows of the other controller, and those of an object that was made anew not as far as its own. */
 const WINDOWS_FULL_MS = 3_600_000;
 
 /**
@@ -120,14 +120,28 @@ interface Classed extends ShadowSample {
 /** Syncs that are further apart than this many periods are no neighbours: what was wanted in between is not known. */
 const NEIGHBOUR_PERIODS = 1.5;
 
-const classed = (samples: readonly ShadowSample[], { periodMs, fullMs }: Pace): readonly Classed[] =>
-  samples.map((sample, at) => {
+const classed = (samples: readonly ShadowSample[], { periodMs, fullMs }: Pace): readonly Classed[] => {
+  const isMadeAnew = whileMadeAnew(samples);
+  return samples.map((sample, at) => {
     const { own, rival, atMs } = sample;
     if (own === undefined || rival === undefined || own === rival) return sample;
     const near = [samples[at - 1], samples[at + 1]].filter((other) => other && Math.abs(other.atMs - atMs) <= NEIGHBOUR_PERIODS * periodMs);
     const isPhase = near.some((other) => other?.rival === own || other?.own === rival);
-    return { ...sample, difference: isPhase ? "phase" : atMs < fullMs ? "young" : "rule" };
+    return { ...sample, difference: isPhase ? "phase" : atMs < fullMs || isMadeAnew(sample) ? "young" : "rule" };
   });
+};
+
+/** True in the first hour of an object that came in the place of another one, as after a handback: its controller begins with empty windows. */
+const whileMadeAnew = (samples: readonly ShadowSample[]): ((sample: ShadowSample) => boolean) => {
+  const decidingUid = ({ rivals }: ShadowSample) => rivals.find(({ desiredReplicas }) => desiredReplicas !== undefined)?.uid;
+  const firstMs = new Map<string | undefined, number>();
+  for (const sample of samples) {
+    const uid = decidingUid(sample);
+    // How long the first one was there is not known.
+    if (uid !== undefined && !firstMs.has(uid)) firstMs.set(uid, firstMs.size === 0 ? Number.NEGATIVE_INFINITY : sample.atMs);
+  }
+  return (sample) => sample.atMs < (firstMs.get(decidingUid(sample)) ?? Number.NEGATIVE_INFINITY) + WINDOWS_FULL_MS;
+};
 
 const hoursOf = (samples: readonly ShadowSample[], untilMs: number): ShadowView["replicaHours"] => {
   let [own, rival] = [0, 0];

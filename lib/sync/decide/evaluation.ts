@@ -80,8 +80,8 @@ const boundsInForce = ({ min, max, paused, holds }: EffectiveBounds): BoundsInFo
 });
 
 /** Absent where the pods of the workload are not known. */
-const readyPods = ({ scale, pods }: Observation): number | undefined => {
-  if (scale.kind === "failed" || scale.selector === "") return undefined;
+const readyPods = ({ scale, pods, podsUnread }: Observation): number | undefined => {
+  if (podsUnread || scale.kind === "failed" || scale.selector === "") return undefined;
   const reading = parseSelector(scale.selector);
   return reading.kind === "invalid"
     ? undefined

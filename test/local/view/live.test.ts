@@ -4,6 +4,7 @@ import type { RunClock } from "../../../lib/local/engine/clock.ts";
 import { liveView } from "../../../lib/local/view/live.ts";
 import type { StackReader } from "../../../lib/local/view/reader.ts";
 import type { AutoscalerView } from "../../../lib/views/autoscaler.ts";
+import type { EventView } from "../../../lib/views/event.ts";
 
 const autoscaler = (name: string): AutoscalerView => ({
   cluster: "real",
@@ -77,4 +78,43 @@ it("The live view reads no more autoscalers than its screen shows, and tells how
   stream.rows = 40;
   await live.refresh();
   expect(asked[1]).toBeGreaterThan(asked[0] ?? 0);
+});
+
+it("The live view keeps the scales of each autoscaler, however many others have since", async () => {
+  const stream = Object.assign(new PassThrough(), { columns: 120, rows: 40, isTTY: true });
+  let drawn = "";
+  stream.on("data", (chunk: Buffer) => {
+    drawn += chunk.toString();
+  });
+  const nowMs = Date.parse("2026-03-01T12:00:00Z");
+  const scaled = (uid: string, id: number): EventView =>
+    ({
+      id: `${uid}:${id}`,
+      uid,
+      at: "2026-03-01T11:55:00.000Z",
+      namespace: "shop",
+      name: uid,
+      from: 2,
+      to: 4,
+      reason: "ScaleUp",
+      message: "",
+      outcome: "applied",
+    }) as Partial<EventView> as EventView;
+  const waves = [[scaled("web", 1)], Array.from({ length: 300 }, (_, at) => scaled("api", at))];
+  const seen: AutoscalerView = { ...autoscaler("web"), syncedAt: "2026-03-01T11:55:00.000Z" };
+  const reader: StackReader = {
+    autoscalers: async () => [{ ...seen }],
+    total: () => 2,
+    newEvents: async () => waves.shift() ?? [],
+    eventsSince: async () => [],
+    seen: () => [],
+  };
+  const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
+  const live = liveView({ stream: stream as never, reader, clock, startMs: nowMs - 600_000, dataOption: "" });
+  await live.refresh();
+  await live.refresh();
+  drawn = "";
+  stream.columns = 119;
+  await live.refresh();
+  expect(drawn).toMatch(/held by[^\n]*▲/);
 });

@@ -56,6 +56,7 @@ const frame = (more: Partial<Frame> = {}): Frame => ({
         point("08:02:00", { current: 2, load: 1.5, held: "stabilization" }),
         point("08:03:15", { current: 2, load: 1.2, wanted: 4 }),
       ],
+      events: [event()],
     },
   ],
   events: [event()],
@@ -87,6 +88,15 @@ describe("picture()", () => {
     expect(text).toMatch(/^held by .*s.*▲/m);
     expect(text).toMatch(/^ +07:44 +07:46 .* 08:02$/m);
     expect(text).toContain("08:03:15  shop/daily 2 → 4 applied: ScaleUpLimit");
+  });
+
+  it("marks a count as changed from outside only where an event says so: of many autoscalers, and in a sync that has just ended, not every event is read", () => {
+    const [row] = frame().rows;
+    if (!row) throw new Error("a frame has a row");
+    const points = [point("08:01:00", { current: 2 }), point("08:02:00", { current: 3 }), point("08:03:15", { current: 5 })];
+    const held = (events: typeof row.events) => drawn(frame({ rows: [{ ...row, points, events }] })).match(/^held by.*$/m)?.[0];
+    expect(held([])).not.toContain("H");
+    expect(held([event({ outcome: "outside", at: "2026-01-05T08:02:00.000Z", from: 2, to: 3 })])).toContain("H");
   });
 
   it("says that the run falls behind, what went wrong, and how long it still goes", () => {
