@@ -1,7 +1,7 @@
 import { type PartitionRef, type AutoscalerRef, autoscalerName, type Namespace, namespace } from "../../model/ids.ts";
 import { incarnationOf, type ClusterRecord } from "../../model/records.ts";
 import type { PartitionIndex, SummaryRow } from "../../model/summary.ts";
-import { type Head, readHeads } from "../../store/head/head.ts";
+import { type Head, readHeads, readHeadsAndIndexes } from "../../store/head/head.ts";
 import { type HeadSummary, statedIn, decodeIndex, type DerivedItem, derivedItemOf } from "../../store/summary/summary-items.ts";
 import { decodeSummary } from "../../store/summary/summary-codec.ts";
 import { batchGet } from "../../store/table/read-many.ts";
@@ -54,6 +54,22 @@ const memoryOf = ({ client }: Tables): Map<string, Remembered> => {
 };
 
 const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
+
+/**
+ * The heads of many partitions whose names are wanted too, in their order: with the index of each partition whose index this environment does not know, in one query of both; and only the heads of the
+ * others, a hundred to a request. The index in such an answer may be older than its head says, and is read again then (`readMissing`).
+ */
+export const headsForNames = async (tables: Tables, refs: readonly PartitionRef[], consistent: boolean): Promise<readonly (Head | undefined)[]> => {
+  const memory = memoryOf(tables);
+  const [known = [], unknown = []] = [true, false].map((isKnown) => refs.filter((ref) => (memory.get(pathOf(ref))?.index !== undefined) === isKnown));
+  const [heads, found] = await Promise.all([readHeads(tables, known, consistent), readHeadsAndIndexes(tables, unknown, consistent)]);
+  for (const [at, ref] of unknown.entries()) remember(memory, pathOf(ref), "index", derivedItemOf(found[at]?.indexItem));
+  const byPath = new Map([
+    ...known.map((ref, at) => [pathOf(ref), heads[at]] as const),
+    ...unknown.map((ref, at) => [pathOf(ref), found[at]?.head] as const),
+  ]);
+  return refs.map((ref) => byPath.get(pathOf(ref)));
+};
 
 /**
  * What many partitions say to readers, in the order of `wanted`. `undefined` where a partition must be read from its autoscalers, pages and journal: its newest sync wrote no summary, an edit came
@@ -135,6 +151,8 @@ const remember = (memory: Map<string, Remembered>, path: string, kind: keyof Rem
   if (!item) return;
   const known = memory.get(path) ?? {};
   memory.set(path, known);
+  // Another question may have read a later one meanwhile.
+  if ((known[kind]?.epoch ?? 0) > item.epoch) return;
   if (kind === "index") {
     const index = decodeIndex(item.body);
     if (index) known.index = { ...index, epoch: item.epoch };
@@ -173,7 +191,7 @@ interface NamesWanted {
 }
 
 /**
- * The names of all autoscalers of some clusters, or of one namespace in each, that the caller may look at. They are from the indexes of the partitions, two hundred items to two requests; a cluster
+ * The names of all autoscalers of some clusters, or of one namespace in each, that the caller may look at. They are from the indexes of the partitions; a cluster
  * whose indexes do not say all is listed, 16 clusters at once.
  */
 export const knownNames = async (
@@ -186,7 +204,7 @@ export const knownNames = async (
       inside === undefined || partitionOf(cluster, inside) === name ? [{ cluster, ref: { cluster: cluster.name, partition: name } }] : [],
     ),
   );
-  const heads = await readHeads(
+  const heads = await headsForNames(
     context.tables,
     all.map(({ ref }) => ref),
     consistent,

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { type Namespace, namespace } from "../../model/ids.ts";
 import { incarnationOf, type ClusterRecord, type FleetRecord } from "../../model/records.ts";
 import type { IndexRow, PartitionIndex } from "../../model/summary.ts";
-import { type Head, wasEditedLately } from "../../store/head/head.ts";
+import { type Head, readHeads, wasEditedLately } from "../../store/head/head.ts";
 import { type AutoscalerItem, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, autoscalersOf, partitionOf } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/summary-items.ts";
@@ -16,7 +16,7 @@ import { type Heads, headsOfList } from "../views/cluster-of.ts";
 import { pauseView } from "../views/holds-view.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
 import { presentIn, type RowQuery, rowOfView } from "../views/row-view.ts";
-import { type KnownPartition, knownPartitions, type WantedPartition } from "./known-partitions.ts";
+import { headsForNames, type KnownPartition, knownPartitions, type WantedPartition } from "./known-partitions.ts";
 import { INDEX_FIELDS, rowOf } from "./known-row.ts";
 
 /** Rows that are read together first; each further group is twice as large, so that a fleet of any size takes few groups, and a caller of a page does not wait for all of it. */
@@ -54,7 +54,9 @@ export async function* rows(context: QueryContext, query: RowQuery, after = "", 
   // A caller that has rows already looks again and again, and passes over a head that is older than its own (`PartitionRows.version`).
   const [all, isEdited] = await Promise.all([clustersNamed(context, query.cluster), query.known === undefined && wasEditedLately(context.tables)]);
   const clusters = all.filter(({ name }) => name > after);
-  const [fleet, heads] = await Promise.all([getFleet(context.tables), headsOfList(context, clusters, { consistent: isEdited, firstMs })]);
+  // One that has rows needs no names where nothing has changed.
+  const read = query.known === undefined ? headsForNames : readHeads;
+  const [fleet, heads] = await Promise.all([getFleet(context.tables), headsOfList(context, clusters, { consistent: isEdited, firstMs, read })]);
   const isWanted = wantedBy(context, query);
   const reading: Reading = {
     context: { ...context, clock: () => nowMs },

@@ -4,7 +4,7 @@ import { getFleet, listClusters, partitionOf, autoscalersOf } from "../../store/
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { findCluster, optionalNamespace } from "../find-autoscaler.ts";
-import { knownPartitions, type KnownPartition } from "../rows/known-partitions.ts";
+import { headsForNames, knownPartitions, type KnownPartition } from "../rows/known-partitions.ts";
 import type { SeriesQuery } from "../service.ts";
 import { headsOf } from "../views/cluster-of.ts";
 import { type LabelledSample, seriesOf, type Measured } from "./autoscaler-series.ts";
@@ -63,7 +63,7 @@ const partsOf = async (
   clusters: readonly ClusterRecord[],
   { fleet, inside }: { readonly fleet: FleetRecord; readonly inside: string | undefined },
 ): Promise<readonly MeasuredPart[]> => {
-  const heads = await headsOf(context, clusters);
+  const heads = await headsOf(context, clusters, true, headsForNames);
   const only = optionalNamespace(inside);
   const parts = clusters.flatMap((cluster) =>
     cluster.partitions.flatMap(({ name, namespaces }) => {

@@ -51,10 +51,10 @@ export type Heads = ReadonlyMap<string, Head | undefined>;
 
 const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
 
-/** The heads of all partitions of some clusters, a hundred to a request. */
-export const headsOf = async ({ tables }: QueryContext, clusters: readonly ClusterRecord[], consistent = true): Promise<Heads> => {
+/** The heads of all partitions of some clusters, a hundred to a request; or as `read` does it. */
+export const headsOf = async ({ tables }: QueryContext, clusters: readonly ClusterRecord[], consistent = true, read = readHeads): Promise<Heads> => {
   const refs = refsOf(clusters);
-  const heads = await readHeads(tables, refs, consistent);
+  const heads = await read(tables, refs, consistent);
   return new Map(refs.map((ref, at) => [pathOf(ref), heads[at]]));
 };
 
@@ -70,6 +70,12 @@ const listed = new WeakMap<QueryContext["tables"]["client"], ReadHeads>();
 /** A later page comes within seconds. */
 const LISTED_MS = 30_000;
 
+interface ListedHeads {
+  readonly consistent: boolean;
+  readonly firstMs?: number | undefined;
+  readonly read: typeof readHeads;
+}
+
 /**
  * The same for a list that goes on over several pages, each of which needs the heads of the clusters that are left: what this environment has read since the first page, `firstMs`, counts. Absent
  * for the first page.
@@ -77,14 +83,14 @@ const LISTED_MS = 30_000;
 export const headsOfList = async (
   context: QueryContext,
   clusters: readonly ClusterRecord[],
-  { consistent, firstMs = Number.POSITIVE_INFINITY }: { readonly consistent: boolean; readonly firstMs?: number | undefined },
+  { consistent, firstMs = Number.POSITIVE_INFINITY, read }: ListedHeads,
 ): Promise<Heads> => {
   const { client } = context.tables;
   const nowMs = context.clock();
   const known = listed.get(client);
   if (known && known.atMs >= firstMs && nowMs - known.atMs < LISTED_MS && refsOf(clusters).every((ref) => known.heads.has(pathOf(ref))))
     return known.heads;
-  const heads = await headsOf(context, clusters, consistent);
+  const heads = await headsOf(context, clusters, consistent, read);
   listed.set(client, { heads, atMs: nowMs });
   return heads;
 };
