@@ -1,11 +1,10 @@
 import { isTidemarkError } from "../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../model/ids.ts";
-import { wasEditedLately } from "../store/head/head.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
 import { eventsOfAutoscalers, eventsOfFleet, monthlyCounts } from "../store/history/fleet-events.ts";
 import type { EventView, EventCount } from "../views/event.ts";
 import { type QueryContext, sees } from "./context.ts";
-import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
+import { clustersNamed, findAutoscaler, fleetNamed, splitName } from "./find-autoscaler.ts";
 import { knownNames } from "./rows/known-partitions.ts";
 import type { AutoscalerQuery, EventCursor, EventQuery, EventCountCursor, EventCountQuery } from "./service.ts";
 import { refuseEmptyRange } from "./times.ts";
@@ -77,8 +76,8 @@ async function* ofOne(context: QueryContext, query: AutoscalerQuery, wanted: Wan
 /** Events of a deleted autoscaler: reads the key of its name in the given namespace, or in each that has autoscalers. */
 async function* ofDeleted(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<EventRecord> {
   const refs: AutoscalerRef[] = [];
-  const [clusters, consistent] = await Promise.all([clustersNamed(context, query.cluster), wasEditedLately(context.tables)]);
-  const known = query.namespace === undefined ? await knownNames(context, clusters, { consistent }) : [];
+  const { clusters, isEdited } = await fleetNamed(context, query.cluster);
+  const known = query.namespace === undefined ? await knownNames(context, clusters, { consistent: isEdited }) : [];
   for (const { name: cluster } of clusters) {
     const namespaces = query.namespace === undefined ? known.flatMap((ref) => (ref.cluster === cluster ? [ref.namespace] : [])) : [query.namespace];
     for (const inside of new Set(namespaces))

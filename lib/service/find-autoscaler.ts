@@ -1,10 +1,10 @@
 import { TidemarkError } from "../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, type ClusterName, clusterName, type Namespace, namespace } from "../model/ids.ts";
 import { nearestName } from "../model/nearest-name.ts";
-import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
+import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../model/records.ts";
 import { type AutoscalerItem, getAutoscalers, type ListPart, listAutoscalers } from "../store/records/autoscalers.ts";
-import { wasEditedLately } from "../store/head/head.ts";
-import { type ClusterItem, getCluster, listClusters } from "../store/records/clusters.ts";
+import { isLately, wasEditedLately } from "../store/head/head.ts";
+import { type ClusterItem, getCluster, getFleet, listClusters, readFleet } from "../store/records/clusters.ts";
 import { type QueryContext, sees, touches } from "./context.ts";
 import { knownNames } from "./rows/known-partitions.ts";
 import type { AutoscalerQuery } from "./service.ts";
@@ -43,6 +43,26 @@ export const clustersNamed = async (context: QueryContext, name: string | undefi
     ? (await Array.fromAsync(listClusters(context.tables))).filter((item) => touches(context, nameOf(item))).map(readable)
     : [await findCluster(context, name)];
 
+/** What an answer of many autoscalers reads first. */
+interface Asked {
+  /** Throws `store.unreadable`. */
+  readonly fleet: () => FleetRecord | Promise<FleetRecord>;
+  readonly clusters: readonly ClusterRecord[];
+  /** A person may have edited an autoscaler so lately that an eventual read of a head could miss it. */
+  readonly isEdited: boolean;
+}
+
+/** The fleet and every cluster in one request, or those after the name; or the one cluster that is named. Throws `service.unknown` with the nearest name, `store.unreadable`. */
+export const fleetNamed = async (context: QueryContext, name: string | undefined, after = ""): Promise<Asked> => {
+  const { tables } = context;
+  if (name !== undefined) {
+    const [cluster, isEdited] = await Promise.all([findCluster(context, name), wasEditedLately(tables)]);
+    return { fleet: () => getFleet(tables), clusters: cluster.name > after ? [cluster] : [], isEdited };
+  }
+  const { fleet, clusters, editedMs } = await readFleet(tables, after);
+  return { fleet, clusters: clusters.filter((item) => touches(context, nameOf(item))).map(readable), isEdited: isLately(tables, editedMs) };
+};
+
 const nameOf = (item: ClusterItem): string => (item.kind === "read" ? item.record.name : item.name);
 
 export const findCluster = async (context: QueryContext, name: string): Promise<ClusterRecord> => {
@@ -62,7 +82,9 @@ export const findAutoscaler = async (context: QueryContext, query: AutoscalerQue
   const inside = optionalNamespace(wanted.namespace);
   // With cluster and namespace the name is read directly, as a rule.
   const isWhole = wanted.cluster !== undefined && inside !== undefined;
-  const [clusters, isEdited] = await Promise.all([clustersNamed(context, wanted.cluster), isWhole || wasEditedLately(context.tables)]);
+  const { clusters, isEdited } = isWhole
+    ? { clusters: await clustersNamed(context, wanted.cluster), isEdited: true }
+    : await fleetNamed(context, wanted.cluster);
   const direct =
     inside === undefined
       ? []

@@ -19,12 +19,11 @@ import {
   putConnection,
   type Reached,
 } from "../../store/records/clusters.ts";
-import { wasEditedLately } from "../../store/head/head.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { ClusterStored, ClusterView } from "../../views/cluster.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
-import { clustersNamed, findCluster } from "../find-autoscaler.ts";
+import { findCluster, fleetNamed } from "../find-autoscaler.ts";
 import { withWindows } from "../partitions/carry-windows.ts";
 import { emptyPages, everSynced, whileNoSyncs } from "../partitions/leases.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
@@ -48,9 +47,8 @@ const view = async (context: QueryContext, cluster: ClusterRecord): Promise<Clus
 /** Lists clusters in order of name, a few at a time. */
 export async function* clusters(context: QueryContext, after = ""): AsyncGenerator<ClusterView> {
   const { tables } = context;
-  const [all, isEdited] = await Promise.all([clustersNamed(context, undefined), wasEditedLately(tables)]);
-  const rest = all.filter(({ name }) => name > after);
-  const [fleet, listed, heads] = await Promise.all([getFleet(tables), Array.fromAsync(listConnections(tables)), headsOf(context, rest, isEdited)]);
+  const { fleet: fleetRecord, clusters: rest, isEdited } = await fleetNamed(context, undefined, after);
+  const [fleet, listed, heads] = await Promise.all([fleetRecord(), Array.fromAsync(listConnections(tables)), headsOf(context, rest, isEdited)]);
   const connections = new Map(listed.map((stored) => [stored.cluster, stored]));
   const viewOf = (cluster: ClusterRecord) =>
     clusterView(context, cluster, { fleet, heads, connection: connectionFor(cluster, connections.get(cluster.name)) });

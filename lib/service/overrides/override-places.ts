@@ -2,14 +2,14 @@ import { TidemarkError } from "../../model/errors.ts";
 import { autoscalerName, clusterName, namespace } from "../../model/ids.ts";
 import type { Override, OverrideScope } from "../../model/override.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
-import { type Head, wasEditedLately } from "../../store/head/head.ts";
+import type { Head } from "../../store/head/head.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { getFleet } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/summary-items.ts";
 import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/wait-for-all.ts";
 import type { OverrideView } from "../../views/holds.ts";
 import { type QueryContext, sees } from "../context.ts";
-import { clustersNamed, findAutoscaler, findCluster, optionalNamespace } from "../find-autoscaler.ts";
+import { clustersNamed, fleetNamed, findAutoscaler, findCluster, optionalNamespace } from "../find-autoscaler.ts";
 import { type Heads, headsOf } from "../views/cluster-of.ts";
 import { type OverridePlace, overrideView } from "../views/holds-view.ts";
 import type { NewOverride, OverrideCursor, OverrideListQuery } from "../requests.ts";
@@ -117,7 +117,9 @@ export async function* overrides(context: QueryContext, query: OverrideListQuery
     found.map(({ place, override }) => overrideView(place, override, nowMs)).filter(({ state }) => query.expired !== "no" || state !== "expired");
   if (after?.cluster === undefined) yield* inOrder(viewsOf(ofFleet(await getFleet(context.tables))), after);
   const isWithoutHeads = query.expired !== "no" || named !== undefined;
-  const [all, isEdited] = await Promise.all([clustersNamed(context, wanted.cluster), isWithoutHeads || wasEditedLately(context.tables)]);
+  const { clusters: all, isEdited } = isWithoutHeads
+    ? { clusters: await clustersNamed(context, wanted.cluster), isEdited: true }
+    : await fleetNamed(context, wanted.cluster);
   const clusters = all.filter(({ name }) => after?.cluster === undefined || name >= after.cluster);
   // Of which clusters the autoscalers are read: of all where expired ones are wanted, because no head counts these.
   const isAsked = isWithoutHeads ? () => true : mayHaveHolds(await headsOf(context, clusters, isEdited));

@@ -59,7 +59,7 @@ const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${p
  * The heads of many partitions whose names are wanted too, in their order: with the index of each partition whose index this environment does not know, in one query of both; and only the heads of the
  * others, a hundred to a request. The index in such an answer may be older than its head says, and is read again then (`readMissing`).
  */
-export const headsForNames = async (tables: Tables, refs: readonly PartitionRef[], consistent: boolean): Promise<readonly (Head | undefined)[]> => {
+export const headsForNames = async (tables: Tables, refs: readonly PartitionRef[], consistent = true): Promise<readonly (Head | undefined)[]> => {
   const memory = memoryOf(tables);
   const [known = [], unknown = []] = [true, false].map((isKnown) => refs.filter((ref) => (memory.get(pathOf(ref))?.index !== undefined) === isKnown));
   const [heads, found] = await Promise.all([readHeads(tables, known, consistent), readHeadsAndIndexes(tables, unknown, consistent)]);

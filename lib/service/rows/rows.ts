@@ -2,15 +2,15 @@ import { hash } from "node:crypto";
 import { type Namespace, namespace } from "../../model/ids.ts";
 import { incarnationOf, type ClusterRecord, type FleetRecord } from "../../model/records.ts";
 import type { IndexRow, PartitionIndex } from "../../model/summary.ts";
-import { type Head, readHeads, wasEditedLately } from "../../store/head/head.ts";
+import { type Head, readHeads } from "../../store/head/head.ts";
 import { type AutoscalerItem, listAutoscalers } from "../../store/records/autoscalers.ts";
-import { getFleet, autoscalersOf, partitionOf } from "../../store/records/clusters.ts";
+import { autoscalersOf, partitionOf } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/summary-items.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";
 import { type QueryContext, sees } from "../context.ts";
-import { clustersNamed } from "../find-autoscaler.ts";
+import { fleetNamed } from "../find-autoscaler.ts";
 import { type LabelTest, readSelector } from "../label-selector.ts";
 import { type Heads, headsOfList } from "../views/cluster-of.ts";
 import { pauseView } from "../views/holds-view.ts";
@@ -51,12 +51,13 @@ interface Part {
 export async function* rows(context: QueryContext, query: RowQuery, after = "", firstMs?: number): AsyncGenerator<ClusterRows> {
   const nowMs = context.clock();
   const inside = query.namespace === undefined ? undefined : namespace(query.namespace);
-  // A caller that has rows already looks again and again, and passes over a head that is older than its own (`PartitionRows.version`).
-  const [all, isEdited] = await Promise.all([clustersNamed(context, query.cluster), query.known === undefined && wasEditedLately(context.tables)]);
-  const clusters = all.filter(({ name }) => name > after);
-  // One that has rows needs no names where nothing has changed.
-  const read = query.known === undefined ? headsForNames : readHeads;
-  const [fleet, heads] = await Promise.all([getFleet(context.tables), headsOfList(context, clusters, { consistent: isEdited, firstMs, read })]);
+  const { fleet: fleetRecord, clusters, isEdited } = await fleetNamed(context, query.cluster, after);
+  // A caller that has rows already looks again and again, and passes over a head that is older than its own (`PartitionRows.version`). It needs no names where nothing has changed.
+  const isFirst = query.known === undefined;
+  const [fleet, heads] = await Promise.all([
+    fleetRecord(),
+    headsOfList(context, clusters, { consistent: isFirst && isEdited, firstMs, read: isFirst ? headsForNames : readHeads }),
+  ]);
   const isWanted = wantedBy(context, query);
   const reading: Reading = {
     context: { ...context, clock: () => nowMs },

@@ -1,9 +1,9 @@
 import type { ClusterRecord, FleetRecord, AutoscalerRecord } from "../../model/records.ts";
 import type { MetricFamily, Sample } from "../../report/open-metrics.ts";
-import { getFleet, listClusters, partitionOf, autoscalersOf } from "../../store/records/clusters.ts";
+import { partitionOf, readFleet, autoscalersOf } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
-import { findCluster, optionalNamespace } from "../find-autoscaler.ts";
+import { fleetNamed, optionalNamespace } from "../find-autoscaler.ts";
 import { headsForNames, knownPartitions, type KnownPartition } from "../rows/known-partitions.ts";
 import type { SeriesQuery } from "../service.ts";
 import { headsOf } from "../views/cluster-of.ts";
@@ -36,10 +36,8 @@ export const series = async (context: QueryContext, { labels = [], ...filter }: 
   // One instant for the whole answer, earlier than all reads.
   const nowMs = context.clock();
   const still: QueryContext = { ...context, clock: () => nowMs };
-  const [fleet, clusters] = await Promise.all([
-    getFleet(context.tables),
-    filter.cluster === undefined ? readableClusters(context) : findCluster(context, filter.cluster).then((cluster) => [cluster]),
-  ]);
+  const { fleet: fleetRecord, clusters } = filter.cluster === undefined ? await readableFleet(context) : await fleetNamed(context, filter.cluster);
+  const fleet = await fleetRecord();
   const parts = await partsOf(still, clusters, { fleet, inside: filter.namespace });
   const others = parts.filter(({ known }) => !known);
   const [known, read] = await Promise.all([
@@ -51,10 +49,9 @@ export const series = async (context: QueryContext, { labels = [], ...filter }: 
   return familiesOf(measured.flatMap((one) => seriesOf(one, labels)));
 };
 
-const readableClusters = async (context: QueryContext): Promise<readonly ClusterRecord[]> => {
-  const records: ClusterRecord[] = [];
-  for await (const item of listClusters(context.tables)) if (item.kind === "read" && touches(context, item.record.name)) records.push(item.record);
-  return records;
+const readableFleet = async (context: QueryContext): Promise<{ readonly fleet: () => FleetRecord; readonly clusters: readonly ClusterRecord[] }> => {
+  const { fleet, clusters } = await readFleet(context.tables);
+  return { fleet, clusters: clusters.flatMap((item) => (item.kind === "read" && touches(context, item.record.name) ? [item.record] : [])) };
 };
 
 /** The synced partitions, with what their summaries say. A counter must not go back, so that the heads are read strongly. */

@@ -2,8 +2,8 @@ import { partitionName } from "../../model/ids.ts";
 import { isActive } from "../../model/override.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
-import { wasEditedLately } from "../../store/head/head.ts";
-import { getFleet, listClusters } from "../../store/records/clusters.ts";
+import { isLately } from "../../store/head/head.ts";
+import { readFleet } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { dueTimes, MINUTE_MS } from "../../plan/plan.ts";
 import type { ClusterView } from "../../views/cluster.ts";
@@ -30,24 +30,19 @@ interface Looked {
 }
 
 /**
- * Whether everything works. It reads the fleet, the list of clusters, and the heads of all partitions, a hundred to a request. Only where a head says too little are more requests made: a query of the
+ * Whether everything works. It reads the fleet with its clusters, and the heads of all partitions, a hundred to a request. Only where a head says too little are more requests made: a query of the
  * autoscalers of a cluster that has paused or overridden ones, or an edit that no sync has read yet; and at most two journal pages of a partition whose newest sync wrote no summary. A cluster that cannot be read is
  * a problem, and hides none of the others.
  */
 export const status = async (context: QueryContext): Promise<StatusView> => {
   const { tables } = context;
-  const [fleet, isEdited, ids, all, counted] = await Promise.all([
-    getFleet(tables),
-    wasEditedLately(tables),
-    tables.ids?.(),
-    Array.fromAsync(listClusters(tables)),
-    context.deadLetters?.(),
-  ]);
-  const items = all.filter((item) => touches(context, item.kind === "read" ? item.record.name : item.name));
+  const [{ fleet: fleetRecord, clusters, editedMs }, ids, counted] = await Promise.all([readFleet(tables), tables.ids?.(), context.deadLetters?.()]);
+  const fleet = fleetRecord();
+  const items = clusters.filter((item) => touches(context, item.kind === "read" ? item.record.name : item.name));
   // The queues hold messages of all clusters.
   const deadLetters = sees(context) ? counted : undefined;
   const records = items.flatMap((item) => (item.kind === "read" ? [item.record] : []));
-  const heads = await headsOf(context, records, isEdited);
+  const heads = await headsOf(context, records, isLately(tables, editedMs));
   // Asked after the heads: a sync that ended meanwhile would be ahead of an earlier answer of a fast clock.
   const nowMs = context.clock();
   const looked = await mapWithLimit(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, { fleet, heads }, nowMs));

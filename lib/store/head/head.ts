@@ -151,8 +151,11 @@ export const markEdited = async (tables: Tables): Promise<void> => {
 export const wasEditedLately = async (tables: Tables): Promise<boolean> => {
   const params = { TableName: tables.stateTable, Key: itemKey(editsKey), ConsistentRead: true };
   const { Item } = await repeat(tables, "read when autoscalers were edited", () => tables.client.send(new GetItemCommand(params)));
-  return tables.clock() - Number(Item?.["atMs"]?.N ?? 0) < EDIT_SHOWS_MS;
+  return isLately(tables, Number(Item?.["atMs"]?.N ?? 0));
 };
+
+/** The same of an edit whose time is known. */
+export const isLately = ({ clock }: Pick<Tables, "clock">, editedMs: number): boolean => clock() - editedMs < EDIT_SHOWS_MS;
 
 /** What the function that plans looks at. */
 export type HeadGlance = Pick<Head, "nowMs" | "troubles">;

@@ -2,7 +2,7 @@ import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type Up
 import { TidemarkError } from "../../model/errors.ts";
 import type { ClusterName, Namespace, PartitionName, PartitionRef } from "../../model/ids.ts";
 import type { ClusterRecord, Connection, ConnectionRecord, FleetRecord } from "../../model/records.ts";
-import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, clusterKey, connectionKey, FLEET_PK, fleetKey, itemKey } from "../table/keys.ts";
+import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, clusterKey, connectionKey, editsKey, FLEET_PK, fleetKey, itemKey } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
@@ -146,12 +146,45 @@ export const lastVersion = (tables: Tables, name: ClusterName): Promise<number> 
 /** Reads the fleet record strongly, with the number of its edits; version 0 when none was stored yet. On doubt, stop: while the kill switch is unreadable this throws `store.unreadable`. */
 export const getFleet = async (tables: Tables): Promise<FleetRecord & { readonly version: number }> => {
   const item = await readRecord(tables, "read the fleet record", fleetKey);
-  if (!item) return { version: 0 };
+  return item ? fleetOf(item) : { version: 0 };
+};
+
+const fleetOf = (item: Readonly<Record<string, AttributeValue>>): FleetRecord & { readonly version: number } => {
   const plain = attributesOf(item);
   const parsed = fleetSchema.safeParse(plain);
   const version = Number(plain["version"]);
   if (parsed.success && Number.isInteger(version)) return { ...parsed.data, version };
   throw new TidemarkError("store.unreadable", `Cannot read the fleet record: ${parsed.error?.message ?? "it has no version"}`, {});
+};
+
+export const readFleetParams = (stateTable: string, after = ""): QueryCommandInput => ({
+  TableName: stateTable,
+  KeyConditionExpression: "pk = :pk AND sk BETWEEN :first AND :fleet",
+  ExpressionAttributeValues: { ":pk": { S: FLEET_PK }, ":first": { S: `${CLUSTER_SK_PREFIX}${after}` }, ":fleet": { S: fleetKey.sk } },
+  ConsistentRead: true,
+});
+
+/** All that stands under the key of the fleet. */
+export interface WholeFleet {
+  /** Throws `store.unreadable`. Only an answer that needs the record fails where it cannot be read. */
+  readonly fleet: () => FleetRecord;
+  /** In order of name. */
+  readonly clusters: readonly ClusterItem[];
+  /** When a person last edited an autoscaler; 0 where that is not known. */
+  readonly editedMs: number;
+}
+
+/** The fleet record, the newest edit and the clusters, or those after the one that is named, in one strong query: for readers of many autoscalers. */
+export const readFleet = async (tables: Tables, after = ""): Promise<WholeFleet> => {
+  const items = await Array.fromAsync(readAll(tables, "read the fleet and its clusters", readFleetParams(tables.stateTable, after)));
+  const itemAt = (sk: string) => items.find((item) => item["sk"]?.S === sk);
+  const fleet = itemAt(fleetKey.sk);
+  const ofClusters = items.filter((item) => item["sk"]?.S?.startsWith(CLUSTER_SK_PREFIX) && item["sk"].S > `${CLUSTER_SK_PREFIX}${after}`);
+  return {
+    fleet: () => (fleet && !isTombstone(fleet) ? fleetOf(fleet) : { version: 0 }),
+    clusters: ofClusters.filter((item) => !isTombstone(item)).map(itemOf),
+    editedMs: Number(itemAt(editsKey.sk)?.["atMs"]?.N ?? 0),
+  };
 };
 
 /** Stores the fleet record if its version is still `expected` (0: none is stored). */
