@@ -52,11 +52,18 @@ interface Asked {
   readonly isEdited: boolean;
 }
 
-/** The fleet and every cluster in one request, or those after the name; or the one cluster that is named. Throws `service.unknown` with the nearest name, `store.unreadable`. */
-export const fleetNamed = async (context: QueryContext, name: string | undefined, after = ""): Promise<Asked> => {
+interface Asking {
+  /** Only clusters after this one are wanted. */
+  readonly after?: string;
+  /** False where the newest edit does not matter, which costs a request where one cluster is named. */
+  readonly needsEdits?: boolean;
+}
+
+/** The fleet and every cluster in one request; or the one cluster that is named. Throws `service.unknown` with the nearest name, `store.unreadable`. */
+export const fleetNamed = async (context: QueryContext, name: string | undefined, { after = "", needsEdits = true }: Asking = {}): Promise<Asked> => {
   const { tables } = context;
   if (name !== undefined) {
-    const [cluster, isEdited] = await Promise.all([findCluster(context, name), wasEditedLately(tables)]);
+    const [cluster, isEdited] = await Promise.all([findCluster(context, name), needsEdits && wasEditedLately(tables)]);
     return { fleet: () => getFleet(tables), clusters: cluster.name > after ? [cluster] : [], isEdited };
   }
   const { fleet, clusters, editedMs } = await readFleet(tables, after);

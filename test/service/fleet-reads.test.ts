@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findAutoscaler } from "../../lib/service/find-autoscaler.ts";
 import { openCommands, openQueries } from "../../lib/service/open.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
@@ -40,31 +41,50 @@ const counted = () => {
   return { service: openQueries(context), commands, requests, depth: () => depth };
 };
 
-/** A list of 120 clusters is three pages of the engine in memory, and one of DynamoDB. */
+/** A list of 120 clusters with the fleet is three pages of the engine in memory, and one of DynamoDB. */
 const CLUSTER_PAGES = 3;
 
 describe("the requests of a reader of 120 clusters", () => {
-  it("status asks for the fleet, the newest edit, the clusters, and all heads in two requests at once", async () => {
+  it("status asks for the fleet with the newest edit and the clusters, and all heads in two requests at once", async () => {
     const { service, requests, depth } = counted();
     const status = await service.status();
     expect(status).toMatchObject({ clusters: CLUSTERS, states: { ok: CLUSTERS }, partitions: CLUSTERS });
-    expect(requests).toEqual({ GetItemCommand: 2, QueryCommand: CLUSTER_PAGES, BatchGetItemCommand: 2 });
+    expect(requests).toEqual({ QueryCommand: CLUSTER_PAGES, BatchGetItemCommand: 2 });
     expect(depth()).toBeLessThanOrEqual(8);
   });
 
   it("clusters asks for as much, and the connections", async () => {
     const { service, requests, depth } = counted();
     expect((await Array.fromAsync(service.clusters())).map(({ state }) => state)).toEqual(Array.from({ length: CLUSTERS }, () => "ok"));
-    expect(requests).toEqual({ GetItemCommand: 2, QueryCommand: CLUSTER_PAGES + 1, BatchGetItemCommand: 2 });
+    expect(requests).toEqual({ QueryCommand: CLUSTER_PAGES + 1, BatchGetItemCommand: 2 });
     expect(depth()).toBeLessThanOrEqual(8);
   });
 
-  it("a name that no cluster has is looked for in the indexes of names, a hundred to a request, and costs as much in any environment that has read them", async () => {
+  it("a name that no cluster has is looked for in the indexes of names, each in one query with its head, and then in memory", async () => {
     const { service, requests, depth } = counted();
-    const unknown = service.get({ name: "wep" });
-    await expect(unknown).rejects.toMatchObject({ code: "service.unknown", message: expect.stringContaining('the nearest name is "web"') });
-    expect(requests).toEqual({ GetItemCommand: 1, QueryCommand: CLUSTER_PAGES, BatchGetItemCommand: 4 });
+    const unknown = () => service.get({ name: "wep" });
+    await expect(unknown()).rejects.toMatchObject({ code: "service.unknown", message: expect.stringContaining('the nearest name is "web"') });
+    expect(requests).toEqual({ QueryCommand: CLUSTER_PAGES + CLUSTERS });
     expect(depth()).toBeLessThanOrEqual(8);
+    await expect(unknown()).rejects.toMatchObject({ code: "service.unknown" });
+    expect(requests).toEqual({ QueryCommand: 2 * CLUSTER_PAGES + CLUSTERS, BatchGetItemCommand: 2 });
+  });
+
+  it("a name is found where the record of the fleet cannot be read", async () => {
+    const { tables, record } = worlds[0] as World;
+    const client = around(tables.client as never, async (command, send) => {
+      const answer = (await send()) as { readonly Items?: readonly { readonly sk?: { readonly S?: string } }[] };
+      if (command !== "QueryCommand") return answer;
+      return {
+        ...answer,
+        Items: [...(answer.Items ?? []).filter(({ sk }) => sk?.S !== "fleet"), { pk: { S: "fleet" }, sk: { S: "fleet" }, frozen: { S: "?" } }],
+      };
+    });
+    const context = { tables: { ...tables, client }, clock: tables.clock };
+    const found = await findAutoscaler(context, { name: "shop/web", cluster: record.name });
+    expect(found.record.name).toBe("web");
+    await expect(findAutoscaler(context, { name: "web" })).rejects.toMatchObject({ code: "service.ambiguous" });
+    await expect(openQueries(context).status()).rejects.toMatchObject({ code: "store.unreadable" });
   });
 
   it("a name that many clusters have is ambiguous after one item of each cluster was read, with its namespace or without", async () => {
@@ -72,7 +92,7 @@ describe("the requests of a reader of 120 clusters", () => {
       const { service, requests, depth } = counted();
       await expect(service.get({ name })).rejects.toMatchObject({ code: "service.ambiguous" });
       expect(requests["BatchGetItemCommand"]).toBeLessThanOrEqual(6);
-      expect(requests["QueryCommand"]).toBe(CLUSTER_PAGES);
+      expect(requests["QueryCommand"]).toBe(CLUSTER_PAGES + (name === "web" ? CLUSTERS : 0));
       expect(depth()).toBeLessThanOrEqual(8);
     }
   });
@@ -111,5 +131,29 @@ describe("the requests of a reader of 120 clusters", () => {
     expect(status.problems).toMatchObject([{ kind: "unreachable", message: expect.stringContaining("connection timed out") }]);
     expect(requests["BatchGetItemCommand"]).toBe(2);
     expect(requests["QueryCommand"]).toBe(CLUSTER_PAGES + 1);
+  });
+
+  it("status and `override list` read no autoscalers of clusters that have paused ones: the pauses are in the indexes, and read once", async () => {
+    const [, , third] = worlds as readonly [World, World, World, ...World[]];
+    const { name: cluster } = third.record;
+    const edited = { cluster, namespace: "shop", name: "web" };
+    const { commands } = counted();
+    await commands.pause(edited);
+    third.nowMs += 15_000;
+    await third.sync();
+    const { service, requests } = counted();
+    const pauses = async () => (await service.status()).paused.autoscalers;
+    expect(await pauses()).toMatchObject([{ ...edited, by: "ada" }]);
+    expect(requests).toMatchObject({ QueryCommand: CLUSTER_PAGES + 1, BatchGetItemCommand: 3 });
+    expect(await pauses()).toHaveLength(1);
+    expect(requests).toMatchObject({ QueryCommand: 2 * (CLUSTER_PAGES + 1), BatchGetItemCommand: 5 });
+    const before = requests["QueryCommand"] ?? 0;
+    await Array.fromAsync(service.overrides({ expired: "no" }));
+    expect(requests["QueryCommand"]).toBe(before + CLUSTER_PAGES + 1);
+    await commands.setOverride({ ...edited, min: 2, reason: "sale", untilMs: third.nowMs + 600_000, dryRun: false });
+    third.nowMs += 15_000;
+    await third.sync();
+    const after = await service.status();
+    expect([after.paused.autoscalers.length, after.overrides?.active.length]).toEqual([1, 1]);
   });
 });

@@ -72,9 +72,9 @@ describe("a scrape of 100 clusters with watermark rules and five months of event
     expect(cold.answer.text.match(/^wpa_controller_min_replicas\{/gm)).toHaveLength(2 * CLUSTERS);
     const [, requests, depth, units] = cold.count;
     expect(
-      [requests, depth, units].map((value, at) => value <= ([CLUSTERS + 10, DEPTH_MAX, 3 * CLUSTERS][at] ?? 0)),
+      [requests, depth, units].map((value, at) => value <= ([2 * CLUSTERS + 10, DEPTH_MAX, 2.5 * CLUSTERS][at] ?? 0)),
       String(cold.count),
     ).toEqual([true, true, true]);
-    expect(warm.count.slice(1, 3)).toEqual([4, 3]);
+    expect(warm.count.slice(1, 3)).toEqual([3, 3]);
   });
 });

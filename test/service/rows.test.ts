@@ -1,4 +1,4 @@
-import { GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { type AttributeValue, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Rights } from "../../lib/model/access.ts";
 import { namespace, partitionName } from "../../lib/model/ids.ts";
@@ -101,7 +101,7 @@ describe("rows of autoscalers", () => {
     await sync();
     const { tables, requests } = counting(world.tables);
     const { rows, partitions } = await rowsOf(world, {}, { tables });
-    expect(requests).toEqual({ GetItemCommand: 3, BatchGetItemCommand: 2 });
+    expect(requests).toEqual({ GetItemCommand: 3, QueryCommand: 1, BatchGetItemCommand: 1 });
     expect(rows.map(withoutTimes)).toEqual((await viewedRows(world)).map(withoutTimes));
     expect(rows.map(({ name }) => name)).toEqual(["api", "many", "web"]);
     expect(rows[2]).toMatchObject({ currentReplicas: 4, desiredReplicas: 6, labels: { app: "web" }, moreTargets: 1 });
@@ -191,9 +191,12 @@ describe("rows of autoscalers", () => {
     const read: string[] = [];
     const watched = () => {
       const client = around(world.tables.client as never, async (_command, send, input) => {
-        const { RequestItems } = input as {
+        const { RequestItems, ExpressionAttributeValues } = input as {
           readonly RequestItems?: Readonly<Record<string, { readonly Keys: readonly { readonly sk: { readonly S: string } }[] }>>;
+          readonly ExpressionAttributeValues?: Readonly<Record<string, { readonly S: string }>>;
         };
+        const [first, last] = [ExpressionAttributeValues?.[":head"], ExpressionAttributeValues?.[":index"]];
+        if (first && last) read.push(first.S, last.S);
         for (const { Keys } of Object.values(RequestItems ?? {})) read.push(...Keys.map(({ sk }) => sk.S));
         return send();
       });
@@ -251,20 +254,53 @@ describe("rows of autoscalers", () => {
     const { world, sync } = await readWorld();
     await sync();
     const { tables } = counting(world.tables);
-    const before = await headItem(world);
+    const before = await itemOf(world, "head");
     workloadOf(world, "web").demand = 9;
     world.nowMs += MINUTE_MS;
     await sync();
-    const client = around(tables.client as never, async (command, send) => {
-      const answer = (await send()) as { readonly Responses?: Readonly<Record<string, readonly Record<string, { S?: string }>[]>> };
-      const items = answer.Responses?.[world.tables.stateTable];
-      if (command !== "BatchGetItemCommand" || items?.[0]?.["sk"]?.S !== "head") return answer;
-      return { Responses: { [world.tables.stateTable]: [before] } };
-    });
-    const { rows, partitions } = await rowsOf(world, {}, { tables: { ...tables, client } });
+    const { rows, partitions } = await rowsOf(world, {}, { tables: withOld(tables, "head", before) });
     expect(partitions).toMatchObject([{ syncedAt: new Date(world.nowMs).toISOString() }]);
     expect(rows[1]).toMatchObject({ desiredReplicas: 9 });
     expect(partitions[0]).not.toHaveProperty("mark");
+  });
+
+  it("are never of an index that is older than the head which was read with it", async () => {
+    const { world, sync } = await readWorld();
+    const before = await itemOf(world, "index");
+    await commandsOf(world).apply([{ file: "a", text: manifestOf("new") }], { cluster: world.record.name, dryRun: false });
+    await sync();
+    const { tables, requests } = counting(withOld(world.tables, "index", before));
+    const { rows } = await rowsOf(world, { fields: ["kind"] }, { tables });
+    expect(rows.map(({ name }) => name)).toEqual(["api", "new", "web"]);
+    expect(requests).toMatchObject({ QueryCommand: 1, BatchGetItemCommand: 1 });
+  });
+
+  it("of an environment that knows the index are not made of an older one that another question has read", async () => {
+    const { world, sync } = await readWorld();
+    const before = await itemOf(world, "index");
+    await commandsOf(world).apply([{ file: "a", text: manifestOf("new") }], { cluster: world.record.name, dryRun: false });
+    await sync();
+    // Both questions find that nothing is known, and the one whose answer is old comes last.
+    let answerOld: (() => void) | undefined;
+    const isRead = new Promise<void>((resolve) => {
+      answerOld = resolve;
+    });
+    let queries = 0;
+    const client = around(world.tables.client as never, async (command, send) => {
+      const answer = (await send()) as { readonly Items?: readonly StoredItem[] };
+      if (command !== "QueryCommand" || ++queries !== 1) return answer;
+      await isRead;
+      return { ...answer, Items: answer.Items?.map((item) => (item["sk"]?.S === "index" ? before : item)) };
+    });
+    const counted = counting({ ...world.tables, client });
+    const { tables, requests } = { tables: { ...world.tables, client: counted.tables.client }, requests: counted.requests };
+    const names = async () => (await rowsOf(world, { fields: ["kind"] }, { tables })).rows.map(({ name }) => name);
+    const late = names();
+    await expect.poll(() => queries).toBe(1);
+    expect(await names()).toEqual(["api", "new", "web"]);
+    answerOld?.();
+    expect(await late).toEqual(["api", "new", "web"]);
+    expect(requests).not.toHaveProperty("BatchGetItemCommand");
   });
 
   it("are those that labels, kinds, a namespace or a name choose", async () => {
@@ -297,8 +333,20 @@ describe("rows of autoscalers", () => {
   });
 });
 
-const headItem = async (world: World) => {
-  const Key = { pk: { S: `partition#${world.record.name}#default` }, sk: { S: "head" } };
-  const { Item } = await world.tables.client.send(new GetItemCommand({ TableName: world.tables.stateTable, Key }));
+type StoredItem = Readonly<Record<string, AttributeValue>>;
+
+const itemOf = async (world: World, sk: string): Promise<StoredItem> => {
+  const Key = { pk: { S: `partition#${world.record.name}#default` }, sk: { S: sk } };
+  const { Item = {} } = await world.tables.client.send(new GetItemCommand({ TableName: world.tables.stateTable, Key }));
   return Item;
+};
+
+/** Tables whose queries of head and index show an item as it was. */
+const withOld = (tables: Tables, sk: string, before: StoredItem): Tables => {
+  const client = around(tables.client as never, async (command, send) => {
+    const answer = (await send()) as { readonly Items?: readonly StoredItem[] };
+    if (command !== "QueryCommand") return answer;
+    return { ...answer, Items: answer.Items?.map((item) => (item["sk"]?.S === sk ? before : item)) };
+  });
+  return { ...tables, client };
 };

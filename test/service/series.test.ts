@@ -236,8 +236,8 @@ describe("series()", () => {
       expect([wpaValue(families, "upscale_replicas"), wpaValue(families, "downscale_replicas")]).toEqual([sums.up, sums.down]);
     }
     expect(Math.min(sums.up, sums.down)).toBeGreaterThan(5);
-    // The journal has the values of watermark rules; the autoscalers themselves are not read.
-    expect([...world.queried].toSorted()).toEqual(["fleet", "journal"]);
+    // The journal has the values of watermark rules, the partition its head and index; the autoscalers themselves are not read.
+    expect([...world.queried].toSorted()).toEqual(["fleet", "journal", "partition"]);
   });
 
   it.each([

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { claimParams } from "../../lib/store/head/claim.ts";
-import { readHeadParams } from "../../lib/store/head/head.ts";
+import { headToIndexParams, readHeadParams } from "../../lib/store/head/head.ts";
 import { encodeIntent } from "../../lib/store/head/intent-codec.ts";
 import { lowerTimesParams } from "../../lib/store/head/repair-head.ts";
 import { adoptPagesParams, markMovingParams } from "../../lib/store/head/moving.ts";
 import { giveBackParams, releaseParams } from "../../lib/store/head/release.ts";
 import { intendParams, withdrawParams } from "../../lib/store/head/store-intents.ts";
 import { raiseSpecVersionParams } from "../../lib/store/records/autoscalers.ts";
+import { headKey, indexKey, pageKey, storedBytesKey, summaryKey } from "../../lib/store/table/keys.ts";
 import { bodiesOf, intent, PARTITION } from "./records.ts";
 import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
 
@@ -163,6 +164,19 @@ describe("the requests that write a head", () => {
 
   it("readHeadParams() reads strongly", () => {
     expect(readHeadParams("state", PARTITION)).toEqual({ TableName: "state", Key: KEY, ConsistentRead: true });
+  });
+
+  it("headToIndexParams() asks for head and index in one query, which nothing else stands between", () => {
+    for (const consistent of [true, false]) {
+      expect(headToIndexParams("state", PARTITION, consistent)).toEqual({
+        TableName: "state",
+        KeyConditionExpression: "pk = :pk AND sk BETWEEN :head AND :index",
+        ExpressionAttributeValues: { ":pk": { S: "partition#eu-1#default" }, ":head": { S: "head" }, ":index": { S: "index" } },
+        ConsistentRead: consistent,
+      });
+    }
+    const others = [pageKey(PARTITION, 1, 0), summaryKey(PARTITION), storedBytesKey(PARTITION, "a")].map(({ sk }) => sk);
+    expect(others.filter((sk) => sk >= headKey(PARTITION).sk && sk <= indexKey(PARTITION).sk)).toEqual([]);
   });
 
   it("withdrawParams() stays inside the service's limits with as many intents as one update may remove", () => {

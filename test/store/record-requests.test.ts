@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { clusterName, namespace } from "../../lib/model/ids.ts";
 import { listAutoscalersParams } from "../../lib/store/records/autoscalers.ts";
-import { listClustersParams } from "../../lib/store/records/clusters.ts";
+import { listClustersParams, readFleetParams } from "../../lib/store/records/clusters.ts";
+import { clusterKey, editsKey, fleetKey } from "../../lib/store/table/keys.ts";
 import { putRecordParams } from "../../lib/store/records/write.ts";
 
 const key = { pk: "fleet", sk: "cluster#eu-1" };
@@ -57,5 +58,17 @@ describe("the requests of records that people edit", () => {
       ExpressionAttributeValues: { ":pk": { S: "fleet" }, ":prefix": { S: "cluster#" } },
       ConsistentRead: true,
     });
+  });
+
+  it("readFleetParams() reads the clusters, the newest edit and the fleet's own record, or those after a cluster", () => {
+    const asked = (first: string) => ({
+      TableName: "state",
+      KeyConditionExpression: "pk = :pk AND sk BETWEEN :first AND :fleet",
+      ExpressionAttributeValues: { ":pk": { S: "fleet" }, ":first": { S: first }, ":fleet": { S: "fleet" } },
+      ConsistentRead: true,
+    });
+    expect([readFleetParams("state"), readFleetParams("state", "eu-1")]).toEqual([asked("cluster#"), asked("cluster#eu-1")]);
+    const keys = [clusterKey(clusterName("a")), clusterKey(clusterName("z-9")), editsKey, fleetKey].map(({ sk }) => sk);
+    expect(keys.filter((sk) => sk < "cluster#" || sk > "fleet")).toEqual([]);
   });
 });

@@ -47,7 +47,7 @@ const view = async (context: QueryContext, cluster: ClusterRecord): Promise<Clus
 /** Lists clusters in order of name, a few at a time. */
 export async function* clusters(context: QueryContext, after = ""): AsyncGenerator<ClusterView> {
   const { tables } = context;
-  const { fleet: fleetRecord, clusters: rest, isEdited } = await fleetNamed(context, undefined, after);
+  const { fleet: fleetRecord, clusters: rest, isEdited } = await fleetNamed(context, undefined, { after });
   const [fleet, listed, heads] = await Promise.all([fleetRecord(), Array.fromAsync(listConnections(tables)), headsOf(context, rest, isEdited)]);
   const connections = new Map(listed.map((stored) => [stored.cluster, stored]));
   const viewOf = (cluster: ClusterRecord) =>

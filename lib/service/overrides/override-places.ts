@@ -122,7 +122,7 @@ export async function* overrides(context: QueryContext, query: OverrideListQuery
     : await fleetNamed(context, wanted.cluster);
   const clusters = all.filter(({ name }) => after?.cluster === undefined || name >= after.cluster);
   // Of which clusters the autoscalers are read: of all where expired ones are wanted, because no head counts these.
-  const isAsked = isWithoutHeads ? () => true : mayHaveHolds(await headsOf(context, clusters, isEdited));
+  const isAsked = isWithoutHeads ? () => true : mayHaveOverrides(await headsOf(context, clusters, isEdited));
   const read = async (cluster: ClusterRecord) => ({ cluster, found: await inCluster(context, cluster, wanted, isAsked(cluster)) });
   for await (const { cluster, found } of eachInGroups(clusters, CLUSTERS_AT_ONCE, read))
     yield* inOrder(viewsOf(found), cluster.name === after?.cluster ? after : undefined);
@@ -132,16 +132,19 @@ interface Wanted extends OverrideListQuery {
   readonly named?: AutoscalerRecord;
 }
 
-const mayHaveHolds =
+const mayHaveOverrides =
   (heads: Heads) =>
   ({ name, partitions }: ClusterRecord): boolean =>
-    !partitions.every((partition) => hasNoHold(heads.get(`${name}/${partition.name}`)));
+    !partitions.every((partition) => hasNoOverride(heads.get(`${name}/${partition.name}`)));
 
-/** True where the head says that no autoscaler has a pause or an override that has not ended, and no edit came since. */
-export const hasNoHold = (head: Head | undefined): boolean => {
+/** True where the head says that no autoscaler has an override that has not ended, and no edit came since. */
+export const hasNoOverride = (head: Head | undefined): boolean => {
   const stated = head && statedIn(head);
-  return stated !== undefined && stated.paused + stated.overridden === 0 && stated.specVersion === head?.specVersion;
+  return stated !== undefined && stated.overridden === 0 && stated.specVersion === head?.specVersion;
 };
+
+/** True where it says that none has a pause either. */
+export const hasNoHold = (head: Head | undefined): boolean => hasNoOverride(head) && head !== undefined && statedIn(head)?.paused === 0;
 
 const inCluster = async (
   context: QueryContext,

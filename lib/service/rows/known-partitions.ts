@@ -8,7 +8,7 @@ import { batchGet } from "../../store/table/read-many.ts";
 import { indexKey, type Key, summaryKey } from "../../store/table/keys.ts";
 import type { Tables } from "../../store/table/tables.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
-import { partitionOf } from "../../store/records/clusters.ts";
+import { hasRest, partitionOf } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees } from "../context.ts";
 
@@ -109,7 +109,7 @@ const withoutSummary = ({ head: { nowMs } }: WantedPartition, index: PartitionIn
   index && { index, rows: NO_ROWS, syncedMs: nowMs, measuredMs: () => nowMs };
 
 /** The names of many partitions, in the same way. `undefined` where the autoscalers themselves must be listed. */
-const knownIndexes = async (tables: Tables, wanted: readonly WantedPartition[]): Promise<readonly (PartitionIndex | undefined)[]> => {
+export const knownIndexes = async (tables: Tables, wanted: readonly WantedPartition[]): Promise<readonly (PartitionIndex | undefined)[]> => {
   const memory = await readMissing(tables, wanted, ["index"]);
   return wanted.map((one) => currentIndex(one, memory));
 };
@@ -231,8 +231,7 @@ export const knownNames = async (
 /** The partitions that hold what is meant; `undefined` for namespaces that no partition has, which no index knows. */
 const partsOf = (cluster: ClusterRecord, inside: Namespace | undefined): readonly (string | undefined)[] => {
   if (inside !== undefined) return [partitionOf(cluster, inside)];
-  const hasRest = cluster.partitions.some(({ namespaces }) => namespaces === undefined);
-  return [...cluster.partitions.map(({ name }) => name), ...(hasRest ? [] : [undefined])];
+  return [...cluster.partitions.map(({ name }) => name), ...(hasRest(cluster) ? [] : [undefined])];
 };
 
 const namesIn = async (

@@ -4,7 +4,7 @@ import { incarnationOf, type ClusterRecord, type FleetRecord } from "../../model
 import type { IndexRow, PartitionIndex } from "../../model/summary.ts";
 import { type Head, readHeads } from "../../store/head/head.ts";
 import { type AutoscalerItem, listAutoscalers } from "../../store/records/autoscalers.ts";
-import { autoscalersOf, partitionOf } from "../../store/records/clusters.ts";
+import { autoscalersOf, hasRest, partitionOf } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/summary-items.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
@@ -51,9 +51,9 @@ interface Part {
 export async function* rows(context: QueryContext, query: RowQuery, after = "", firstMs?: number): AsyncGenerator<ClusterRows> {
   const nowMs = context.clock();
   const inside = query.namespace === undefined ? undefined : namespace(query.namespace);
-  const { fleet: fleetRecord, clusters, isEdited } = await fleetNamed(context, query.cluster, after);
   // A caller that has rows already looks again and again, and passes over a head that is older than its own (`PartitionRows.version`). It needs no names where nothing has changed.
   const isFirst = query.known === undefined;
+  const { fleet: fleetRecord, clusters, isEdited } = await fleetNamed(context, query.cluster, { after, needsEdits: isFirst });
   const [fleet, heads] = await Promise.all([
     fleetRecord(),
     headsOfList(context, clusters, { consistent: isFirst && isEdited, firstMs, read: isFirst ? headsForNames : readHeads }),
@@ -155,7 +155,7 @@ const groupRows = async (reading: Reading, group: readonly ClusterParts[]): Prom
 
 /** True where autoscalers can be in namespaces that no partition has. No sync and no index knows them. */
 const mayHaveOthers = ({ cluster, inside }: ClusterParts): boolean =>
-  inside === undefined ? cluster.partitions.every(({ namespaces }) => namespaces !== undefined) : partitionOf(cluster, inside) === undefined;
+  inside === undefined ? !hasRest(cluster) : partitionOf(cluster, inside) === undefined;
 
 const otherRows = async (reading: Reading, { cluster, inside }: ClusterParts): Promise<Shown> => {
   const items = listAutoscalers(reading.context.tables, cluster.name, inside);

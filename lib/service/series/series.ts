@@ -36,7 +36,8 @@ export const series = async (context: QueryContext, { labels = [], ...filter }: 
   // One instant for the whole answer, earlier than all reads.
   const nowMs = context.clock();
   const still: QueryContext = { ...context, clock: () => nowMs };
-  const { fleet: fleetRecord, clusters } = filter.cluster === undefined ? await readableFleet(context) : await fleetNamed(context, filter.cluster);
+  const { fleet: fleetRecord, clusters } =
+    filter.cluster === undefined ? await readableFleet(context) : await fleetNamed(context, filter.cluster, { needsEdits: false });
   const fleet = await fleetRecord();
   const parts = await partsOf(still, clusters, { fleet, inside: filter.namespace });
   const others = parts.filter(({ known }) => !known);

@@ -1,15 +1,17 @@
 import { partitionName } from "../../model/ids.ts";
 import { isActive } from "../../model/override.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
+import type { IndexRow } from "../../model/summary.ts";
 import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { isLately } from "../../store/head/head.ts";
-import { readFleet } from "../../store/records/clusters.ts";
+import { hasRest, readFleet } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { dueTimes, MINUTE_MS } from "../../plan/plan.ts";
 import type { ClusterView } from "../../views/cluster.ts";
 import type { DeadLetters, StatusProblem, StatusView } from "../../views/status.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
-import { hasNoHold, type LocatedOverride, ofAutoscaler, ofCluster, ofFleet } from "../overrides/override-places.ts";
+import { hasNoHold, hasNoOverride, type LocatedOverride, ofAutoscaler, ofCluster, ofFleet } from "../overrides/override-places.ts";
+import { knownIndexes } from "../rows/known-partitions.ts";
 import { type ClusterReading, clusterReading, type Heads, headsOf } from "../views/cluster-of.ts";
 import { frozenView, overrideView, pauseView } from "../views/holds-view.ts";
 import { rfc3339 } from "../times.ts";
@@ -30,8 +32,8 @@ interface Looked {
 }
 
 /**
- * Whether everything works. It reads the fleet with its clusters, and the heads of all partitions, a hundred to a request. Only where a head says too little are more requests made: a query of the
- * autoscalers of a cluster that has paused or overridden ones, or an edit that no sync has read yet; and at most two journal pages of a partition whose newest sync wrote no summary. A cluster that cannot be read is
+ * Whether everything works. It reads the fleet with its clusters, and the heads of all partitions, a hundred to a request. Only where a head says too little are more requests made: the
+ * indexes of partitions that have paused autoscalers, a hundred to a request; a query of the autoscalers of a cluster that has overridden ones, or an edit that no sync has read yet; and at most two journal pages of a partition whose newest sync wrote no summary. A cluster that cannot be read is
  * a problem, and hides none of the others.
  */
 export const status = async (context: QueryContext): Promise<StatusView> => {
@@ -45,7 +47,8 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
   const heads = await headsOf(context, records, isLately(tables, editedMs));
   // Asked after the heads: a sync that ended meanwhile would be ahead of an earlier answer of a fast clock.
   const nowMs = context.clock();
-  const looked = await mapWithLimit(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, { fleet, heads }, nowMs));
+  const pauses = await pausesInIndexes(context, records, heads);
+  const looked = await mapWithLimit(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, { fleet, heads, pauses }, nowMs));
   const unreadable = items.flatMap((item) => (item.kind === "unreadable" && sees(context, item.name) ? [unreadableCluster(item)] : []));
   const ofClusters = looked.flatMap(({ cluster, reading }) => clusterProblems(cluster, reading, nowMs, sees(context, cluster.name)));
   const problems = mostSevereFirst([...restoredProblems(fleet, ids), ...unreadable, ...deadLetterProblems(deadLetters), ...ofClusters]);
@@ -81,23 +84,44 @@ const overridesNow = (
 
 const deadLettersOf = (deadLetters: DeadLetters | undefined): Pick<StatusView, "deadLetters"> => (deadLetters ? { deadLetters } : {});
 
+type Paused = Pick<IndexRow, "namespace" | "name" | "paused">;
+
+const pathOf = (cluster: ClusterRecord, partition: string): string => `${cluster.name}/${partition}`;
+
+/** The paused autoscalers of partitions whose heads speak of pauses and of no override, as their indexes name them: this environment may have read these already. `undefined` where an index does not say it. */
+const pausesInIndexes = async (
+  { tables }: QueryContext,
+  clusters: readonly ClusterRecord[],
+  heads: Heads,
+): Promise<ReadonlyMap<string, readonly Paused[] | undefined>> => {
+  const parts = clusters.flatMap((cluster) =>
+    cluster.partitions.map(({ name }) => ({ cluster, ref: { cluster: cluster.name, partition: name }, head: heads.get(pathOf(cluster, name)) })),
+  );
+  const wanted = parts.flatMap(({ head, ...part }) => (head && hasNoOverride(head) && !hasNoHold(head) ? [{ ...part, head }] : []));
+  const indexes = await knownIndexes(tables, wanted);
+  return new Map(wanted.map(({ cluster, ref }, at) => [pathOf(cluster, ref.partition), indexes[at]?.rows.filter(({ paused }) => paused)]));
+};
+
 const look = async (
   context: QueryContext,
   cluster: ClusterRecord,
-  read: { readonly fleet: FleetRecord; readonly heads: Heads },
+  { pauses, ...read }: { readonly fleet: FleetRecord; readonly heads: Heads; readonly pauses: ReadonlyMap<string, readonly Paused[] | undefined> },
   nowMs: number,
 ): Promise<Looked> => {
   const reading = await clusterReading(context, cluster, read);
-  const isAsked = !reading.partitions.every(({ head }) => hasNoHold(head));
-  const marked = isAsked ? await Array.fromAsync(listAutoscalersWith(context.tables, ["paused", "overrides"], cluster.name)) : [];
-  const seen = marked.filter((record) => sees(context, cluster.name, record.namespace));
+  const named = reading.partitions.map(({ head, view: { name } }) => (hasNoHold(head) ? [] : pauses.get(pathOf(cluster, name))));
+  // Namespaces that no partition has are in no index.
+  const isAsked = named.some((found) => (hasRest(cluster) ? !found : found?.length !== 0));
+  const overridden = isAsked ? await Array.fromAsync(listAutoscalersWith(context.tables, ["paused", "overrides"], cluster.name)) : [];
+  const marked: readonly Paused[] = isAsked ? overridden : named.flatMap((found) => found ?? []);
+  const isSeen = ({ namespace }: Pick<Paused, "namespace">): boolean => sees(context, cluster.name, namespace);
   return {
     cluster,
     reading,
-    overrides: seen.flatMap(ofAutoscaler),
-    paused: seen.flatMap((record) => {
-      const pause = pauseView(record.paused, nowMs);
-      return pause ? [{ cluster: record.cluster, namespace: record.namespace, name: record.name, ...pause }] : [];
+    overrides: overridden.filter(isSeen).flatMap(ofAutoscaler),
+    paused: marked.filter(isSeen).flatMap(({ namespace, name, paused }) => {
+      const pause = pauseView(paused, nowMs);
+      return pause ? [{ cluster: cluster.name, namespace, name, ...pause }] : [];
     }),
   };
 };

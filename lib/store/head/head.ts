@@ -13,7 +13,7 @@ import { batchGet, readAll } from "../table/read-many.ts";
 import { editsKey, headKey, indexKey, itemKey } from "../table/keys.ts";
 import { repeat, isRefusal } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
-import { CLUSTERS_AT_ONCE, mapWithLimit } from "../table/wait-for-all.ts";
+import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
 import { type HeadIntents, headIntentsOf } from "./intent-codec.ts";
 import { type Troubles, troublesOf } from "./troubles.ts";
 import { TidemarkError } from "../../model/errors.ts";
@@ -115,7 +115,7 @@ export interface HeadAndIndex {
  * they are below 4 KB, as they are with some 100 autoscalers. Asked one by one each takes as much as both.
  */
 export const readHeadsAndIndexes = (tables: Tables, refs: readonly PartitionRef[], consistent: boolean): Promise<readonly HeadAndIndex[]> =>
-  mapWithLimit(refs, CLUSTERS_AT_ONCE, async (ref) => {
+  mapWithLimit(refs, REQUESTS_AT_ONCE, async (ref) => {
     const params = headToIndexParams(tables.stateTable, ref, consistent);
     const items = await Array.fromAsync(readAll(tables, `read head and index of "${ref.cluster}/${ref.partition}"`, params));
     const itemAt = (sk: string) => items.find((item) => item["sk"]?.S === sk);

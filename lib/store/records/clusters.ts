@@ -204,6 +204,9 @@ export const partitionOf = (cluster: Partitions, namespace: Namespace): Partitio
     cluster.partitions.find(({ namespaces }) => namespaces === undefined)
   )?.name;
 
+/** True where one partition has all namespaces that no other names. Otherwise there may be autoscalers that no sync and no index knows. */
+export const hasRest = ({ partitions }: Partitions): boolean => partitions.some(({ namespaces }) => namespaces === undefined);
+
 /** The namespaces that a sync of the partition reads: the namespaces of its list, or all. */
 export const namespacesOf = (cluster: Partitions, partition: PartitionName): readonly Namespace[] | "all" =>
   cluster.partitions.find(({ name }) => name === partition)?.namespaces ?? "all";
