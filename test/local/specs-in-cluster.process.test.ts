@@ -53,7 +53,7 @@ describe("npm start -- --specs cluster, with the commands of docs/specs-in-clust
   it("scales the objects of the simulated cluster, and writes status and Events; an edit by kubectl is followed, and outlives the run", {
     timeout: 120_000,
   }, async () => {
-    // test/local/cluster/kubectl.test.ts runs such commands.
+    // test/local/cluster/kubectl.process.test.ts runs such commands.
     expect(KUBECTL).toEqual([
       "describe podautoscalers -A",
       "apply -f examples/native-steps.yaml",

@@ -371,7 +371,7 @@ describe("a scrape over HTTP", () => {
     return answerRequest({ ...openTo(reading), clock: () => world.nowMs, log: () => {} }, request);
   };
 
-  it.each([3_600, 10_000])(
+  it.each([10_000])(
     "of %i autoscalers, half of them with watermark rules, is answered compressed, whole, and in less than half of what an answer holds",
     async (autoscalers) => {
       await begin({ web: 4, api: 4 }, wpa("web"), hpa("api"));

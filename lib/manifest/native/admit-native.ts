@@ -125,7 +125,8 @@ const repeatedKeys = (key: string, items: readonly unknown[], path: string): rea
 /** A name becomes a part of a path, and some texts have a form. */
 const textProblems: Check = ({ segment, form, mostCharacters = Number.POSITIVE_INFINITY }, value, path) => {
   const written = String(value);
-  const characters = [...written].length;
+  // A text has at most as many characters as code units, which need no counting.
+  const characters = written.length > mostCharacters ? [...written].length : 0;
   if (characters > mostCharacters) {
     const detail = `must have at most ${mostCharacters} characters, and has ${characters}`;
     return [{ field: path, type: "FieldValueTooLong", detail, fix: "write a shorter one" }];

@@ -105,8 +105,11 @@ describe("the objects of the simulated cluster", () => {
         .filter(Boolean)
         .map((line) => JSON.parse(line))
         .map(({ type, object }) => `${type} ${object.metadata.name ?? "-"}`);
-    expect(await types(`labelSelector=team%3Da&resourceVersion=${since}`)).toEqual(["ADDED e", "MODIFIED e", "DELETED e"]);
-    expect(await types("fieldSelector=metadata.name%3De&sendInitialEvents=true")).toEqual(["ADDED e", "BOOKMARK -"]);
+    const watched = [types(`labelSelector=team%3Da&resourceVersion=${since}`), types("fieldSelector=metadata.name%3De&sendInitialEvents=true")];
+    expect(await Promise.all(watched)).toEqual([
+      ["ADDED e", "MODIFIED e", "DELETED e"],
+      ["ADDED e", "BOOKMARK -"],
+    ]);
     expect((await send("GET", `/api/v1/namespaces/shop/pods?watch=true`)).code).toBe(405);
     await cluster.close();
     cluster = await runCluster({ dataDir: cluster.dataDir, clock: () => cluster.time.nowMs });
@@ -115,12 +118,18 @@ describe("the objects of the simulated cluster", () => {
   });
 
   it("are watched by a hundred at once; one more is a 429, until a watch ends", async () => {
-    const watch = (seconds: number) => send("GET", `${OWN}?watch=true&timeoutSeconds=${seconds}`);
-    const answers = await Promise.all(Array.from({ length: 101 }, () => watch(4)));
-    const refused = answers.filter(({ code }) => code !== 200);
-    expect(refused).toHaveLength(1);
-    expect(refused[0]?.json).toMatchObject({ code: 429, reason: "TooManyRequests", details: { retryAfterSeconds: 1 } });
-    expect((await watch(1)).code).toBe(200);
+    const clients = new AbortController();
+    const { signal } = clients;
+    const watch = (seconds: number, more: FetchOptions = {}) => cluster.fetch(`${OWN}?watch=true&timeoutSeconds=${seconds}`, more);
+    const answers = Array.from({ length: 102 }, () => watch(60, { signal, timeoutMs: 60_000 }));
+    // Only a refused one ends.
+    const first = await Promise.race(answers);
+    expect(first.json).toMatchObject({ code: 429, reason: "TooManyRequests", details: { retryAfterSeconds: 1 } });
+    await expect.poll(async () => (await watch(60)).code).toBe(429);
+    clients.abort();
+    const ended = await Promise.allSettled(answers);
+    expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    await expect.poll(async () => (await watch(1)).code, { timeout: 10_000 }).toBe(200);
   });
 
   it("are still there after a restart, with later versions; Events are not, as after an hour", async () => {

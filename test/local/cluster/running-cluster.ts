@@ -47,6 +47,8 @@ export interface FetchOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly timeoutMs?: number;
+  /** Ends the request before that. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Fetched {
@@ -87,13 +89,13 @@ export const runCluster = async (options: Partial<ClusterOptions> = {}): Promise
 };
 
 export const httpsRequest = async (url: string, { caPem, token }: { caPem: string; token: string }, options: FetchOptions): Promise<Fetched> => {
-  const { method = "GET", headers, body, timeoutMs = 5000 } = options;
+  const { method = "GET", headers, body, timeoutMs = 5000, signal } = options;
   const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
   const sent = request(url, {
     method,
     ca: caPem,
     agent: false,
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
     headers: {
       authorization: `Bearer ${token}`,
       ...(text !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),

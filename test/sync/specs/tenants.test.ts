@@ -128,7 +128,7 @@ describe("objects of one namespace", () => {
     for (const name of OTHERS) world.apply(name);
     attack(world, 100, (at) => ({ spec: specOf("nothing", 10, { owner: noise(at) }) }));
     let report = await world.next();
-    for (let syncs = 0; syncs < 10; syncs++) report = await world.next();
+    for (let syncs = 0; syncs < 6; syncs++) report = await world.next();
     expect(report).toMatchObject({ specsOverBudget: expect.any(Number) });
     expect(JSON.stringify(report)).toContain('changed objects are not stored: namespace \\"attack\\" has used');
     world.nowMs += STORED_EVERY_MS;
@@ -161,7 +161,7 @@ describe("objects of one namespace", () => {
       written += recordBytes(input) + bodyBytes(input);
       return send();
     });
-    for (let sync = 0; sync < 24; sync++) {
+    for (let sync = 0; sync < 16; sync++) {
       attack(world, 60, (at) => ({ spec: specOf("nothing", 10, { owner: noise(at + 100 * sync) }) }));
       let calls = 0;
       const client = around(counting, async (_command, send) => {
@@ -296,7 +296,7 @@ describe("the cost of 200 objects of 80 KB that are edited before each sync", ()
       const warm = world.cold({ tables, insert: insertByStatement(tables) });
       for (const name of OTHERS) world.apply(name);
       const syncs: { readonly units: number; readonly historyBytes: number }[] = [];
-      for (let sync = 0; sync < 16; sync++) {
+      for (let sync = 0; sync < 10; sync++) {
         attack(world, 200, (at) => ({ spec: specOf("nothing", 10 + sync, { owner: noise(at) }) }));
         consumed = nothingConsumed();
         historyBytes = 0;
