@@ -95,7 +95,7 @@ export const check = async (asked: Question): Promise<Verdict> => {
     await copyFile(join(import.meta.dirname, `${asked.model}.pml`), join(folder, "model.pml"));
     await run("spin", [...asked.macros.map((macro) => `-D${macro}`), "-a", "model.pml"], { cwd: folder });
     const kept = asked.hashed ? ["-DBITSTATE"] : ["-DCOLLAPSE", `-DMEMLIM=${MEMORY_MB}`];
-    await run("gcc", [asked.small ? "-O0" : "-O1", "-w", "-DSAFETY", ...kept, "-o", "pan", "pan.c"], { cwd: folder });
+    await run("gcc", [asked.small ? "-O0" : "-Og", "-w", "-DSAFETY", ...kept, "-o", "pan", "pan.c"], { cwd: folder });
     const { stdout } = await run("./pan", asked.hashed ? [`-m${HASHED_DEPTH}`, `-w${HASH_BITS}`] : [`-m${DEPTH}`], {
       cwd: folder,
       maxBuffer: 16 * 1024 * 1024,
