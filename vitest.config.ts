@@ -18,6 +18,9 @@ const PROJECTS: Readonly<Record<string, readonly string[]>> = {
   infra: below("infra"),
 };
 
+/** What runs before the first file of a project. */
+const SETUPS: Readonly<Record<string, readonly string[]>> = { infra: ["./test/infra/setup.ts"] };
+
 /** Projects beside real servers and processes. Their timing is the machine's: a test that fails is run once more, and the log names it. */
 const REAL: readonly string[] = ["e2e", "infra"];
 
@@ -26,7 +29,13 @@ const LITTLE_GARBAGE = ["--max-semi-space-size=64", "--single-threaded-gc"];
 
 const project = (name: string, include: readonly string[]) => ({
   extends: true as const,
-  test: { name, include: [...include], retry: REAL.includes(name) ? 1 : 0, execArgv: name === "simulation" ? LITTLE_GARBAGE : [] },
+  test: {
+    name,
+    include: [...include],
+    globalSetup: [...(SETUPS[name] ?? [])],
+    retry: REAL.includes(name) ? 1 : 0,
+    execArgv: name === "simulation" ? LITTLE_GARBAGE : [],
+  },
 });
 
 /**

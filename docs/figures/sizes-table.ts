@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundleAll, FUNCTIONS, sizeAtStart } from "../../build/build.ts";
+import { type Bundle, bundleAll, FUNCTIONS, sizeAtStart } from "../../build/build.ts";
 
 const BYTES_PER_KIB = 1_024;
 /** Sizes change a little with every edit of the code; the page says them to five. */
@@ -15,15 +15,18 @@ export interface SizeRow {
   readonly packedKib: number;
 }
 
-/** The size of what each function loads at start, measured by bundling it into a folder that is removed again. */
+/** The size of what each function loads at start, of these bundles. */
+export const sizeRowsOf = (bundles: readonly Bundle[]): readonly SizeRow[] =>
+  FUNCTIONS.map((name) => {
+    const { bytes, gzipBytes } = sizeAtStart(bundles, name);
+    return { name, kib: rounded(bytes), packedKib: rounded(gzipBytes) };
+  });
+
+/** The same, measured by bundling into a folder that is removed again. */
 export const sizeRows = async (): Promise<readonly SizeRow[]> => {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-sizes-"));
   try {
-    const bundles = await bundleAll(folder);
-    return FUNCTIONS.map((name) => {
-      const { bytes, gzipBytes } = sizeAtStart(bundles, name);
-      return { name, kib: rounded(bytes), packedKib: rounded(gzipBytes) };
-    });
+    return sizeRowsOf(await bundleAll(folder));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -31,7 +31,8 @@ import type { Sample } from "./lambda/emitted.ts";
 import { fires } from "./lambda/fires.ts";
 import type { Environment } from "./lambda/runtime-api.ts";
 import type { LoadBalancer } from "./load-balancer.ts";
-import { packageStack, type Resource, type Stack } from "./packaged.ts";
+import type { Resource, Stack } from "./packaged.ts";
+import { sharedStack } from "./shared-stack.ts";
 
 /**
  * The condition of each alarm happens once to the packaged functions, and the alarm of the template is evaluated on what they sent. What Lambda and SQS count of calls and messages is counted here by what was
@@ -91,7 +92,7 @@ const propertiesOf = (name: string): Resource["Properties"] => propertiesIn(stac
 
 beforeAll(async () => {
   if (!HAS_DYNOXIDE) return;
-  stack = await packageStack();
+  stack = await sharedStack();
   closing.push(stack.done);
   const dynoxide = await startDynoxide();
   closing.push(dynoxide.stop);

@@ -5,14 +5,14 @@ import { tableDefinitions } from "../../lib/store/table/tables.ts";
 import { TABLES } from "./alarm-stack.ts";
 import { type Day, OWNERS, openDay, SCENES } from "./day.ts";
 import { HAS_DYNOXIDE, startDynoxide } from "./lambda/dynoxide.ts";
-import { packageStack } from "./packaged.ts";
+import { sharedStack } from "./shared-stack.ts";
 
 const closing: (() => Promise<void>)[] = [];
 let day: Day;
 
 beforeAll(async () => {
   if (!HAS_DYNOXIDE) return;
-  const stack = await packageStack();
+  const stack = await sharedStack();
   closing.push(stack.done);
   const dynoxide = await startDynoxide();
   closing.push(dynoxide.stop);

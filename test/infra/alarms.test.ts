@@ -9,12 +9,13 @@ import { powertoolsReporter } from "../../lib/report/reporter.ts";
 import { ROOT } from "../architecture/source.ts";
 import { completed, dropped } from "../report/reports.ts";
 import { event } from "../store/records.ts";
-import { type Json, packageStack, type Resource, type Stack } from "./packaged.ts";
+import type { Json, Resource, Stack } from "./packaged.ts";
+import { sharedStack } from "./shared-stack.ts";
 
 let stack: Stack;
 let alarms: Readonly<Record<string, Resource["Properties"]>>;
 beforeAll(async () => {
-  stack = await packageStack();
+  stack = await sharedStack();
   const resources = Object.entries(stack.packaged.resources).filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm");
   alarms = Object.fromEntries(resources.map(([name, { Properties }]) => [name, Properties]));
 });

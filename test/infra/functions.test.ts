@@ -22,7 +22,8 @@ import { type Call, openAccount, type Statement } from "./lambda/account.ts";
 import { HAS_DYNOXIDE, startDynoxide } from "./lambda/dynoxide.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
 import { CLUSTER_ADDRESS, type LoadBalancer, startLoadBalancer } from "./load-balancer.ts";
-import { type Packaged, packageStack } from "./packaged.ts";
+import type { Packaged } from "./packaged.ts";
+import { sharedStack } from "./shared-stack.ts";
 
 /**
  * The packaged functions, each in a process of its own behind Lambda's Runtime API, with the rights that the template gives its role and no other. Tables (with PartiQL), queue
@@ -113,7 +114,7 @@ const MANIFEST = JSON.stringify({
 });
 
 const startAll = async (): Promise<void> => {
-  const stack = await packageStack();
+  const stack = await sharedStack();
   closing.push(stack.done);
   const dynoxide = await startDynoxide();
   closing.push(dynoxide.stop);

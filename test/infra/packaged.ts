@@ -70,17 +70,24 @@ const compileIn = async (folder: string, parameters: Parameters): Promise<Compil
   return { resources: resourcesOf(text, await sentParameters(folder)), text };
 };
 
-/** Packages the stack in a folder of its own as `npm run package` does. The folder holds the bundles afterwards; `done` removes it. */
+/** The stack that was packaged in a folder; `done` removes the folder. */
+export const stackIn = (folder: string, packaged: Packaged): Stack => ({
+  folder,
+  packaged,
+  compile: (parameters) => compileIn(folder, parameters),
+  done: () => rm(folder, { recursive: true, force: true }),
+});
+
+/** Packages the stack in a folder of its own as `npm run package` does. The folder holds the bundles afterwards. */
 export const packageStack = async (): Promise<Stack> => {
   const folder = await mkdtemp(join(tmpdir(), "tidemark-stack-"));
-  const done = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const bundles = await bundleAll(join(folder, "dist"));
     await Promise.all(["serverless.yml", "infra"].map((path) => cp(join(ROOT, path), join(folder, path), { recursive: true })));
     const compiled = await compileIn(folder, {});
-    return { folder, packaged: { bundles, ...compiled }, compile: (parameters) => compileIn(folder, parameters), done };
+    return stackIn(folder, { bundles, ...compiled });
   } catch (error) {
-    await done();
+    await rm(folder, { recursive: true, force: true });
     throw error;
   }
 };

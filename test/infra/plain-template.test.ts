@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FUNCTIONS } from "../../build/build.ts";
 import { buildTemplate, codePlaceOf } from "../../build/template.ts";
 import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
-import { type Json, packageStack, type Resource, type Stack } from "./packaged.ts";
+import type { Json, Resource, Stack } from "./packaged.ts";
+import { sharedStack } from "./shared-stack.ts";
 
 interface Template {
   readonly Resources: Readonly<Record<string, Resource>>;
@@ -16,7 +17,7 @@ interface Template {
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await packageStack();
+  stack = await sharedStack();
 });
 afterAll(() => stack.done());
 

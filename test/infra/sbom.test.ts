@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleAll, FUNCTIONS } from "../../build/build.ts";
+import { FUNCTIONS } from "../../build/build.ts";
 import { SHIPPABLE } from "../../build/check-packages.ts";
 import { NOTICES_FILE, SBOM_FILE } from "../../build/sbom.ts";
+import type { Stack } from "./packaged.ts";
+import { sharedStack } from "./shared-stack.ts";
 
 interface Component {
   readonly name: string;
@@ -15,16 +16,17 @@ interface Component {
   readonly properties: readonly { readonly name: string; readonly value: string }[];
 }
 
+let stack: Stack;
 let folder: string;
 let components: readonly Component[];
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "tidemark-sbom-"));
-  await bundleAll(folder);
+  stack = await sharedStack();
+  folder = join(stack.folder, "dist");
   const bill = JSON.parse(readFileSync(join(folder, SBOM_FILE), "utf8"));
   expect(bill).toMatchObject({ bomFormat: "CycloneDX", specVersion: "1.6", metadata: { component: { name: "tidemark" } } });
   components = bill.components;
 }, 120_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => stack.done());
 
 const { packages }: { readonly packages: Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>> } = JSON.parse(
   readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8"),

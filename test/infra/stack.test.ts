@@ -16,13 +16,14 @@ import { ACCESS_PK, autoscalersPk, CONNECTIONS_PK, FLEET_PK, SOURCES_PK } from "
 import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/table/tables.ts";
 import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { actionsCalledBy } from "./calls.ts";
-import { type Compiled, type Json, type Packaged, packageStack, type Resource, resourcesOf } from "./packaged.ts";
+import { type Compiled, type Json, type Packaged, type Resource, resourcesOf } from "./packaged.ts";
+import { sharedStack } from "./shared-stack.ts";
 
-let stack: Awaited<ReturnType<typeof packageStack>>;
+let stack: Awaited<ReturnType<typeof sharedStack>>;
 let packaged: Packaged;
 
 beforeAll(async () => {
-  stack = await packageStack();
+  stack = await sharedStack();
   packaged = stack.packaged;
 });
 afterAll(() => stack.done());
