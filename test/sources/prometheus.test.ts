@@ -149,5 +149,8 @@ describe("a metric of a Prometheus", () => {
 
   it("with a query that is too long is refused at its field", () => {
     expect(() => spec({ query: "x".repeat(4_097) })).toThrow(/query must have at most 4096 characters, and has 4097/);
+    // Characters, and not their code units.
+    expect(() => spec({ query: "𝔵".repeat(4_096) })).not.toThrow(/characters/);
+    expect(() => spec({ query: "𝔵".repeat(4_097) })).toThrow(/query must have at most 4096 characters, and has 4097/);
   });
 });
