@@ -57,7 +57,7 @@ describe("npm start -- --manifest examples/queue.yaml", { timeout: 120_000 }, ()
     writeFileSync(at("burst.csv"), `# unit: orders per minute\ntimestamp,value\n${rows.join("\n")}\n`);
     const sqs = manifest("sqs: { source: queues, queue: orders, count: [Visible, InFlight] }");
     const args = ["--trace", at("burst.csv"), "--manifest", sqs, "--data", at("burst")];
-    const printed = await start(...args, "--for", "20m", ...FAST);
+    const printed = await start(...args, "--for", "10m", ...FAST);
     expect(printed).toMatch(/shop\/orders \d+ → 0 applied/);
     const minute = Number(/T08:(\d\d):\d\dZ {2}shop\/orders \d+ → 0 applied/.exec(printed)?.[1]);
     expect(minute).toBeGreaterThanOrEqual(5);
@@ -74,7 +74,7 @@ describe("npm start -- --manifest examples/queue.yaml", { timeout: 120_000 }, ()
 
   it("holds on a queue that does not exist: it is missing, and not empty", async () => {
     const sqs = manifest("sqs: { source: queues, queue: no-such, count: [Visible] }");
-    const printed = await start("--trace", at("burst.csv"), "--manifest", sqs, "--data", at("none"), "--for", "10m", ...FAST);
+    const printed = await start("--trace", at("burst.csv"), "--manifest", sqs, "--data", at("none"), "--for", "4m", ...FAST);
     expect(printed).not.toMatch(/ → \d+ applied/);
     expect((await inside(["describe", "orders", "--data", at("none")])).out).toContain("the queue does not exist");
     const { out } = await inside(["source", "status", "--data", at("none")]);
