@@ -193,7 +193,14 @@ describe("explain() of an earlier time", () => {
     expect(explanation).toMatchObject({ stored: "event", decision: { kind: "scale", from: event?.from, to: event?.to, reason: event?.reason } });
     expect(explanation.beforeSeconds).toBe(Math.floor((world.nowMs - 1 - then) / 1_000));
     expect(explanation.metrics).toHaveLength(1);
-    expect(explanation.windows.notStored).toBeDefined();
+    // The scales are kept for as long as the event: so the rates are those that were.
+    expect(explanation.windows).toMatchObject({
+      notStored: "recommendations, stabilization",
+      rates: [
+        { added: 4, removed: 0 },
+        { added: 4, removed: 0 },
+      ],
+    });
     const open = async () => ({ service: world.service, place: "a test", nowMs: world.nowMs, clock: () => world.nowMs, close: async () => {} });
     const { code, out } = await inside(["explain", "shop/hpa", "--at", "1h", "--utc"], { open });
     expect([code, out.match(/^Shown: +(.*)$/m)?.[1]]).toEqual([0, "the nearest scale event, because no evaluation is stored any more, 19d before"]);

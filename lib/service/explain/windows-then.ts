@@ -25,29 +25,29 @@ const lost = (what: string): WindowsView => ({ ...NO_WINDOWS, notStored: what })
 
 /**
  * The windows of an earlier evaluation, as far as they are stored: the page has the windows of the newest sync only. The scales that counted for rates are in the history; what closes
- * forbidden windows and what must last is in the evaluation; recommendations are rebuilt from the journal. The rules of an autoscaler that was edited since are not stored any more. On doubt
+ * forbidden windows and what must last is in the evaluation, and not in a scale event; recommendations are rebuilt from the journal. The rules of an autoscaler that was edited since are not stored any more. On doubt
  * about a scale, no rate is shown, and on doubt about a recommendation no stabilization.
  */
 export const windowsThen = async (context: QueryContext, snapshot: AutoscalerSnapshot, { atMs, evaluation }: Evaluated): Promise<WindowsView> => {
   const { record, spec, cluster } = snapshot;
   const { status, from: count } = evaluation;
-  if (spec.kind !== "spec" || status === undefined) return lost("windows");
+  if (spec.kind !== "spec") return lost("windows");
   if (record.updatedMs > atMs) return lost(`windows: the autoscaler was edited at ${rfc3339(record.updatedMs)}`);
   const resetMs = await lastResetMs(context, snapshot, atMs);
   if (resetMs !== undefined) return lost(`windows: they were reset at ${rfc3339(resetMs)}`);
   const moment = { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) };
   const events = await eventsThen(context, record, atMs);
   const scales = scalesThen(spec.spec, events, atMs);
-  const viewOf = (memory: Memory): WindowsView => windowsView(spec.spec, { memory, status }, moment);
+  const viewOf = (memory: Memory): WindowsView => windowsView(spec.spec, { memory, status: status ?? NEW_WINDOWS.status }, moment);
   const windowMs = Math.max(0, ...viewOf(scales).stabilization.map(({ windowSeconds }) => windowSeconds * 1_000));
   const settledLater = events.filter((event) => event.outcome !== "outside" && isLate(event) && isCountedAt(event, atMs));
-  const recommendations = (windowMs > 0 && (await recommendationsThen(context, snapshot, { atMs, windowMs, settledLater }))) || null;
+  const recommendations = (status && windowMs > 0 && (await recommendationsThen(context, snapshot, { atMs, windowMs, settledLater }))) || null;
   const view = viewOf({ ...scales, recommendations });
   const certain = viewOf(certainlyKept(spec.spec, scales, record.updatedMs));
-  const hasStabilization = windowMs === 0 || (recommendations !== null && isAsDecided(view, evaluation));
+  const hasStabilization = (status && windowMs === 0) || (recommendations !== null && isAsDecided(view, evaluation));
   return storedPart(
     { ...view, recommendations: since(view.recommendations, atMs - windowMs) },
-    { hasStabilization, hasRates: isDeepStrictEqual([view.rates, view.flap], [certain.rates, certain.flap]) },
+    { hasStabilization, hasRates: isDeepStrictEqual([view.rates, view.flap], [certain.rates, certain.flap]), hasStatus: status !== undefined },
   );
 };
 
@@ -65,21 +65,26 @@ const isAsDecided = ({ stabilization }: WindowsView, { steps }: Evaluation): boo
 interface Kept {
   readonly hasStabilization: boolean;
   readonly hasRates: boolean;
+  /** False of a scale event, which has no conditions and no time of the last scale. */
+  readonly hasStatus: boolean;
 }
 
 /** Only what is still stored, and the names of what is not. */
 const storedPart = (
   { timers, recommendations, stabilization, rates, flap, forbidden, pausedUntil }: WindowsView,
-  { hasStabilization, hasRates }: Kept,
+  { hasStabilization, hasRates, hasStatus }: Kept,
 ): WindowsView => {
-  const gone = [...(hasStabilization ? [] : ["recommendations", "stabilization"]), ...(hasRates ? [] : ["rates"])];
+  const ofStatus = { ...(forbidden && { forbidden }), ...(timers && { timers }) };
+  const gone = [
+    ...(hasStabilization ? [] : ["recommendations", "stabilization"]),
+    ...(hasRates ? [] : ["rates"]),
+    ...(hasStatus ? [] : Object.keys(ofStatus).map((part) => (part === "timers" ? "what must last" : "forbidden windows"))),
+  ];
   return {
     ...NO_WINDOWS,
     ...(hasStabilization && { recommendations, stabilization }),
-    ...(timers && { timers }),
-    ...(hasRates && { rates }),
-    ...(hasRates && flap && { flap }),
-    ...(forbidden && { forbidden }),
+    ...(hasStatus && ofStatus),
+    ...(hasRates && { rates, ...(flap && { flap }) }),
     ...(pausedUntil !== undefined && { pausedUntil }),
     ...(gone.length > 0 && { notStored: gone.join(", ") }),
   };

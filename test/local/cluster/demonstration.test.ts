@@ -1,8 +1,11 @@
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { workloadModel } from "../../../lib/local/cluster/definition.ts";
+import { capacityPerPod } from "../../../lib/local/cluster/simulated-workload.ts";
 import { reading } from "../../../lib/local/cluster/reading.ts";
 import { Simulation } from "../../../lib/local/cluster/simulation.ts";
-import { CROWD_OFFSET_MS, DAILY_OFFSET_MS, demonstrationWorkloads, STEPS_OFFSET_MS } from "../../../lib/local/run/world.ts";
+import { CROWD_OFFSET_MS, DAILY_OFFSET_MS, demonstrationWorkloads, STEPS_OFFSET_MS, workloadsOf } from "../../../lib/local/run/world.ts";
 import { demandAt } from "../../../lib/local/traces/trace.ts";
 import { START_MS } from "./running-cluster.ts";
 
@@ -88,4 +91,18 @@ describe("the past of the demonstration", () => {
     expect(week).toBeLessThan(REPLAY_CPU_MS_MAX);
     expect(cpuMsOf(14)).toBeLessThan(4 * week);
   });
+});
+
+it("The pods of the example of a Prometheus serve what its target asks of them, and a half more", async () => {
+  const text = await readFile("examples/prometheus.yaml", "utf8");
+  const { metadata, spec } = parse(text);
+  const [workload] = await workloadsOf({
+    deployments: [{ namespace: "shop", name: "storefront", trace: metadata.annotations["tidemark.dev/simulated-trace"] }],
+  } as never);
+  if (!workload) throw new RangeError("it has a workload");
+  const model = workloadModel(workload, { seed: 1, startMs: START_MS });
+  const perSecond = capacityPerPod(model) / (model.trace.stepMs / 1_000);
+  const target = Number.parseInt(spec.metrics[0].target, 10) / 1_000;
+  expect(perSecond).toBeGreaterThan(1.5 * target);
+  expect(text).toContain(`which serve ${perSecond.toFixed(2)} requests a second at most`);
 });
