@@ -53,7 +53,7 @@ describe("tidemark cluster add and check on a data folder", () => {
     const report = JSON.parse(out);
     expect([code, report.name, report.usable]).toEqual([0, "sim", true]);
     expect(report.checks).toContainEqual({ check: "rollouts.argoproj.io", result: "passed", message: "can be read and scaled" });
-    expect((await run("cluster", "check", "sim", "-o", "yaml")).out).toMatch(/^name: sim\nusable: true\nchecks:\n/);
+    expect((await run("cluster", "check", "sim", "-o", "yaml")).out).toMatch(/^name: sim\nkubeSystemUid: [\w-]{36}\nusable: true\nchecks:\n/);
   });
 
   it("find the custom kinds that the autoscalers of the cluster scale, without --kind", async () => {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -39,12 +39,13 @@ export interface Folder {
   readonly remove: () => void;
 }
 
-/** A data folder on disk with the two clusters of `fillShop`, as a run that has ended left it. */
-export const shopFolder = async (): Promise<Folder> => {
-  const folder = emptyFolder();
-  const layout = folderLayout(folder.data);
-  saveClock(layout, { kind: "virtual", nowMs: NOON, wallMs: Date.now(), speed: 60, untilMs: NOON + 15_000 });
-  const engine = await startTables(layout.tables);
+/** The tables of a shop, filled once for all folders of this process. */
+let filled: Promise<string> | undefined;
+
+const filledTables = async (): Promise<string> => {
+  const dir = mkdtempSync(join(tmpdir(), "tidemark-shop-"));
+  process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
+  const engine = await startTables(dir);
   const client = tablesClient(engine.endpoint);
   await ensureTables(client, tableDefinitions(TABLE_NAMES));
   client.destroy();
@@ -59,6 +60,16 @@ export const shopFolder = async (): Promise<Folder> => {
     },
   });
   await engine.close();
+  return dir;
+};
+
+/** A data folder on disk with the two clusters of `fillShop`, as a run that has ended left it. */
+export const shopFolder = async (): Promise<Folder> => {
+  filled ??= filledTables();
+  const folder = emptyFolder();
+  const layout = folderLayout(folder.data);
+  saveClock(layout, { kind: "virtual", nowMs: NOON, wallMs: Date.now(), speed: 60, untilMs: NOON + 15_000 });
+  cpSync(await filled, layout.tables, { recursive: true });
   writeIdentity(layout, { kind: "simulated", seed: 1, startMs: NOON - 7_200_000, deployments: [] });
   return folder;
 };
