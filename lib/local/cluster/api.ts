@@ -99,9 +99,9 @@ const readOnly = ({ method, query }: ApiRequest): URLSearchParams => {
 
 const list = (world: World, pages: Pages, { resource, namespace }: Located, request: ApiRequest): unknown => {
   const query = readOnly(request);
-  const items = inKeyOrder(selectObjects(resource.list(within(world, namespace)), query, resource.fields));
+  const items = () => inKeyOrder(selectObjects(resource.list(within(world, namespace)), query, resource.fields));
   const head = { kind: `${resource.kind}List`, apiVersion: groupVersion(resource) };
-  if (!resource.stored) return { ...head, metadata: {}, items };
+  if (!resource.stored) return { ...head, metadata: {}, items: items() };
   const of = `${request.path}?${query.get("labelSelector") ?? ""}&${query.get("fieldSelector") ?? ""}`;
   const page = pages.page({ of, version: resource.custom ? world.objectsVersion : world.version, items }, query);
   return wantsTable(request.accept) ? table(resource, page.items, page.metadata, world.nowMs) : { ...head, ...page };

@@ -16,6 +16,8 @@ export interface Listing {
   readonly items: readonly KubeObject[];
 }
 
+type Current = Omit<Listing, "items"> & { readonly items: () => Listing["items"] };
+
 const Token = z.object({ v: z.literal("meta.k8s.io/v1"), rv: z.int(), start: z.string() });
 /** The version in a token that goes on in the list as it then is. */
 const INCONSISTENT = -1;
@@ -29,20 +31,21 @@ const KEPT_LISTS = 16;
 export class Pages {
   readonly #kept = new Map<string, Listing>();
 
-  page(current: Listing, query: URLSearchParams): Page {
+  /** `items` gives the objects as they are now. It is not called for a further page of a list that is kept. */
+  page({ of, version, items }: Current, query: URLSearchParams): Page {
     const limit = limitOf(query);
     const token = query.get("continue");
-    if (token) return this.#cut(...this.#resume(current, token), limit);
+    if (token) return this.#cut(...this.#resume({ of, version, items }, token), limit);
     // A list at version "0" may come from a cache, and has no pages.
-    return this.#cut(current, "", query.get("resourceVersion") === "0" ? Number.POSITIVE_INFINITY : limit);
+    return this.#cut({ of, version, items: items() }, "", query.get("resourceVersion") === "0" ? Number.POSITIVE_INFINITY : limit);
   }
 
-  #resume(current: Listing, token: string): [Listing, string] {
+  #resume({ of, version, items }: Current, token: string): [Listing, string] {
     const { rv, start } = parseToken(token);
-    if (rv === INCONSISTENT || rv === current.version) return [current, start];
-    const kept = this.#kept.get(`${current.of}@${rv}`);
-    if (!kept) throw expired(tokenOf(INCONSISTENT, start));
-    return [kept, start];
+    const kept = this.#kept.get(`${of}@${rv}`);
+    if (kept) return [kept, start];
+    if (rv === INCONSISTENT || rv === version) return [{ of, version, items: items() }, start];
+    throw expired(tokenOf(INCONSISTENT, start));
   }
 
   #cut(listing: Listing, start: string, limit: number): Page {
@@ -69,14 +72,27 @@ const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ""}
 
 /** Where the items begin whose keys come after `start`, in items in the order of their keys. */
 const firstAfter = (items: readonly KubeObject[], start: string): number => {
-  const at = items.findIndex((item) => keyOf(item) > start);
-  return at === -1 ? items.length : at;
+  let [from, to] = [0, items.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const item = items[middle];
+    if (item && keyOf(item) > start) to = middle;
+    else from = middle + 1;
+  }
+  return from;
 };
 
-/** Orders objects as their keys are ordered, which paging relies on. Each key is made once: a list has thousands of objects, and mostly they are in order already. */
+/** Orders objects as their keys are ordered, which paging relies on. A list has thousands of objects, and mostly they are in order already. */
 export const inKeyOrder = (objects: readonly KubeObject[]): readonly KubeObject[] => {
+  let before = "";
+  const areInOrder = objects.every((object) => {
+    const key = keyOf(object);
+    const isAfter = before < key;
+    before = key;
+    return isAfter;
+  });
+  if (areInOrder) return objects;
   const keyed = objects.map((object) => ({ key: keyOf(object), object }));
-  if (keyed.every(({ key }, at) => at === 0 || (keyed[at - 1]?.key ?? "") < key)) return objects;
   return keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ object }) => object);
 };
 

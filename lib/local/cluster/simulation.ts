@@ -31,10 +31,13 @@ export class Simulation {
   constructor(models: readonly WorkloadModel[], startMs: number, clock: () => number) {
     this.#clock = clock;
     this.#nowMs = startMs;
-    const twin = [...Map.groupBy(models, keyOf).values()].find(({ length }) => length > 1)?.[0];
-    if (twin) throw new RangeError(`Cannot simulate "${keyOf(twin)}": it is defined twice`);
-    const ordered = models.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-    this.#running = ordered.map((model) => started(model, this.#nextVersion()));
+    const byKey = new Map(models.map((model) => [keyOf(model), model]));
+    if (byKey.size < models.length) {
+      const twin = models.find((model) => byKey.get(keyOf(model)) !== model);
+      throw new RangeError(`Cannot simulate "${twin && keyOf(twin)}": it is defined twice`);
+    }
+    const ordered = [...byKey].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    this.#running = ordered.map(([, model]) => started(model, this.#nextVersion()));
     this.#byKey = new Map(this.#running.map((running) => [keyOf(running.model), running]));
   }
 

@@ -45,16 +45,21 @@ const APART_MS = 137 * 60_000;
 
 /** What each cluster plays: the recorded workloads in turn, each from another minute on. `podStartMs`: how long each pod takes to start. */
 export const madeDefinitions = async (fleet: MadeFleet, podStartMs?: number): Promise<readonly (readonly WorkloadDefinition[])[]> => {
-  const traces = await Promise.all(SHIPPED_TRACES.map(readShippedTrace));
+  const traces = (await Promise.all(SHIPPED_TRACES.map(readShippedTrace))).map((trace) => ({ trace, high: ordinaryHigh(trace) }));
   const pods = podStartMs === undefined ? {} : { startupMs: { min: podStartMs, max: podStartMs } };
   return Array.from({ length: fleet.clusters }, (_, cluster) =>
     workloadsIn(fleet, cluster).map((workload) => ({ ...definitionOf(workload, traces), ...pods })),
   );
 };
 
-const definitionOf = ({ namespace, name, at }: MadeWorkload, traces: readonly Trace[]): WorkloadDefinition => {
-  const trace = traces[at % traces.length];
-  if (!trace) throw new RangeError("there are no recorded workloads to play");
+interface PlayedTrace {
+  readonly trace: Trace;
+  readonly high: number;
+}
+
+const definitionOf = ({ namespace, name, at }: MadeWorkload, traces: readonly PlayedTrace[]): WorkloadDefinition => {
+  const { trace, high } = traces[at % traces.length] ?? {};
+  if (!trace || high === undefined) throw new RangeError("there are no recorded workloads to play");
   const millicores = (POD.requests.cpuMillicores * TARGET_PERCENT) / 100 - IDLE.cpuMillicores;
   return {
     ...POD,
@@ -62,7 +67,7 @@ const definitionOf = ({ namespace, name, at }: MadeWorkload, traces: readonly Tr
     name,
     trace,
     traceOffsetMs: (at * APART_MS) % spanMs(trace),
-    cpuMillicoresPerUnit: (millicores * PODS_AT_HIGH) / ordinaryHigh(trace),
+    cpuMillicoresPerUnit: (millicores * PODS_AT_HIGH) / high,
   };
 };
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inKeyOrder, Pages } from "../../../lib/local/cluster/list-answer.ts";
 import { type RunningCluster, runCluster, workload } from "./running-cluster.ts";
 
 interface List {
@@ -72,4 +73,34 @@ describe("pages of a list", () => {
   it("are refused with 400 for a limit that is no number", async () => {
     expect((await cluster.fetch("/apis/apps/v1/deployments?limit=few")).code).toBe(400);
   });
+});
+
+describe("the pages of a list that is kept", () => {
+  const object = (namespace: string, name: string) => ({ metadata: { namespace, name } });
+  // "-" sorts before "/", so that the namespace with the longer name is first.
+  const NAMESPACES = ["team", "team-1", "team0"];
+  const objects = inKeyOrder(NAMESPACES.flatMap((namespace) => names.map((name) => object(namespace, name))));
+
+  it.each([1, 2, 3, 7, 14, 15])(
+    "have all objects in the order of their keys, %i on each, and the objects of the cluster are gathered once",
+    (limit) => {
+      const pages = new Pages();
+      let gathered = 0;
+      const items = () => {
+        gathered++;
+        return objects;
+      };
+      const found: unknown[] = [];
+      let token: string | undefined = "";
+      while (token !== undefined) {
+        const query: URLSearchParams = new URLSearchParams({ limit: String(limit), ...(token !== "" && { continue: token }) });
+        const page = pages.page({ of: "/pods", version: 7, items }, query);
+        found.push(...page.items);
+        token = page.metadata.continue;
+      }
+      expect(found).toEqual(objects);
+      expect(found[0]).toEqual(object("team-1", "ant"));
+      expect(gathered).toBe(1);
+    },
+  );
 });
