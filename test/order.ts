@@ -1,21 +1,34 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files of more than 40 s, the longest first. A checkout without results of earlier runs would begin the largest files first, and end with these. */
+/** Files of more than 15 s on a machine with nothing else to do, the longest first. A checkout without results of earlier runs would begin the largest files first, and end with these. */
 export const LONGEST: readonly string[] = [
   "test/simulation/first-seeds.test.ts",
   "test/simulation/more-seeds.test.ts",
-  "test/simulation/planted.test.ts",
-  "test/e2e/week.test.ts",
   "test/sync/tenants.process.test.ts",
   "test/real-server/parity.test.ts",
+  "test/e2e/week.test.ts",
   "test/e2e/start.test.ts",
-  "test/e2e/recipes.test.ts",
   "test/infra/alarm-conditions.test.ts",
-  "test/infra/stack.test.ts",
-  "test/protocol/exactly-once.test.ts",
   "test/real-server/takeover.test.ts",
-  "test/infra/alarm-day.test.ts",
+  "test/e2e/recipes.test.ts",
+  "test/service/read-budgets.played.test.ts",
   "test/local/beside.process.test.ts",
+  "test/infra/alarm-day.test.ts",
+  "test/sync/hostile-server.process.test.ts",
+  "test/cluster/small-heap.process.test.ts",
+  "test/e2e/package.test.ts",
+  "test/real-server/outage.test.ts",
+  "test/protocol/exactly-once.test.ts",
+  "test/aws/silent-servers.process.test.ts",
+  "test/e2e/full-disk.test.ts",
+  "test/infra/stack.test.ts",
+  "test/e2e/default-folder.test.ts",
+  "test/infra/functions.test.ts",
+  "test/local/made-workloads.process.test.ts",
+  "test/real-server/rivals.test.ts",
+  "test/real-server/crd.test.ts",
+  "test/sync/history-cost.played.test.ts",
+  "test/simulation/planted.test.ts",
 ];
 
 const rankOf = ({ moduleId }: Pick<TestSpecification, "moduleId">): number => {
