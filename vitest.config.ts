@@ -25,7 +25,7 @@ const SETUPS: Readonly<Record<string, readonly string[]>> = { infra: ["./test/in
 const REAL: readonly string[] = ["e2e", "infra"];
 
 /** Two workers that play seeds keep both cores busy. So V8 collects little garbage, and each worker its own: seeds take four fifths of the time. */
-const LITTLE_GARBAGE = ["--max-semi-space-size=64", "--single-threaded-gc"];
+const LITTLE_GARBAGE = ["--max-semi-space-size=64", "--min-semi-space-size=64", "--single-threaded-gc"];
 
 const project = (name: string, include: readonly string[]) => ({
   extends: true as const,
