@@ -205,7 +205,10 @@ For another outcome:
       expect(sheet).toContain(
         "Evaluated:  2026-03-01T11:59:00Z (60s ago)\nShown:      the nearest stored evaluation, 40s before\nOutcome:    hold at 9\nReason:     Earlier: an earlier sync\n",
       );
-      expect(sheet).toContain("Windows:\n  Not stored any more: windows\n");
+      // Rates are counted from the scale events; what was recommended was kept by the page, which has moved on.
+      expect(sheet).toContain(
+        "Windows:\n  Scale up rate 4 pods in 60s: 0 added, 0 removed\n  Scale down rate 100 percent in 15s: 0 added, 0 removed\n  Not stored any more: recommendations, stabilization\nFor another",
+      );
     },
   );
 
