@@ -39,7 +39,7 @@ const project = (name: string, include: readonly string[]) => ({
 });
 
 /**
- * Everything else. Half of the time of so many small files goes into loading the same modules anew, so the files share two workers. A test undoes what it changes of its process.
+ * Everything else. Half of the time of so many small files goes into loading the same modules anew, so the files share three workers. A test undoes what it changes of its process.
  */
 const UNIT = {
   extends: true as const,
@@ -65,7 +65,8 @@ export default defineConfig({
     env: { TZ: "UTC" },
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // Many tests wait for other processes or for a limit, so that two workers leave a part of two cores idle.
+    maxWorkers: 3,
     sequence: { sequencer: Order },
     coverage: { provider: "v8", include: ["lib/**", "functions/**"] },
   },
