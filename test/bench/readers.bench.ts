@@ -78,7 +78,7 @@ export const run = async (): Promise<void> => {
   });
   const rows = measured(() => gzipSync(JSON.stringify(rowsIn(read)), { level: 5 }));
   const series = measured(() => gzipSync(scrape(read), { level: 5 }));
-  const table = new Table({ head: ["10,000 autoscalers in 100 clusters", "own CPU ms", "ms of a function", "KiB"] });
+  const table = new Table({ head: ["10,000 autoscalers in 100 clusters", "own CPU ms", "ms of a function", "KiB"], style: { head: [], border: [] } });
   const line = (what: string, ms: number, bytes?: number) =>
     table.push([what, Math.round(ms), Math.round((ms * FULL_CPU_GB) / VIEW_MEMORY_GB), bytes === undefined ? "" : Math.round(bytes / 1_024)]);
   line("indexes, read once", indexes.ms);
