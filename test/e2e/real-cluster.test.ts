@@ -54,7 +54,7 @@ describe("npm start -- --kubeconfig", { timeout: 120_000 }, () => {
     copyFileSync(other.kubeconfigPath, cluster.kubeconfigPath);
     const run = startRun(["--kubeconfig", cluster.kubeconfigPath, "--data", data]);
     const status = async (): Promise<string> => (await tidemark(["status", "--data", data])).out;
-    await expect.poll(status, { timeout: 60_000, interval: 500 }).toContain("another cluster answers, whose kube-system has the uid");
+    await expect.poll(status, { timeout: 60_000, interval: 2_000 }).toContain("another cluster answers, whose kube-system has the uid");
     run.child.kill("SIGTERM");
     await run.ended;
     writeFileSync(cluster.kubeconfigPath, own);
