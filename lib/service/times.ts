@@ -23,7 +23,7 @@ export const refuseEmptyRange = (
   if (sinceMs > nowMs + CLOCKS_APART_MS)
     throw new TidemarkError(
       "service.invalid",
-      `Cannot ${action} since ${rfc3339(sinceMs)}: that time has not come; it is now ${rfc3339(nowMs)}`,
+      `Cannot ${action} since ${rfc3339(sinceMs)}: that is a future time; it is now ${rfc3339(nowMs)}`,
       times,
     );
   if (untilMs !== undefined && sinceMs > untilMs)

@@ -185,7 +185,7 @@ describe("a range that holds nothing whatever is stored", () => {
       400,
       {
         code: "service.invalid",
-        detail: expect.stringMatching(new RegExp(`^Cannot .* since ${later}: that time has not come; it is now ${new Date(NOON).toISOString()}$`)),
+        detail: expect.stringMatching(new RegExp(`^Cannot .* since ${later}: that is a future time; it is now ${new Date(NOON).toISOString()}$`)),
       },
     ]);
   });

@@ -44,7 +44,7 @@ describe("pastMs()", () => {
 
 describe("a time that is out of bounds", () => {
   it.each([
-    ["--at", "2026-03-01T12:00:01Z", "that time has not come; it is now 2026-03-01T12:00:00Z"],
+    ["--at", "2026-03-01T12:00:01Z", "that is a future time; it is now 2026-03-01T12:00:00Z"],
     ["--since", "99999999999d", "the earliest time is 1970-01-01T00:00:00Z"],
     ["--since", "1969-12-31T23:59:59Z", "the earliest time is 1970-01-01T00:00:00Z"],
   ])("is refused in the past: %s %s", (option, text, problem) => {

@@ -167,7 +167,7 @@ describe("explain()", () => {
     expect((await service.explain({ name: "shop/web" }, ago(15))).decision.at).toBe(at(-15));
     await expect(service.explain({ name: "shop/web" }, ago(-3_600))).rejects.toMatchObject({
       code: "service.invalid",
-      message: `Cannot explain "shop/web" at ${at(3_600)}: that time has not come; it is now ${at(0)}`,
+      message: `Cannot explain "shop/web" at ${at(3_600)}: that is a future time; it is now ${at(0)}`,
     });
     await expect(service.explain({ name: "shop/web" }, ago(61))).rejects.toMatchObject({
       code: "service.not-evaluated",

@@ -33,7 +33,7 @@ const everydayMs = (option: string, text: string, { nowMs, direction, note }: Re
 /** An instant in the past: a duration before now, or a time that has come. Throws a usage error that names the option. */
 export const pastMs = (option: string, text: string, nowMs: number, note?: Note): number => {
   const instant = atMs(option, text, { nowMs, direction: "past", note });
-  if (instant > nowMs) throw usage(`Cannot use ${option} "${text}": that time has not come; it is now ${instantText(nowMs)}`);
+  if (instant > nowMs) throw usage(`Cannot use ${option} "${text}": that is a future time; it is now ${instantText(nowMs)}`);
   return instant;
 };
 

@@ -126,7 +126,7 @@ const eventBefore = async (context: QueryContext, record: AutoscalerRecord, atMs
 };
 
 const notYet = (name: string, atMs: number, nowMs: number): TidemarkError =>
-  new TidemarkError("service.invalid", `Cannot explain "${name}" at ${rfc3339(atMs)}: that time has not come; it is now ${rfc3339(nowMs)}`, {
+  new TidemarkError("service.invalid", `Cannot explain "${name}" at ${rfc3339(atMs)}: that is a future time; it is now ${rfc3339(nowMs)}`, {
     name,
     atMs,
   });

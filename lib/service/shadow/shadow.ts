@@ -17,7 +17,7 @@ const WINDOWS_FULL_MS = 3_600_000;
 
 /**
  * Compares an autoscaler with the controller beside it, from the journal. The default is the last day. A long time is compared in parts: `next` says where to go on (join-shadow.ts). Throws
- * `service.invalid` for a start that has not come, or that is after the end.
+ * `service.invalid` for a start in the future, or after the end.
  */
 export const shadow = async (context: QueryContext, { sinceMs, untilMs, ...query }: ShadowQuery): Promise<ShadowView> => {
   const nowMs = context.clock();
