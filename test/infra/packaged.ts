@@ -62,6 +62,7 @@ const compileIn = async (folder: string, parameters: Parameters): Promise<Compil
     SOURCE_DATE_EPOCH: "1700000000",
     SLS_TELEMETRY_DISABLED: "1",
     SLS_NOTIFICATIONS_MODE: "off",
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
   };
   const osls = join(ROOT, "node_modules/osls/bin/serverless.js");
   const values = Object.entries(parameters).map(([name, value]) => `--param=${name}=${value}`);
