@@ -498,6 +498,9 @@ describe("a parameter", () => {
       logDays: "7",
       alarmTopic: TOPIC,
       dashboard: "no",
+      sourceMaps: "yes",
+      scheduleConcurrency: "none",
+      urlConcurrency: "none",
     });
     const { text } = packaged;
     encrypted = { text, resources: resourcesOf(text, { KeyArn: KEY, AlarmAddress: "ops@example.com" }) };
@@ -555,22 +558,16 @@ describe("a parameter", () => {
   });
 
   it("sourceMaps puts the source maps into the packages, and makes Node use them", async () => {
-    const withMaps = await stack.compile({ sourceMaps: "yes" });
     expect(await packagedFiles("sync")).toContain("dist/sync/index.js.map");
-    expect(variablesOf(withMaps, "sync")).toMatchObject({ NODE_OPTIONS: "--max-semi-space-size=8 --enable-source-maps" });
-    expect(variablesOf(withMaps, "api")).toMatchObject({ NODE_OPTIONS: "--enable-source-maps" });
+    expect(variablesOf(compiled, "sync")).toMatchObject({ NODE_OPTIONS: "--max-semi-space-size=8 --enable-source-maps" });
+    expect(variablesOf(compiled, "api")).toMatchObject({ NODE_OPTIONS: "--enable-source-maps" });
   });
 
-  it("scheduleConcurrency keeps some for the planning, and urlConcurrency bounds each function with a URL", async () => {
+  it("scheduleConcurrency keeps some for the planning, and urlConcurrency bounds each function with a URL", () => {
     const reserved = ({ resources }: Compiled) =>
       ["Schedule", "Api", "Connect", "View"].map((name) => resources[`${name}LambdaFunction`]?.Properties["ReservedConcurrentExecutions"]);
     expect(reserved(packaged)).toEqual(["2", "10", "10", "10"]);
-    expect(reserved(await stack.compile({ scheduleConcurrency: "none", urlConcurrency: "none" }))).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect(reserved(compiled)).toEqual([undefined, undefined, undefined, undefined]);
   });
 
   it("organizationId and externalId are what a role of another account must be, and what it is asked with", () => {
