@@ -14,6 +14,8 @@ const HASHED_DEPTH = 20_000;
 /** 64 MB. */
 const HASH_BITS = 29;
 
+const REVERSED = { processes: "-DREVERSE", choices: "-DT_REVERSE" } as const;
+
 /** A question to the model: which macros are set, and whether the invariants must hold. */
 export interface Question {
   readonly name: string;
@@ -22,6 +24,8 @@ export interface Question {
   readonly holds: boolean;
   /** So few states that making the search fast takes longer than the search. */
   readonly small?: true;
+  /** What the search takes in the reverse order, because it then finds the break sooner: the processes, and what each of them may do next. */
+  readonly reversed?: readonly (keyof typeof REVERSED)[];
   /** States are told apart by hashes (`-DBITSTATE`): a search that finds nothing may have missed some states. */
   readonly hashed?: true;
 }
@@ -95,7 +99,8 @@ export const check = async (asked: Question): Promise<Verdict> => {
     await copyFile(join(import.meta.dirname, `${asked.model}.pml`), join(folder, "model.pml"));
     await run("spin", [...asked.macros.map((macro) => `-D${macro}`), "-a", "model.pml"], { cwd: folder });
     const kept = asked.hashed ? ["-DBITSTATE"] : ["-DCOLLAPSE", `-DMEMLIM=${MEMORY_MB}`];
-    await run("gcc", [asked.small ? "-O0" : "-Og", "-w", "-DSAFETY", ...kept, "-o", "pan", "pan.c"], { cwd: folder });
+    const order = (asked.reversed ?? []).map((part) => REVERSED[part]);
+    await run("gcc", [asked.small ? "-O0" : "-Og", "-w", "-DSAFETY", ...kept, ...order, "-o", "pan", "pan.c"], { cwd: folder });
     const { stdout } = await run("./pan", asked.hashed ? [`-m${HASHED_DEPTH}`, `-w${HASH_BITS}`] : [`-m${DEPTH}`], {
       cwd: folder,
       maxBuffer: 16 * 1024 * 1024,

@@ -5,13 +5,26 @@ const asks = (name: string, holds: boolean, macros: readonly string[]): Question
 /** The whole protocol. Each search has some of the faults, because all at once have too many states. */
 const holds = (name: string, ...macros: readonly string[]): Question => asks(name, true, macros);
 
-/** Rules whose left-out search goes through half a million states or more before a promise breaks. Every other search ends sooner than a fast one is compiled. */
-const LONG: ReadonlySet<string> = new Set(["EPOCH_OF_INTEND NUMBER_OF_INTEND", "PAGE_AS_READ", "TIME_OF_HEAD", "TIME_AFTER_ANSWER"]);
+/** Rules whose left-out search finds the break sooner in another order than spin's: most of them after a tenth of the states and less. Whatever the order, a break is a break. */
+const REVERSED: Readonly<Record<string, NonNullable<Question["reversed"]>>> = {
+  "EPOCH_OF_INTEND NUMBER_OF_INTEND": ["processes", "choices"],
+  NUMBER_OF_INTEND: ["choices"],
+  PAGE_AS_READ: ["processes"],
+  PAGE_NOT_NAMED: ["processes"],
+  UNCOUNTED: ["processes"],
+  OWN_TOKEN: ["processes"],
+  TIME_OF_HEAD: ["processes"],
+  TIME_OF_PAGE: ["processes"],
+  TIME_AFTER_ANSWER: ["processes", "choices"],
+  LOOK: ["processes"],
+  PROOF_AFTER_DENIAL: ["processes"],
+};
 
-/** A rule that is left out, in the smallest world that shows what it is for. */
+/** A rule that is left out, in the smallest world that shows what it is for. The search ends sooner than a fast one is compiled. */
 const without = (name: string, macro: string, ...world: readonly string[]): Question => ({
   ...asks(`without ${name}`, false, [...world, ...macro.split(" ").map((part) => `LEFT_OUT_${part}`)]),
-  ...(!LONG.has(macro) && { small: true }),
+  small: true,
+  ...(REVERSED[macro] && { reversed: REVERSED[macro] }),
 });
 
 /** A rule that another implies: without it everything holds. */
