@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
 import { askedMetrics } from "../control-plane/metrics-script.ts";
-import { watchReplicas } from "../control-plane/watch-replicas.ts";
+import { watchReplicas } from "../control-plane/watch.ts";
 import { CASES, scriptOf } from "./parity-cases.ts";
 import type { Scene } from "./scene.ts";
 

@@ -123,6 +123,9 @@ export const newScene = async (name: string, options: SceneOptions = {}): Promis
     later,
     close: async () => {
       closeClients();
+      // The HPA controller would look at them each second until the last file is over.
+      if (!options.cluster && options.namespace === undefined)
+        await admin("DELETE", `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`);
       calls.close();
       rmSync(dir, { recursive: true, force: true });
     },

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, inject, it } from "vitest";
 import { inside } from "../cli/inside.ts";
-import { watchReplicas } from "../control-plane/watch-replicas.ts";
+import { watchReplicas } from "../control-plane/watch.ts";
 import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import { personKubeconfig, sessionOn } from "./person.ts";
