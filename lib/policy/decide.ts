@@ -15,8 +15,8 @@ export interface DecideInput extends RulesInput<AutoscalerSpec> {
 }
 
 /** What to do with one workload now, and why. Pure; a metric that is missing or absurd is a reason to hold inside the decision, never an exception. */
-export const decide = ({ setByPeople = NOTHING_SET, ...input }: DecideInput): Decision => {
-  const { spec, nowMs } = input;
+export const decide = (input: DecideInput): Decision => {
+  const { setByPeople = NOTHING_SET, spec, nowMs } = input;
   if (isByManifest(spec, setByPeople, nowMs)) return override(byRules(spec, input), spec, nowMs);
   const bounds = effectiveBounds(spec, setByPeople, nowMs);
   return override(withinBounds(byRules(specForRules(spec, bounds), input), bounds), spec, nowMs);
@@ -43,8 +43,9 @@ export const withoutForeignTimers = (windows: Windows, { name }: Pick<Dialect<ne
 
 /** Rules that ask no registered source keep no answer of one. */
 const withoutAnswers = (windows: Windows): Windows => {
-  const { answers, ...memory } = windows.memory;
-  return answers === undefined ? windows : { ...windows, memory };
+  if (windows.memory.answers === undefined) return windows;
+  const { answers: _, ...memory } = windows.memory;
+  return { ...windows, memory };
 };
 
 /** Rules that record no recommendations leave none behind: after them a stabilization begins with the current count, where old ones would let the count fall at once. */

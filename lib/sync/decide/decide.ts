@@ -24,7 +24,7 @@ import {
 } from "../../report/holds.ts";
 import { type Beside, besideOf } from "../load/known-rivals.ts";
 import type { Loaded } from "../load/load.ts";
-import { pageOfUid } from "../load/load-pages.ts";
+import { entryOf, pageOfUid } from "../load/load-pages.ts";
 import type { LoadedSpec, ReadySpec } from "../load/load-specs.ts";
 import type { ClusterAnswers } from "../observe/observe.ts";
 import { isBeside, outsideScales, withOutside } from "../observe/outside-scales.ts";
@@ -98,7 +98,6 @@ export const decideAll = (
   const outsideOf = outsideScales(loaded);
   const work = workOfNamespaces();
   const { observations } = seen.observed;
-  const answered = seen.answeredMs === undefined ? {} : { answeredMs: seen.answeredMs };
   const decideOne = (autoscaler: ReadySpec): Verdict => {
     const { uid } = autoscaler.record;
     const observed = observations.get(uid);
@@ -107,13 +106,13 @@ export const decideAll = (
     if (over) return { kind: "unevaluated", autoscaler, because: over };
     const beside = besideHere(autoscaler, observed);
     const outside = outsideOf(autoscaler, observed, beside, seen.answeredMs ?? loaded.nowMs);
-    const before = inputOf(loaded, autoscaler, observed);
+    const before = inputOf(loaded, autoscaler, observed, seen.answeredMs);
     const windows = seen.failures.guarded(
       uid,
       () => withOutside(rules, loaded, { input: before, uid, outside, rivals: beside.rivals }),
       () => before.windows,
     );
-    const input = { ...before, windows, ...answered };
+    const input = windows === before.windows ? before : { ...before, windows };
     const decision = seen.failures.guarded<Decision | undefined>(
       uid,
       () => rules.decide(input),
@@ -141,7 +140,7 @@ interface Surroundings {
   readonly loaded: Loaded;
   readonly seen: ClusterAnswers;
   readonly observed: Observed;
-  readonly holds: (autoscaler: ReadySpec) => readonly Because[];
+  readonly holds: HoldsOf;
   readonly beside: Beside;
 }
 
@@ -161,8 +160,8 @@ const decidedOf = (
   if (overShare !== undefined) evaluated.overShare = overShare;
   if (isBeside(beside, observed)) evaluated.beside = true;
   if (waiting) evaluated.waiting = waiting;
-  const rivalHolds = rivalsOf(autoscaler, beside, observed.otherStack);
-  return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalHolds, ...forbidden]);
+  const all = [...holds(autoscaler), rivalHold(autoscaler, beside, observed.otherStack), forbidden].filter((hold) => hold !== undefined);
+  return verdictOf(evaluated, seen.client, all);
 };
 
 /** The verdict on an autoscaler that the rules cannot be asked about. */
@@ -230,62 +229,70 @@ const withoutHold = (decision: Decision, next: Because | undefined): WithoutHold
   return { because: decision.because, ...(decision.kind === "scale" && { to: decision.to }) };
 };
 
-const inputOf = (loaded: Loaded, { record, spec }: ReadySpec, observed: Observed): DecideInput => {
+const inputOf = (loaded: Loaded, { record, spec }: ReadySpec, observed: Observed, answeredMs: number | undefined): DecideInput => {
   const { fleet, cluster } = loaded;
   const overrides = overridesOf({ fleet, cluster, record });
-  return {
-    ...((overrides.length > 0 || fleet.calendars) && { setByPeople: { overrides, calendars: fleet.calendars ?? [] } }),
+  // One of each autoscaler is made in every sync.
+  const input: { -readonly [Member in keyof DecideInput]: DecideInput[Member] } = {
     namespace: record.namespace,
     name: record.name,
     spec,
-    settings: loaded.cluster.settings,
+    settings: cluster.settings,
     observation: observed.observation,
     windows: windowsOf(loaded, record.uid),
     nowMs: loaded.nowMs,
   };
+  if (answeredMs !== undefined) input.answeredMs = answeredMs;
+  if (overrides.length > 0 || fleet.calendars) input.setByPeople = { overrides, calendars: fleet.calendars ?? [] };
+  return input;
 };
 
 const windowsOf = (loaded: Loaded, uid: AutoscalerUid): Windows => {
-  const page = pageOfUid(loaded, uid);
-  const entry = page?.kind === "read" ? page.entries.get(uid) : undefined;
+  const entry = entryOf(loaded, uid);
   return entry ? windowsNow(entry, loaded.head.evaluatedMs) : NEW_WINDOWS;
 };
 
-const NOTHING_NEWER: { readonly forbidden: readonly Because[] } = { forbidden: [] };
+interface Newer {
+  readonly waiting?: Because;
+  readonly forbidden?: Because | undefined;
+}
+
+const NOTHING_NEWER: Newer = {};
 
 /** What a newer spec that is not stored yet says: that it waits, and why the decision by the stored one must not be made. */
 const newerOf = (
   { objects }: Loaded,
   { autoscaler: { record, spec }, input, decision }: Pick<Evaluated, "autoscaler" | "input" | "decision">,
-): { readonly waiting?: Because; readonly forbidden: readonly Because[] } => {
+): Newer => {
   const waiting = objects?.waiting.get(record.uid);
   if (!waiting) return NOTHING_NEWER;
-  const because = heldByNewer(waiting, { ...input, spec, decision });
-  return { waiting: waiting.because, forbidden: because ? [because] : [] };
+  return { waiting: waiting.because, forbidden: heldByNewer(waiting, { ...input, spec, decision }) };
 };
 
 /**
  * On doubt, hold: beside a rival, seen or possible, two controllers would fight over the count. A dry run writes nothing, so it fights with no other controller and is not
  * held because of one.
  */
-const rivalsOf = ({ spec }: ReadySpec, { rivals, unknown }: Beside, stack: Observed["otherStack"]): readonly Because[] => {
-  if (spec.dryRun) return [];
-  if (rivals.length > 0) return [rivalControllers(rivals)];
-  if (stack) return [otherStack(stack)];
-  return unknown === undefined ? [] : [rivalsUnknown(unknown)];
+const rivalHold = ({ spec }: ReadySpec, { rivals, unknown }: Beside, stack: Observed["otherStack"]): Because | undefined => {
+  if (spec.dryRun) return undefined;
+  if (rivals.length > 0) return rivalControllers(rivals);
+  if (stack) return otherStack(stack);
+  return unknown === undefined ? undefined : rivalsUnknown(unknown);
 };
 
 /**
  * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause; an apply to an earlier cluster; its object in the cluster; an intent of its workload that is open or was settled in this sync; another autoscaler
  * of the same workload. One reason is enough to write nothing.
  */
-const holdsOf = (loaded: Loaded, seen: ClusterAnswers, timing: Timing): ((autoscaler: ReadySpec) => readonly Because[]) => {
+const holdsOf = (loaded: Loaded, seen: ClusterAnswers, timing: Timing): HoldsOf => {
   const stop = stopOf(loaded);
   const workloadHold = workloadHolds(loaded, seen, timing);
   return (autoscaler) => {
     const pause = pausedBy(autoscaler.record, loaded.nowMs);
     const objectHold = loaded.objects?.holds.get(autoscaler.record.uid);
     const earlier = isOfEarlierCluster(loaded.cluster, autoscaler.record) ? earlierCluster(loaded.cluster.name) : undefined;
-    return [stop, pause && autoscalerPaused(pause), earlier, objectHold, workloadHold(autoscaler)].filter((hold) => hold !== undefined);
+    return [stop, pause && autoscalerPaused(pause), earlier, objectHold, workloadHold(autoscaler)];
   };
 };
+
+type HoldsOf = (autoscaler: ReadySpec) => readonly (Because | undefined)[];

@@ -101,6 +101,8 @@ const outcomeOf = (
     : { uid, namespace, name, kind: "hold", failed, from: decision.from };
 };
 
+export const hasLimit = ({ limit }: Evaluation["steps"][number]): boolean => limit !== undefined;
+
 /** True where a limit at the maxReplicas in force, of the manifest, a schedule or an override, cuts what is wanted, and the workload has as many. */
 export const isAtMax = ({
   bounds,

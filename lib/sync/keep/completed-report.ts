@@ -45,8 +45,7 @@ export const completedReport = (
     endMs,
     epoch: loaded.head.epoch,
     autoscalers: verdicts.length,
-    evaluated: verdicts.filter(({ kind }) => kind !== "unevaluated").length,
-    failed: verdicts.filter(hasFailed).length,
+    ...countsOf(verdicts),
     unreachable: isUnreachable(seen),
     events: [...settled.late, ...settled.own].flatMap(({ event }) => event ?? []),
     outside: outside.events,
@@ -62,13 +61,23 @@ export const completedReport = (
     journalPages: journal.pages,
     ...(summary.failure !== undefined && { summaryFailure: summary.failure }),
     ...(rolledUp.failure !== undefined && { rollupFailure: rolledUp.failure }),
-    heldBack: verdicts.filter((verdict) => verdict.kind === "hold" && verdict.withoutHold?.to !== undefined).length,
     overShare: verdicts.filter(({ because }) => because.reason === TENANT_OVER_SHARE).map(reported),
     ...(stopped && { stopped }),
     ...(loaded.specs.all.some((spec) => spec.kind === "ready" && spec.spec.schedule) && { zoneData: process.versions["tz"] ?? "unknown" }),
     phasesMs: timer.phasesMs,
     ...(real && { real }),
   };
+};
+
+/** Every verdict of each sync passes here. */
+const countsOf = (verdicts: readonly Verdict[]): Pick<CompletedSync, "evaluated" | "failed" | "heldBack"> => {
+  const counts = { evaluated: 0, failed: 0, heldBack: 0 };
+  for (const verdict of verdicts) {
+    if (verdict.kind !== "unevaluated") counts.evaluated++;
+    if (hasFailed(verdict)) counts.failed++;
+    if (verdict.kind === "hold" && verdict.withoutHold?.to !== undefined) counts.heldBack++;
+  }
+  return counts;
 };
 
 /** Failures of rules with their errors; also of an autoscaler whose scale was made before a rule failed to record it. */

@@ -13,7 +13,7 @@ import {
 } from "../../store/head/troubles.ts";
 import { isUnreachable } from "./completed-report.ts";
 import type { Verdict } from "../decide/decide.ts";
-import { boundsOf, isAtMax } from "../decide/evaluation.ts";
+import { boundsOf, hasLimit, isAtMax } from "../decide/evaluation.ts";
 import type { Loaded } from "../load/load.ts";
 import type { ClusterAnswers } from "../observe/observe.ts";
 import type { After } from "./windows-after.ts";
@@ -87,6 +87,8 @@ const kindOf = (verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>, isR
   const { decision, input } = verdict;
   if (!hasWorkload(verdict)) return undefined;
   if (hasFailed(verdict) || decision.metrics.some(({ kind }) => kind === "failed")) return "unmeasured";
+  // One of each autoscaler is looked at in every sync, and few want more than they may have.
+  if (!decision.steps.some(hasLimit)) return undefined;
   return isAtMax({ bounds: boundsOf(decision, input), from: decision.from, steps: decision.steps }) ? "atMax" : undefined;
 };
 

@@ -75,3 +75,9 @@ const missingPage = (head: Head, index: number): LoadedPage => ({
 /** The page of an autoscaler, also where it has no entry there yet; `undefined` while there are no pages. */
 export const pageOfUid = ({ pages }: LoadedPages, uid: AutoscalerUid): LoadedPage | undefined =>
   pages.length === 0 ? undefined : pages[pageOf(uid, pages.length)];
+
+/** What the pages hold of an autoscaler; `undefined` where its page cannot be read. */
+export const entryOf = (loaded: LoadedPages, uid: AutoscalerUid): StoredWindows | undefined => {
+  const page = pageOfUid(loaded, uid);
+  return page?.kind === "read" ? page.entries.get(uid) : undefined;
+};

@@ -7,10 +7,10 @@ import { mustHaveRightClock } from "../../store/table/server-clock.ts";
 import type { Tables } from "../../store/table/tables.ts";
 import type { Verdict } from "../decide/decide.ts";
 import type { Loaded } from "../load/load.ts";
-import { pageOfUid } from "../load/load-pages.ts";
+import { entryOf, pageOfUid } from "../load/load-pages.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { workloadKey } from "../load/open-intents.ts";
-import { idOf, scalesUnderWay, seenCount, storedOf, uidEnd, workloadOf } from "./outside-scales.ts";
+import { idOf, scalesUnderWay, seenCount, uidEnd, workloadOf } from "./outside-scales.ts";
 import { type OutsideScale, outsideEvent } from "../scale/scale-event.ts";
 import type { LateScale, Settled } from "../scale/settle-earlier.ts";
 import type { SyncPorts } from "../sync-ports.ts";
@@ -54,7 +54,7 @@ export const storeOutside = async (
     if (before) beforeLate.set(uid, before);
     const scale = verdict.outside ?? before;
     if (!scale) continue;
-    const sinceMs = storedOf(loaded, uid)?.seen?.sinceMs ?? loaded.head.evaluatedMs;
+    const sinceMs = entryOf(loaded, uid)?.seen?.sinceMs ?? loaded.head.evaluatedMs;
     found.push(outsideEvent(message, verdict.autoscaler, scale, sinceMs));
   }
   if (found.length > 0) await mustHold(ports.tables, message, loaded.head.epoch);
@@ -89,7 +89,7 @@ const changeBeforeLate = (
 ): OutsideScale | undefined => {
   if (!late) return undefined;
   const { uid } = autoscaler.record;
-  const stored = storedOf(loaded, uid);
+  const stored = entryOf(loaded, uid);
   const before = stored?.seen;
   if (!before || before.of !== seenCount(input.observation.scale)?.of || before.replicas === late.scale.from) return undefined;
   // The count on the page may have been read after the scale: its sync died after its page, or a sync that was overtaken wrote it. On doubt, no event: none is invented, and the next change is found again.
@@ -183,7 +183,7 @@ const listed = (loaded: Loaded, readings: Readings, made: readonly Made[]) => {
       byEnd.set(uidEnd(object), scale);
       continue;
     }
-    const of = storedOf(loaded, scale.uid)?.seen?.of;
+    const of = entryOf(loaded, scale.uid)?.seen?.of;
     if (of !== undefined) scaled.set(of, scale);
     else unnamed[event ? "object" : "workload"]++;
   }

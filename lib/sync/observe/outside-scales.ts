@@ -5,12 +5,11 @@ import type { SeenCount, Windows } from "../../model/windows.ts";
 import type { DecideInput } from "../../policy/decide.ts";
 import type { Beside } from "../load/known-rivals.ts";
 import type { Loaded } from "../load/load.ts";
-import { pageOfUid } from "../load/load-pages.ts";
+import { entryOf } from "../load/load-pages.ts";
 import type { ReadySpec } from "../load/load-specs.ts";
 import { workloadKey } from "../load/open-intents.ts";
 import type { PurePart } from "../decide/pure-part.ts";
 import type { OutsideScale } from "../scale/scale-event.ts";
-import type { StoredWindows } from "../../model/scale-records.ts";
 
 /** Characters of a workload's uid that are kept: a workload that was made anew has a count of its own. */
 const UID_END = 4;
@@ -19,11 +18,6 @@ export const uidEnd = (uid: string): string => uid.slice(-UID_END);
 
 export const seenCount = (scale: ScaleReading): SeenCount | undefined =>
   scale.kind === "read" ? { replicas: scale.specReplicas, of: uidEnd(scale.uid) } : undefined;
-
-export const storedOf = (loaded: Loaded, uid: AutoscalerUid): StoredWindows | undefined => {
-  const page = pageOfUid(loaded, uid);
-  return page?.kind === "read" ? page.entries.get(uid) : undefined;
-};
 
 /** The name of a change in the windows, which are stored together with the count. */
 export const idOf = ({ head }: Loaded, uid: AutoscalerUid): string => `${uid}:outside-${head.evaluatedMs}`;
@@ -37,9 +31,12 @@ export const outsideScales = (
   const isUnderWay = scalesUnderWay(loaded);
   return (autoscaler, observed, beside, seenMs) => {
     const { uid } = autoscaler.record;
-    const before = storedOf(loaded, uid)?.seen;
-    const now = seenCount(observed.observation.scale);
-    if (!before || before.of !== now?.of || before.replicas === now.replicas || isUnderWay(autoscaler)) return undefined;
+    const { scale } = observed.observation;
+    const before = entryOf(loaded, uid)?.seen;
+    // At rest the count is the same.
+    if (!before || scale.kind !== "read" || before.replicas === scale.specReplicas) return undefined;
+    const now = seenCount(scale);
+    if (before.of !== now?.of || isUnderWay(autoscaler)) return undefined;
     return { id: idOf(loaded, uid), from: before.replicas, to: now.replicas, atMs: seenMs, beside: isBeside(beside, observed) };
   };
 };
@@ -63,7 +60,7 @@ export const workloadOf = ({ record, spec }: ReadySpec): WorkloadKey => workload
 
 /** The first scale that another controller made is known by its time only, from its status: as much as the rules allow may have been done then. */
 const scaledBeforeMs = (loaded: Loaded, uid: AutoscalerUid, rivals: readonly Rival[]): number | undefined => {
-  if (storedOf(loaded, uid)?.seen) return undefined;
+  if (entryOf(loaded, uid)?.seen) return undefined;
   const times = rivals.flatMap(({ lastScaleMs }) => lastScaleMs ?? []);
   return times.length === 0 ? undefined : Math.min(loaded.nowMs, Math.max(...times));
 };

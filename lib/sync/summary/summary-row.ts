@@ -40,7 +40,7 @@ export const bareRowOf = (source: RowSource): BareRow => {
   const totals = totalsOf(source);
   const since = problemTimes(source);
   // One row of each autoscaler is made in every sync.
-  const row: { -readonly [Field in keyof BareRow]: BareRow[Field] } = {
+  const row: Making = {
     key: summaryKeyOf(evaluation.uid),
     state: autoscaler.kind === "invalid" ? "invalid" : evaluatedState(evaluation),
     reason: evaluation.because.reason,
@@ -49,27 +49,28 @@ export const bareRowOf = (source: RowSource): BareRow => {
   if (current !== undefined) row.current = current;
   if (counts.lastKnown) row.unreadMs = counts.lastKnown.sinceMs ?? 0;
   if (counts.desired !== undefined) row.desired = counts.desired;
-  Object.assign(row, boundsOf(evaluation), seriesMarks(source));
+  addBounds(row, evaluation);
+  addMarks(row, source);
   if (status?.lastScaleMs !== undefined) row.lastScaleMs = status.lastScaleMs;
   if (totals) row.totals = totals;
   if (since) row.since = since;
   return row;
 };
 
+type Making = { -readonly [Field in keyof BareRow]: BareRow[Field] };
+
 /** The bounds that an override or a schedule sets. */
-const boundsOf = ({ bounds }: Evaluation): Pick<SummaryRow, "min" | "max" | "overridden"> | undefined =>
-  bounds && (bounds.minBy || bounds.maxBy || bounds.holds)
-    ? {
-        ...(bounds.minBy && { min: bounds.min }),
-        ...(bounds.maxBy && { max: bounds.max }),
-        ...((bounds.minBy?.kind === "override" || bounds.maxBy?.kind === "override" || bounds.holds) && { overridden: true }),
-      }
-    : undefined;
+const addBounds = (row: Making, { bounds }: Evaluation): void => {
+  if (!bounds) return;
+  if (bounds.minBy) row.min = bounds.min;
+  if (bounds.maxBy) row.max = bounds.max;
+  if (bounds.minBy?.kind === "override" || bounds.maxBy?.kind === "override" || bounds.holds) row.overridden = true;
+};
 
 /** What the series of `/metrics` follow from beside the counts. */
-const seriesMarks = (source: RowSource): Pick<SummaryRow, "switchedOff" | "hasBands"> | undefined => {
-  const [isOff, bands] = [isSwitchedOff(source.evaluation), hasBands(source)];
-  return isOff || bands ? { ...(isOff && { switchedOff: true }), ...(bands && { hasBands: true }) } : undefined;
+const addMarks = (row: Making, source: RowSource): void => {
+  if (isSwitchedOff(source.evaluation)) row.switchedOff = true;
+  if (hasBands(source)) row.hasBands = true;
 };
 
 const isSwitchedOff = ({ failed, status }: Evaluation): boolean =>
@@ -111,8 +112,9 @@ const totalsOf = ({ evaluation, before, ended }: RowSource): SummaryTotals | und
 /** A problem that goes on keeps its time. */
 const problemTimes = (source: RowSource): ProblemTimes | undefined => {
   const { before, nowMs } = source;
+  // Most autoscalers have none.
+  if (!PROBLEMS.some((kind) => HAS_PROBLEM[kind](source))) return undefined;
   const present = PROBLEMS.filter((kind) => HAS_PROBLEM[kind](source));
-  if (present.length === 0) return undefined;
   return Object.fromEntries(present.map((kind) => [kind, before?.since?.[kind] ?? nowMs]));
 };
 
