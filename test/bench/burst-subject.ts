@@ -44,7 +44,13 @@ export interface Subject {
 }
 
 /** What a folder holds of the project, on a cluster and tables that others use too. */
-export const subjectOf = async (name: string, folder: string, plane: ControlPlane, engine: Engine, apps: readonly App[]): Promise<Subject> => {
+export const subjectOf = async (
+  name: string,
+  folder: string,
+  plane: Pick<ControlPlane, "url" | "ca" | "token">,
+  engine: Pick<Engine, "client" | "tables">,
+  apps: readonly App[],
+): Promise<Subject> => {
   const { sync, rules, timing, warmCache, clientFor, insertByStatement, putCluster, putAutoscaler } = await checkoutOf(folder);
   const tables: Tables = testTables(engine.client, engine.tables, Date.now);
   const cluster: ClusterRecord = {
