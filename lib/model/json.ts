@@ -68,7 +68,11 @@ export const readWindow = (raw: unknown): number | undefined => (typeof raw === 
 const positive = (ms: number): number | undefined => (ms >= 0 ? ms : undefined);
 
 /** Removes absent members. */
-export const present = (members: Json): Json => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+export const present = <Members extends object>(members: Members): Present<Members> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<Members>;
+
+type Optional<Members> = { [Name in keyof Members]-?: undefined extends Members[Name] ? Name : never }[keyof Members];
+type Present<Members> = Omit<Members, Optional<Members>> & { readonly [Name in Optional<Members>]?: Exclude<Members[Name], undefined> };
 
 /** Returns undefined for an empty object, which the API also leaves out. */
 export const nonEmpty = <Content extends object>(content: Content | undefined): Content | undefined =>

@@ -1,5 +1,7 @@
 import { type Bill, billOf, type Fleet, PARTS } from "../../cost/bill.ts";
 import { PRICES } from "../../cost/prices.ts";
+import { present } from "../../model/json.ts";
+import { DAY_MS } from "../../model/time-zone.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
@@ -8,48 +10,38 @@ import { aligned } from "../output/text-table.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 
-export interface CostOptions {
-  readonly clusters?: string;
-  readonly autoscalers?: string;
-  readonly period?: string;
-  readonly changing?: string;
-  readonly scales?: string;
-  readonly secrets?: string;
-  readonly readers?: string;
-  readonly scrape?: string;
+type Count = "clusters" | "autoscalers" | "scales" | "secrets" | "readers";
+type Length = "period" | "scrape";
+
+export interface CostOptions extends Readonly<Partial<Record<Count | Length | "changing", string>>> {
   readonly clusterMetrics: Fleet["clusterMetrics"];
   readonly output: "text" | DocumentFormat;
 }
 
-export type GivenFleet = Partial<Fleet> & Pick<Fleet, "clusterMetrics">;
+type GivenFleet = Partial<Fleet> & Pick<Fleet, "clusterMetrics">;
 
 /** What counts where no option and no data say otherwise. */
 const OTHERWISE: Omit<Fleet, "clusterMetrics"> = { clusters: 0, autoscalers: 0, periodSeconds: 15, changing: 0.01, scalesADay: 10, secrets: 0 };
 const COUNT_MAX = 1_000_000;
-const DAY_MS = 86_400_000;
 
 /** Reads the options. Throws a usage error. */
-export const givenFleet = ({
-  clusters,
-  autoscalers,
-  period,
-  changing,
-  scales,
-  secrets,
-  readers,
-  scrape,
-  clusterMetrics,
-}: CostOptions): GivenFleet => ({
-  ...(clusters !== undefined && { clusters: numberIn("--clusters", clusters, COUNT_MAX) }),
-  ...(autoscalers !== undefined && { autoscalers: numberIn("--autoscalers", autoscalers, COUNT_MAX) }),
-  ...(period !== undefined && { periodSeconds: lengthMs("--period", period) / 1_000 }),
-  ...(changing !== undefined && { changing: shareIn(changing) }),
-  ...(scales !== undefined && { scalesADay: numberIn("--scales", scales, COUNT_MAX) }),
-  ...(secrets !== undefined && { secrets: numberIn("--secrets", secrets, COUNT_MAX) }),
-  ...(readers !== undefined && { readers: numberIn("--readers", readers, COUNT_MAX) }),
-  ...(scrape !== undefined && { scrapeSeconds: lengthMs("--scrape", scrape) / 1_000 }),
-  clusterMetrics,
-});
+export const givenFleet = ({ clusterMetrics, changing, ...options }: CostOptions): GivenFleet => {
+  const count = (name: Count) => (options[name] === undefined ? undefined : numberIn(`--${name}`, options[name], COUNT_MAX));
+  const seconds = (name: Length) => (options[name] === undefined ? undefined : lengthMs(`--${name}`, options[name]) / 1_000);
+  return {
+    ...present({
+      clusters: count("clusters"),
+      autoscalers: count("autoscalers"),
+      periodSeconds: seconds("period"),
+      changing: changing === undefined ? undefined : shareIn(changing),
+      scalesADay: count("scales"),
+      secrets: count("secrets"),
+      readers: count("readers"),
+      scrapeSeconds: seconds("scrape"),
+    }),
+    clusterMetrics,
+  };
+};
 
 const numberIn = (option: string, text: string, most: number): number => {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
@@ -69,10 +61,8 @@ const shareIn = (text: string): number => {
 export const cost = async (printer: Printer, wanted: GivenFleet, output: CostOptions["output"], session?: Session): Promise<void> => {
   const fleet: Fleet = { ...OTHERWISE, ...(session && (await realFleet(session))), ...wanted };
   const bill = billOf(fleet);
-  const { firstMonth: _first, afterYear: _after, ...amounts } = bill;
-  const { firstMonth, afterYear } = bill;
   const prices = { date: PRICES.date, region: PRICES.region };
-  await printer.print(output === "text" ? costSheet(fleet, bill) : documentText({ fleet, ...amounts, firstMonth, afterYear, prices }, output));
+  await printer.print(output === "text" ? costSheet(fleet, bill) : documentText({ fleet, ...bill, prices }, output));
 };
 
 /** The numbers of a stack or a data folder. A partition counts as a cluster, because each has syncs of its own. */

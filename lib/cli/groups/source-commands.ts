@@ -20,30 +20,21 @@ import { usage } from "../usage-error.ts";
 /** Loads the code when a command runs, so that help, the version and usage errors start fast. */
 const code = () => import("../commands/source.ts");
 
-interface PutOptions extends ScopeOptions {
+type Text = "url" | "service" | "secret" | "authHeader" | "timeoutSeconds" | "maxMetrics";
+type TextOfAws = "awsRegion" | "role" | "externalId" | "workspace" | "maxSamples";
+type Repeated = "queue" | "metricNamespace" | "account" | "header" | "parameter";
+
+interface PutOptions
+  extends ScopeOptions,
+    Readonly<Partial<Record<Text | TextOfAws, string>>>,
+    Readonly<Partial<Record<Repeated, readonly string[]>>> {
   readonly kind: NewSource["kind"];
-  readonly url?: string;
-  readonly service?: string;
   readonly scheme: SourceService["scheme"];
-  readonly awsRegion?: string;
-  readonly role?: string;
-  readonly externalId?: string;
-  readonly workspace?: string;
-  readonly maxSamples?: string;
-  readonly queue?: readonly string[];
-  readonly metricNamespace?: readonly string[];
-  readonly account?: readonly string[];
   readonly search?: true;
   readonly auth?: SourceAuth["kind"];
-  readonly secret?: string;
-  readonly authHeader?: string;
   readonly authService?: SignedService;
-  readonly header?: readonly string[];
-  readonly parameter?: readonly string[];
   readonly forCluster: readonly string[];
   readonly forNamespace: readonly string[];
-  readonly timeoutSeconds?: string;
-  readonly maxMetrics?: string;
   readonly private?: true;
 }
 
@@ -126,18 +117,23 @@ export const sourceCommands = (parent: Command, run: Run): void => {
 const newSource = (name: string, options: PutOptions): NewSource => ({
   name,
   kind: options.kind,
-  ...(options.url !== undefined && { url: options.url }),
-  ...(options.service !== undefined && { service: serviceIn(options.service, options.scheme) }),
-  ...awsOf(options),
-  ...authOf(options),
-  ...(options.header && { headers: pairsIn("--header", options.header) }),
-  ...(options.parameter && { parameters: pairsIn("--parameter", options.parameter) }),
+  ...present({
+    url: options.url,
+    service: options.service === undefined ? undefined : serviceIn(options.service, options.scheme),
+    aws: awsOf(options),
+    auth: authOf(options),
+    headers: options.header && pairsIn("--header", options.header),
+    parameters: options.parameter && pairsIn("--parameter", options.parameter),
+    timeoutSeconds: numberIn(options.timeoutSeconds),
+    maxMetrics: numberIn(options.maxMetrics),
+    private: options.private,
+  }),
   clusters: options.forCluster,
   namespaces: options.forNamespace,
-  ...(options.timeoutSeconds !== undefined && { timeoutSeconds: Number(options.timeoutSeconds) }),
-  ...(options.maxMetrics !== undefined && { maxMetrics: Number(options.maxMetrics) }),
-  ...(options.private && { private: true }),
 });
+
+/** The service checks it. */
+const numberIn = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 
 const SERVICE = /^([^/:]+)\/([^/:]+):([^/:]+)(\/.*)?$/;
 
@@ -148,32 +144,21 @@ const serviceIn = (text: string, scheme: SourceService["scheme"]): SourceService
   return { namespace, name, port, scheme, path };
 };
 
-const awsOf = (options: PutOptions): Pick<NewSource, "aws"> => {
-  const { awsRegion: region, role, externalId, workspace, maxSamples, queue, metricNamespace, account, search } = options;
-  if (![region, role, externalId, workspace, maxSamples, queue, metricNamespace, account, search].some((given) => given !== undefined)) return {};
-  if (region === undefined || role === undefined || externalId === undefined)
-    throw usage("Cannot reach AWS: --aws-region, --role and --external-id need each other");
-  return {
-    aws: {
-      region,
-      roleArn: role,
-      externalId,
-      ...(workspace !== undefined && { workspace }),
-      ...(maxSamples !== undefined && { maxSamples: Number(maxSamples) }),
-      ...(queue && { queues: queue }),
-      ...(metricNamespace && { metricNamespaces: metricNamespace }),
-      ...(account && { accounts: account }),
-      ...(search && { search }),
-    },
-  };
+const awsOf = (options: PutOptions): NewSource["aws"] => {
+  const { awsRegion: region, role: roleArn, externalId, workspace, maxSamples, queue, metricNamespace, account, search } = options;
+  const questions = { queues: queue, metricNamespaces: metricNamespace, accounts: account, search };
+  const others = present({ workspace, maxSamples: numberIn(maxSamples), ...questions });
+  if (region !== undefined && roleArn !== undefined && externalId !== undefined) return { region, roleArn, externalId, ...others };
+  if (Object.keys({ ...present({ region, roleArn, externalId }), ...others }).length === 0) return undefined;
+  throw usage("Cannot reach AWS: --aws-region, --role and --external-id need each other");
 };
 
-const authOf = (options: PutOptions): { readonly auth?: SourceAuth } => {
+const authOf = (options: PutOptions): SourceAuth | undefined => {
   const { auth, secret, authHeader, authService } = options;
-  if (auth === "sigv4" || authService !== undefined) return { auth: signedAuthOf(options) };
-  if (auth === undefined && secret === undefined && authHeader === undefined) return {};
+  if (auth === "sigv4" || authService !== undefined) return signedAuthOf(options);
+  if (auth === undefined && secret === undefined && authHeader === undefined) return undefined;
   if (auth === undefined || secret === undefined) throw usage("Cannot authenticate: --auth and --secret need each other");
-  return { auth: { kind: auth, secretId: secret, ...(authHeader !== undefined && { header: authHeader }) } };
+  return { kind: auth, secretId: secret, ...present({ header: authHeader }) };
 };
 
 const signedAuthOf = ({ auth, secret, authHeader, authService }: PutOptions): SourceAuth => {

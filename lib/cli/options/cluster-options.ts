@@ -1,27 +1,29 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { present } from "../../model/json.ts";
 import type { Connection } from "../../model/records.ts";
 import { SPEC_KIND_NAMES, type SpecKindName } from "../../model/spec.ts";
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
 import { lengthMs } from "./time-options.ts";
 import { usage } from "../usage-error.ts";
 
-export interface AddOptions {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly secret?: string;
-  readonly eks?: string;
-  readonly endpoint?: string;
-  readonly caData?: string;
-  readonly region?: string;
-  readonly roleArn?: string;
-  readonly period?: string;
+/** The options of a connection, by their names. */
+const CONNECTING = {
+  "--kubeconfig": "kubeconfig",
+  "--secret": "secret",
+  "--eks": "eks",
+  "--context": "context",
+  "--endpoint": "endpoint",
+  "--ca-data": "caData",
+  "--region": "region",
+  "--role-arn": "roleArn",
+} as const;
+
+type Connecting = (typeof CONNECTING)[keyof typeof CONNECTING];
+type Length = "downscaleStabilization" | "cpuInitializationPeriod" | "initialReadinessDelay";
+
+export interface AddOptions extends Readonly<Partial<Record<Connecting | Length | "period" | "tolerance" | "specs", string>>> {
   readonly partition?: readonly string[];
-  readonly tolerance?: string;
-  readonly downscaleStabilization?: string;
-  readonly cpuInitializationPeriod?: string;
-  readonly initialReadinessDelay?: string;
-  readonly specs?: string;
   readonly recommenderHost?: readonly string[];
   readonly force?: true;
 }
@@ -31,55 +33,39 @@ export const newCluster = (name: string, options: AddOptions): NewCluster => ({ 
 
 /** Reads the options of `cluster add --replace`. Without connection options the cluster keeps its connection. */
 export const clusterChange = (name: string, options: AddOptions): ClusterChange => {
-  const { kubeconfig, secret, eks, context, endpoint, caData, region, roleArn } = options;
-  const connects = [kubeconfig, secret, eks, context, endpoint, caData, region, roleArn].some((option) => option !== undefined);
+  const connects = Object.values(CONNECTING).some((option) => options[option] !== undefined);
   return { ...scope(name, options), ...(connects && { connection: connection(name, options) }) };
 };
 
-const scope = (name: string, options: AddOptions): Omit<ClusterChange, "connection"> => ({
+const scope = (name: string, { force, period, partition, specs, recommenderHost, tolerance, ...lengths }: AddOptions) => ({
   name,
-  ...(options.force && { force: true }),
-  ...(options.period === undefined ? {} : { syncPeriodMs: lengthMs("--period", options.period) }),
-  ...(options.partition === undefined ? {} : { partitions: options.partition.map(partition) }),
-  ...(options.specs === undefined ? {} : { specsFromCluster: specKinds(options.specs) }),
-  ...(options.recommenderHost === undefined ? {} : { recommenderHosts: options.recommenderHost.filter((host) => host !== "none") }),
-  settings: {
-    ...(options.tolerance === undefined ? {} : { tolerance: ratio("--tolerance", options.tolerance) }),
-    ...setting("downscaleStabilizationMs", "--downscale-stabilization", options.downscaleStabilization),
-    ...setting("cpuInitializationPeriodMs", "--cpu-initialization-period", options.cpuInitializationPeriod),
-    ...setting("initialReadinessDelayMs", "--initial-readiness-delay", options.initialReadinessDelay),
-  },
+  ...present({
+    force,
+    syncPeriodMs: period === undefined ? undefined : lengthMs("--period", period),
+    partitions: partition?.map(partitionIn),
+    specsFromCluster: specs === undefined ? undefined : specKinds(specs),
+    recommenderHosts: recommenderHost?.filter((host) => host !== "none"),
+  }),
+  settings: present({
+    tolerance: tolerance === undefined ? undefined : ratio("--tolerance", tolerance),
+    downscaleStabilizationMs: setting("--downscale-stabilization", lengths.downscaleStabilization),
+    cpuInitializationPeriodMs: setting("--cpu-initialization-period", lengths.cpuInitializationPeriod),
+    initialReadinessDelayMs: setting("--initial-readiness-delay", lengths.initialReadinessDelay),
+  }),
 });
 
 const connection = (name: string, options: AddOptions): Connection => {
-  for (const [option, value] of Object.entries(TEXT_OPTIONS))
+  // An empty option is usually an unset variable of a script.
+  for (const [option, value] of Object.entries(CONNECTING))
     if (options[value] === "") throw usage(`Cannot connect to cluster "${name}": ${option} is empty; give a value or leave it out`);
-  const ways = [options.kubeconfig, options.secret, options.eks].filter((way) => way !== undefined);
+  const { kubeconfig, secret, eks, context, endpoint, caData, region, roleArn } = options;
+  const ways = [kubeconfig, secret, eks].filter((way) => way !== undefined);
   if (ways.length !== 1) throw usage(`Cannot connect to cluster "${name}": give one of --kubeconfig, --secret and --eks`);
-  const context = options.context === undefined ? {} : { context: options.context };
-  if (options.kubeconfig !== undefined) return { kind: "kubeconfig", path: readable(name, resolve(options.kubeconfig)), ...context };
-  if (options.secret !== undefined) return { kind: "secret", secretId: options.secret, ...context };
-  return {
-    kind: "eks",
-    clusterId: options.eks ?? "",
-    ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
-    ...(options.caData === undefined ? {} : { caData: options.caData }),
-    region: needed(name, "--region", options.region),
-    ...(options.roleArn === undefined ? {} : { roleArn: options.roleArn }),
-  };
+  if (kubeconfig !== undefined) return { kind: "kubeconfig", path: readable(name, resolve(kubeconfig)), ...present({ context }) };
+  if (secret !== undefined) return { kind: "secret", secretId: secret, ...present({ context }) };
+  if (region === undefined) throw usage(`Cannot connect to cluster "${name}": --eks needs --region`);
+  return { kind: "eks", clusterId: eks ?? "", region, ...present({ endpoint, caData, roleArn }) };
 };
-
-/** An empty option is refused, because it is usually an unset variable of a script. */
-const TEXT_OPTIONS = {
-  "--kubeconfig": "kubeconfig",
-  "--secret": "secret",
-  "--eks": "eks",
-  "--context": "context",
-  "--endpoint": "endpoint",
-  "--ca-data": "caData",
-  "--region": "region",
-  "--role-arn": "roleArn",
-} as const satisfies Readonly<Record<string, keyof AddOptions>>;
 
 /** The syncs read the file, so an unreadable file is refused now. */
 const readable = (name: string, path: string): string => {
@@ -100,13 +86,8 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   ENOTDIR: "does not exist",
 };
 
-const needed = (name: string, option: string, value: string | undefined): string => {
-  if (value === undefined) throw usage(`Cannot connect to cluster "${name}": --eks needs ${option}`);
-  return value;
-};
-
 /** "shop=web,api" is a partition of two namespaces; "rest" without namespaces holds all others. */
-const partition = (text: string): { readonly name: string; readonly namespaces?: readonly string[] } => {
+const partitionIn = (text: string): { readonly name: string; readonly namespaces?: readonly string[] } => {
   const [name = "", list, ...more] = text.split("=");
   if (name === "" || list === "" || more.length > 0)
     throw usage(`Cannot read --partition "${text}": give NAME=NAMESPACE,NAMESPACE, or NAME alone for all other namespaces`);
@@ -132,5 +113,4 @@ const ratio = (option: string, text: string): number => {
   return value;
 };
 
-const setting = <Key extends string>(key: Key, option: string, text: string | undefined): { readonly [K in Key]?: number } | object =>
-  text === undefined ? {} : { [key]: lengthMs(option, text, 0) };
+const setting = (option: string, text: string | undefined) => (text === undefined ? undefined : lengthMs(option, text, 0));
