@@ -1,37 +1,20 @@
-import { isObject } from "../../model/json.ts";
+import { isObject, present } from "../../model/json.ts";
 import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines } from "../../report/printed.ts";
 import type { ChangeQuery } from "../../service/service.ts";
 import type { ChangeView, FieldChange } from "../../views/change.ts";
-import { batches, EMPTY, listWriter, type Writer } from "../output/documents.ts";
+import { EMPTY, listWriter, printList, type Writer } from "../output/documents.ts";
 import { clustersMatching, queryForPast, type Resource } from "../select/selected-names.ts";
 import type { Printer, Session } from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
 import { ageText } from "../output/text-table.ts";
 import { setText } from "../output/bounds-lines.ts";
-import { filterOf, type ScopeOptions } from "../options/scope-options.ts";
+import { filterOf, type PastOptions } from "../options/scope-options.ts";
 import { rangeMs } from "../options/time-options.ts";
-import { usage } from "../usage-error.ts";
 
-export interface ChangesOptions extends ScopeOptions {
-  readonly all?: true;
-  readonly allNamespaces?: true;
-  readonly since?: string;
-  readonly until?: string;
+export interface ChangesOptions extends PastOptions {
   readonly output: "text" | "jsonl" | "json" | "yaml" | TemplateFormat;
 }
-
-const BATCH = 100;
-
-/** Refuses options that contradict each other, before anything is opened. */
-export const checkOptions = (resource: Resource | undefined, options: ChangesOptions): void => {
-  const { all, allNamespaces, namespace, cluster, clusters } = options;
-  const allFlag = all ? "--all" : allNamespaces ? "--all-namespaces" : undefined;
-  if (resource !== undefined && allFlag !== undefined) throw usage(`Cannot list changes: "${resource.name}" and ${allFlag} cannot be used together`);
-  if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
-  if ([resource, allFlag, namespace, cluster, clusters].every((choice) => choice === undefined))
-    throw usage("Cannot list changes: give the name of an autoscaler, or --all, -n or --cluster");
-};
 
 /** Prints edits, oldest first. */
 export const changes = async (
@@ -43,16 +26,11 @@ export const changes = async (
   const { untilMs, sinceMs } = rangeMs(options, nowMs, printer.note);
   const query: ChangeQuery = {
     ...(resource === undefined ? filterOf(options) : await queryForPast(service, resource)),
-    ...(sinceMs === undefined ? {} : { sinceMs }),
+    ...present({ sinceMs }),
   };
   const clusters = options.clusters === undefined ? undefined : await clustersMatching(service, options.clusters);
   const write: Writer<ChangeView> = options.output === "text" ? textWriter(nowMs) : listWriter(options.output);
-  let isEmpty = true;
-  for await (const batch of batches(chosenOf(service.changes(query), clusters, untilMs), BATCH)) {
-    isEmpty = false;
-    if (!(await printer.print(write.batch(batch)))) return;
-  }
-  await printer.print(write.end());
+  const isEmpty = await printList(printer, chosenOf(service.changes(query), clusters, untilMs), write);
   if (isEmpty && options.output === "text") printer.report("No changes");
 };
 

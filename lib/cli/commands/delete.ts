@@ -1,10 +1,9 @@
-import { isTidemarkError } from "../../model/errors.ts";
 import type { AutoscalerEdit, Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { Chosen } from "../select/chosen-autoscalers.ts";
 import type { Printer, Session } from "../io.ts";
 import { forEachResource, resultText } from "../select/listed-autoscalers.ts";
-import { mustHaveKind, queryFor } from "../select/selected-names.ts";
+import { isAbsent, mustHaveKind, queryFor } from "../select/selected-names.ts";
 
 export interface DeleteOptions {
   readonly filename?: readonly string[];
@@ -27,7 +26,7 @@ export const remove = async (
       const deleted = dryRun ? await lookedAt(service, resource) : await service.delete(await editOf(service, resource));
       await printer.print(resultText(deleted, dryRun ? "deleted (dry run)" : "deleted"));
     } catch (error) {
-      if (!ignoreNotFound || !NOT_FOUND.some((code) => isTidemarkError(error, code))) throw error;
+      if (!ignoreNotFound || !isAbsent(error)) throw error;
     }
   });
 };
@@ -40,5 +39,3 @@ const editOf = async (service: Service, { version, ...resource }: Chosen): Promi
 
 const lookedAt = async (service: Service, { version: _version, kind, ...query }: Chosen): Promise<AutoscalerView> =>
   mustHaveKind(await service.get(query), kind);
-
-const NOT_FOUND = ["service.unknown", "cli.other-kind"] as const;

@@ -1,22 +1,18 @@
 import { joined, lines, type Printed } from "../../report/printed.ts";
 import type { EventQuery } from "../../service/service.ts";
 import type { EventCount, EventView } from "../../views/event.ts";
-import { batches, EMPTY, listWriter, separator, type Writer } from "../output/documents.ts";
+import { batches, EMPTY, listWriter, printList, separator, type Writer } from "../output/documents.ts";
 import { clustersMatching, queryForPast, type Resource } from "../select/selected-names.ts";
 import { type CommandIo, type Printer, type Session, watch } from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
 import { csvLine, Table } from "../output/text-table.ts";
 import { COUNT_FIELDS, CSV_HEADER, countCells, EVENT_HEADERS, eventCsv, eventRow, WIDE_EVENT_HEADERS, wideEventRow } from "../output/event-rows.ts";
 import { whyLines } from "../output/explain-sheet.ts";
-import { filterOf, type ScopeOptions } from "../options/scope-options.ts";
+import { checkListed, filterOf, type PastOptions } from "../options/scope-options.ts";
 import { rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 
-export interface EventsOptions extends ScopeOptions {
-  readonly all?: true;
-  readonly allNamespaces?: true;
-  readonly since?: string;
-  readonly until?: string;
+export interface EventsOptions extends PastOptions {
   readonly watch?: true;
   /** False for --no-headers. */
   readonly headers?: boolean;
@@ -27,20 +23,12 @@ export interface EventsOptions extends ScopeOptions {
   readonly output: "table" | "wide" | "jsonl" | "json" | "yaml" | "csv" | TemplateFormat;
 }
 
-/** Rows that are formatted and written together. */
-const BATCH = 200;
-
 const WATCHED_FORMATS: ReadonlySet<string> = new Set(["table", "wide", "jsonl", "csv"]);
 
 /** Refuses options that contradict each other, before anything is opened. */
 export const checkOptions = (resource: Resource | undefined, options: EventsOptions): void => {
-  const name = resource?.name;
-  const { all, allNamespaces, namespace, cluster, clusters, until, output } = options;
-  const allFlag = all ? "--all" : allNamespaces ? "--all-namespaces" : undefined;
-  if (name !== undefined && allFlag !== undefined) throw usage(`Cannot list events: "${name}" and ${allFlag} cannot be used together`);
-  if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
-  if ([name, allFlag, namespace, cluster, clusters].every((choice) => choice === undefined))
-    throw usage("Cannot list events: give the name of an autoscaler, or --all, -n or --cluster");
+  const { until, output } = options;
+  checkListed("events", resource?.name, options);
   if (options.by !== undefined) checkCounts(options.by, options);
   if (options.watch) checkWatch(until, output);
   if (options.why && output !== "table" && output !== "wide")
@@ -70,37 +58,19 @@ export const events = async (
     ...rangeMs(options, nowMs, printer.note),
   };
   const chosen = options.clusters === undefined ? undefined : await clustersMatching(service, options.clusters);
-  if (options.by !== undefined) return counts(service.eventCounts(query), { printer, options, chosen });
+  const { output, headers } = options;
+  const printAll = async <Item>(items: AsyncIterable<Item>, write: Writer<Item>): Promise<void> => {
+    const isEmpty = await printList(printer, items, write);
+    if (isEmpty && output === "table") printer.report("No scale events");
+  };
+  if (options.by !== undefined) return printAll(inClusters(service.eventCounts(query), chosen), countWriter(output, headers));
   const list = (from: EventQuery) => inClusters(service.events(from), chosen);
   const write = writerFor(options, session, printer);
   if (options.watch) return watched(query, { list, write, printer, io, clock: session.clock });
-  let isEmpty = true;
-  for await (const batch of batches(list(query), BATCH)) {
-    isEmpty = false;
-    if (!(await printer.print(write.batch(batch)))) return;
-  }
-  await printer.print(write.end());
-  if (isEmpty && options.output === "table") printer.report("No scale events");
+  return printAll(list(query), write);
 };
 
-interface Counted {
-  readonly printer: Printer;
-  readonly options: EventsOptions;
-  readonly chosen: ReadonlySet<string> | undefined;
-}
-
-/** Prints how many events each autoscaler had in each month, with one batch in memory. */
-const counts = async (all: AsyncIterable<EventCount>, { printer, options: { output, headers }, chosen }: Counted): Promise<void> => {
-  const write = countWriter(output, headers);
-  let isEmpty = true;
-  for await (const batch of batches(inClusters(all, chosen), BATCH)) {
-    isEmpty = false;
-    if (!(await printer.print(write.batch(batch)))) return;
-  }
-  await printer.print(write.end());
-  if (isEmpty && output === "table") printer.report("No scale events");
-};
-
+/** How many events each autoscaler had in each month. */
 const countWriter = (output: EventsOptions["output"], headers?: boolean): Writer<EventCount> => {
   if (output === "csv") return csvWriter(csvLine(COUNT_FIELDS), (count) => csvLine(countCells(count)), headers);
   if (output !== "table" && output !== "wide") return listWriter(output);
@@ -128,7 +98,7 @@ const watched = async (query: EventQuery, { list, write, printer, io, clock }: W
   await watch(io, async (isFirst) => {
     const backMs = Math.max(query.sinceMs ?? 0, clock() - LOOK_BACK_MS);
     const unseen = unprinted(list(isFirst ? query : { ...query, sinceMs: backMs }), backMs);
-    for await (const batch of batches(unseen, BATCH)) if (!(await printer.print(write.batch(batch)))) return false;
+    for await (const batch of batches(unseen)) if (!(await printer.print(write.batch(batch)))) return false;
     return true;
   });
 };

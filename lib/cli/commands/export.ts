@@ -36,9 +36,6 @@ export const exportedOf = ({ only }: Pick<ExportOptions, "only">): readonly Expo
   return EXPORTED.filter((known) => names === undefined || names.includes(known));
 };
 
-/** Rows that are formatted and written together. */
-const BATCH = 200;
-
 interface Rows {
   readonly header: Printed;
   readonly rows: AsyncIterable<unknown>;
@@ -81,7 +78,7 @@ const writeRows = async (file: string, { header, rows, csv }: Rows, format: "csv
   try {
     await pipeline(async function* () {
       if (format === "csv") yield lines([header]).written();
-      for await (const batch of batches(rows, BATCH)) {
+      for await (const batch of batches(rows)) {
         count += batch.length;
         report(count);
         yield lines(batch.map((row) => (format === "csv" ? csv(row as never) : jsonText(row)))).written();

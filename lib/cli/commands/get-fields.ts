@@ -2,8 +2,8 @@ import { nearestName } from "../../model/nearest-name.ts";
 import { lines } from "../../report/printed.ts";
 import { ROW_FIELDS, type RowField, type TableRow, withFields } from "../../service/views/row-view.ts";
 import type { Printer, Session } from "../io.ts";
-import { isDocument, rowPrinter, type RowOptions } from "../output/autoscaler-rows.ts";
-import { listWriter } from "../output/documents.ts";
+import { isDocument, rowWriter, type RowOptions } from "../output/autoscaler-rows.ts";
+import { EMPTY, listWriter, type Writer } from "../output/documents.ts";
 import { Table } from "../output/text-table.ts";
 import { usage } from "../usage-error.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
@@ -38,32 +38,18 @@ export const checkFields = (options: GetOptions): void => {
   if (output === "wide" || output === "name") throw usage(`Cannot use --fields and -o ${output} together: give -o table, json or yaml`);
 };
 
-/** What prints rows batch by batch; false where nobody reads on. */
-interface RowsWriter {
-  readonly batch: (rows: readonly TableRow[]) => Promise<boolean>;
-  readonly end: () => Promise<unknown>;
-}
-
-/** Rows as a table, or their chosen fields. */
-export const rowsWriter = (session: Session, printer: Printer, options: GetOptions): RowsWriter => {
-  const { output } = options;
+/** Formats rows as a table, or their chosen fields. */
+export const rowsWriter = (session: Session, printer: Printer, options: GetOptions): Writer<TableRow> => {
+  const { output, headers } = options;
   const fields = fieldsOf(options);
   if (fields && isDocument(output)) {
-    const writer = listWriter(output);
-    return {
-      batch: (rows) => printer.print(writer.batch(rows.map((row) => documentOf(row, fields)))),
-      end: () => printer.print(writer.end()),
-    };
+    const { batch, end } = listWriter(output);
+    return { batch: (rows) => batch(rows.map((row) => documentOf(row, fields))), end };
   }
-  if (fields) return { batch: fieldsTable(printer, fields, options), end: async () => {} };
+  if (fields) return fieldsTable(fields, headers);
   if (isDocument(output)) throw new RangeError("rows have no manifests");
-  const print = rowPrinter(session, printer, { ...options, output });
-  return { batch: (rows) => print(rows.map((view) => ({ view }))), end: async () => {} };
-};
-
-export const printFields = async (session: Session, printer: Printer, rows: readonly TableRow[], options: GetOptions): Promise<void> => {
-  const writer = rowsWriter(session, printer, options);
-  if (await writer.batch(rows)) await writer.end();
+  const { batch, end } = rowWriter(session, printer, { ...options, output });
+  return { batch: (rows) => batch(rows.map((view) => ({ view }))), end };
 };
 
 /** A row as `GET /v1/rows` has it, with its cluster first. The ages of its sync are of its partition, and are no fields. */
@@ -74,14 +60,10 @@ const documentOf = (row: TableRow, fields: readonly RowField[]): object => {
 
 const NAMES = ["cluster", "namespace", "name"] as const;
 
-const fieldsTable = (
-  { print }: Printer,
-  fields: readonly RowField[],
-  { headers }: Pick<GetOptions, "headers">,
-): ((rows: readonly TableRow[]) => Promise<boolean>) => {
+const fieldsTable = (fields: readonly RowField[], headers?: boolean): Writer<TableRow> => {
   const columns = [...NAMES, ...fields];
   const table = new Table(headers === false ? undefined : columns.map((name) => name.replace(/[A-Z]/g, "_$&").toUpperCase()));
-  return (rows) => print(lines(table.lines(rows.map((row) => columns.map((name) => cellText(row[name]))))));
+  return { batch: (rows) => lines(table.lines(rows.map((row) => columns.map((name) => cellText(row[name]))))), end: () => EMPTY };
 };
 
 const cellText = (value: unknown): string => {

@@ -4,7 +4,8 @@ import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { ClusterRows, PartitionRows } from "../../views/row.ts";
 import { type CommandIo, type Printer, type Session, watch } from "../io.ts";
 import { listedAutoscalers, listedClusters, namedAutoscalers, namedIfThere } from "../select/listed-autoscalers.ts";
-import { autoscalerPrinter, isDocument, rowPrinter, type Shown } from "../output/autoscaler-rows.ts";
+import { documentsText, isDocument, rowWriter, type Shown } from "../output/autoscaler-rows.ts";
+import type { Printed } from "../../report/printed.ts";
 import type { Selection } from "../select/selected-names.ts";
 import type { GetOptions } from "./get-fields.ts";
 
@@ -26,7 +27,6 @@ const rowText = ({ ageSeconds: _age, syncedAt: _synced, measuredAt: _measured, p
 interface Watching<Form> {
   /** Looks once. The first look counts an unknown name as an error. */
   readonly look: (isFirst: boolean) => Promise<Look<Form>>;
-  readonly print: (shown: readonly Shown<Form>[]) => Promise<boolean>;
   readonly everyMs?: () => number;
 }
 
@@ -40,33 +40,25 @@ export const getWatched = (
   selection: Selection,
   options: GetOptions,
 ): Promise<void> => {
-  const { output } = options;
-  if (isDocument(output)) {
-    const documents = autoscalerPrinter(session, printer, options);
-    if (selection.resources.length === 0) return watched(io, options, { ...watchedDocuments(session, selection, options), print: documents });
-    return watched(io, options, { look: async (isFirst) => lookOf(viewsOf(session, selection, isFirst), viewText), print: documents });
-  }
-  const print = rowPrinter(session, printer, { ...options, output });
-  if (selection.resources.length === 0) return watched(io, options, { ...watchedList(session, selection, options), print });
-  return watched(io, options, { look: async (isFirst) => lookOf(rowsOfNamed(viewsOf(session, selection, isFirst)), rowText), print });
-};
-
-const watched = async <Form>(
-  io: Pick<CommandIo, "interruptible" | "watchEveryMs">,
-  { watchOnly }: GetOptions,
-  { look, print, everyMs }: Watching<Form>,
-): Promise<void> => {
-  let known: Look<Form> = new Map();
-  await watch(
-    io,
-    async (isFirst) => {
+  const { output, outputWatchEvents, watchOnly } = options;
+  const isList = selection.resources.length === 0;
+  const named = (isFirst: boolean) => viewsOf(session, selection, isFirst);
+  const watched = async <Form>({ look, everyMs }: Watching<Form>, write: (shown: readonly Shown<Form>[]) => Printed): Promise<void> => {
+    let known: Look<Form> = new Map();
+    const work = async (isFirst: boolean): Promise<boolean> => {
       const next = await look(isFirst);
       const shown = changesBetween(known, next);
       known = next;
-      return shown.length === 0 || (isFirst && watchOnly) || print(shown);
-    },
-    everyMs,
-  );
+      return shown.length === 0 || (isFirst && watchOnly) || printer.print(write(shown));
+    };
+    await watch(io, work, everyMs);
+  };
+  if (isDocument(output)) {
+    const documents = isList ? watchedDocuments(session, selection, options) : { look: async (isFirst: boolean) => lookOf(named(isFirst), viewText) };
+    return watched(documents, (shown) => documentsText(shown, output, outputWatchEvents === true));
+  }
+  const rows = isList ? watchedList(session, selection, options) : { look: async (isFirst: boolean) => lookOf(rowsOfNamed(named(isFirst)), rowText) };
+  return watched(rows, rowWriter(session, printer, { ...options, output }).batch);
 };
 
 const lookOf = async <Form extends { readonly uid: string }>(items: AsyncIterable<Form>, textOf: (item: Form) => string): Promise<Look<Form>> => {
@@ -96,25 +88,14 @@ const EVERY_MAX_MS = 15_000;
 const everyMsOf = (partitions: number): number => Math.min(EVERY_MAX_MS, Math.max(EVERY_MIN_MS, partitions * PARTITION_MS));
 
 /** Each look says which rows it has, so that a look where nothing has changed costs the heads of the partitions. */
-const watchedList = (
-  { service }: Session,
-  { kinds }: Selection,
-  { fields: _none, ...options }: GetOptions,
-): Required<Omit<Watching<TableRow>, "print">> => {
+const watchedList = ({ service }: Session, { kinds }: Selection, { fields: _none, ...options }: GetOptions): Watching<TableRow> => {
   let held: ReadonlyMap<string, Held> = new Map();
   return {
     look: async () => {
-      const marks = [...held.values()].flatMap(({ mark }) => mark ?? []).slice(0, MARKS_MAX);
-      const next = new Map<string, Held>();
-      const look = new Map<string, Known<TableRow>>();
-      for await (const cluster of listedClusters(service, kinds, { ...options, ...(marks.length > 0 && { known: marks.join("") }) })) {
-        for (const [path, one] of heldAfter(cluster, held)) {
-          next.set(path, one);
-          for (const view of one.rows) look.set(view.uid, { view, text: rowText(view) });
-        }
-      }
-      held = next;
-      return look;
+      const known = knownBy([...held.values()].flatMap(({ mark }) => mark ?? []));
+      const seen = await Array.fromAsync(listedClusters(service, kinds, { ...options, ...known }));
+      held = new Map(seen.flatMap((cluster) => heldAfter(cluster, held)));
+      return new Map([...held.values()].flatMap(({ rows }) => rows.map((view) => [view.uid, { view, text: rowText(view) }] as const)));
     },
     everyMs: () => everyMsOf(held.size),
   };
@@ -130,11 +111,7 @@ interface HeldCluster {
 const READ_ALONE_MAX = 8;
 
 /** Documents are read again only of clusters whose rows have changed: a look where nothing has costs the heads of the partitions, as with rows. */
-const watchedDocuments = (
-  { service }: Session,
-  { kinds }: Selection,
-  { fields: _none, ...options }: GetOptions,
-): Required<Omit<Watching<AutoscalerView>, "print">> => {
+const watchedDocuments = ({ service }: Session, { kinds }: Selection, { fields: _none, ...options }: GetOptions): Watching<AutoscalerView> => {
   let held: ReadonlyMap<string, HeldCluster> = new Map();
   const { clusters: _patterns, ...inOneCluster } = options;
   const read = async (changed: readonly string[]): Promise<readonly AutoscalerView[]> => {
@@ -143,10 +120,8 @@ const watchedDocuments = (
   };
   return {
     look: async () => {
-      const known = [...held.values()].flatMap(({ marks }) => marks).slice(0, MARKS_MAX);
-      const seen = await Array.fromAsync(
-        listedClusters(service, kinds, { ...options, fields: ["state"], ...(known.length > 0 && { known: known.join("") }) }),
-      );
+      const known = knownBy([...held.values()].flatMap(({ marks }) => marks));
+      const seen = await Array.fromAsync(listedClusters(service, kinds, { ...options, fields: ["state"], ...known }));
       const kept = new Map(seen.flatMap((one) => unchangedIn(one, held.get(one.cluster))));
       const changed = seen.filter(({ cluster }) => !kept.has(cluster));
       const views = Map.groupBy(await read(changed.map(({ cluster }) => cluster)), ({ cluster }) => cluster);
@@ -167,6 +142,8 @@ const unchangedIn = ({ cluster, partitions, rows }: ClusterRows, before: HeldClu
 
 /** Marks that a request carries. The rows of further partitions come again. */
 const MARKS_MAX = 800;
+
+const knownBy = (marks: readonly string[]) => marks.length > 0 && { known: marks.slice(0, MARKS_MAX).join("") };
 
 /** The partitions of a cluster after a look. An answer that is older than what is held, as one of a copy of the table may be, changes nothing. */
 const heldAfter = (cluster: ClusterRows, before: ReadonlyMap<string, Held>): readonly (readonly [path: string, held: Held])[] => {

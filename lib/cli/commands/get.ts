@@ -2,25 +2,25 @@ import { isObject } from "../../model/json.ts";
 import { readSelector } from "../../service/label-selector.ts";
 import { type TableRow, tableRowOf } from "../../service/views/row-view.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
-import { batches, listWriter, documentText, kubernetesObject } from "../output/documents.ts";
+import { printList, listWriter, documentText, kubernetesObject } from "../output/documents.ts";
 import { resourcesInClusters, type Resource, type Selection } from "../select/selected-names.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { listedAutoscalers, listedRows, nothingListed, namedAutoscalers } from "../select/listed-autoscalers.ts";
-import { autoscalerPrinter, isDocument } from "../output/autoscaler-rows.ts";
+import { isDocument } from "../output/autoscaler-rows.ts";
+import { refuseNamespaceTwice } from "../options/scope-options.ts";
 import { usage } from "../usage-error.ts";
-import { checkFields, fieldsOf, printFields, rowsWriter } from "./get-fields.ts";
-import type { GetOptions } from "./get-fields.ts";
+import { checkFields, fieldsOf, type GetOptions, rowsWriter } from "./get-fields.ts";
 import { getWatched } from "./get-watched.ts";
 
 /** Refuses options that contradict each other, before anything is opened. */
 export const checkOptions = ({ resources }: Selection, options: GetOptions): void => {
-  const { allNamespaces, namespace, selector, sortBy } = options;
+  const { selector, sortBy } = options;
   checkFields(options);
   if (sortBy !== undefined) readSortField(sortBy);
   if (options.outputWatchEvents && !isWatched(options)) throw usage("Cannot use --output-watch-events without --watch: a list has no events");
   if (sortBy !== undefined && isWatched(options))
     throw usage(`Cannot use --watch and --sort-by "${sortBy}" together: rows are printed as they change`);
-  if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
+  refuseNamespaceTwice(options);
   if (selector === undefined) return;
   const [first] = resources;
   if (first) throw usage(`Cannot use "${first.name}" and --selector together: give one of them`);
@@ -41,91 +41,62 @@ export const get = async (
   const resources = clusters === undefined || named.length === 0 ? named : await resourcesInClusters(session.service, named, clusters);
   if (isWatched(options)) return getWatched(session, { printer, io }, { ...selection, resources }, options);
   const sortField = options.sortBy === undefined ? undefined : readSortField(options.sortBy);
-  if (named.length === 0 && needsNoManifest(options, sortField)) return getRows(session, printer, selection, { options, sortField });
-  if (named.length > 0) return getNamed(session, printer, resources, { ...options, isList: named.length > 1 || clusters !== undefined });
+  const list: List = { session, printer, options, sortField };
+  if (named.length > 0) return getNamed(list, resources, named.length > 1 || clusters !== undefined);
+  const needsNoManifest = (options.fields !== undefined || !isDocument(options.output)) && (!sortField || isInRows(sortField));
+  if (needsNoManifest) return getRows(list, selection.kinds);
   const unsorted = listedAutoscalers(session.service, selection.kinds, options);
   // Only a sorted list is read whole before its first line is printed.
-  const views = sortField ? sortedBy(await Array.fromAsync(unsorted), sortField, kubernetesObject) : unsorted;
-  if (options.fields !== undefined) return printFields(session, printer, (await Array.fromAsync(views)).map(tableRowOf), options);
-  if (!(await printList(session, printer, views, options)) && options.output !== "name") printer.report(nothingListed(options));
+  return printViews(list, sortField ? sortedBy(await Array.fromAsync(unsorted), sortField, kubernetesObject) : unsorted);
 };
 
-const needsNoManifest = ({ fields, output }: GetOptions, sortField: SortField | undefined): boolean =>
-  (fields !== undefined || !isDocument(output)) && (!sortField || isInRows(sortField));
+interface List {
+  readonly session: Session;
+  readonly printer: Printer;
+  readonly options: GetOptions;
+  readonly sortField: SortField | undefined;
+}
 
 /** The list as a table, or the fields of its rows. It needs no manifest. */
-const getRows = async (
-  session: Session,
-  printer: Printer,
-  { kinds }: Selection,
-  { options, sortField }: { readonly options: GetOptions; readonly sortField: SortField | undefined },
-): Promise<void> => {
+const getRows = async (list: List, kinds: Selection["kinds"]): Promise<void> => {
+  const { session, options, sortField } = list;
   // Each row has its names; one field is the least to ask for, so that a page holds the rows of a large fleet.
   const fields = options.output === "name" ? (["kind"] as const) : fieldsOf(options);
   const { fields: _written, ...scope } = options;
   // A list that is sorted needs the field that it is sorted by.
   const unsorted = listedRows(session.service, kinds, { ...scope, ...(fields && !sortField && { fields }) });
-  const rows = sortField ? sortedBy(await Array.fromAsync(unsorted), sortField, documentOfRow) : unsorted;
-  const writer = rowsWriter(session, printer, options);
-  let isEmpty = true;
-  for await (const batch of batches(rows, BATCH)) {
-    isEmpty = false;
-    if (!(await writer.batch(batch))) return;
-  }
-  await writer.end();
-  if (isEmpty && !isDocument(options.output) && options.output !== "name") printer.report(nothingListed(options));
+  return printRows(list, sortField ? sortedBy(await Array.fromAsync(unsorted), sortField, documentOfRow) : unsorted);
 };
 
-const getNamed = async (
-  session: Session,
-  printer: Printer,
-  resources: readonly Resource[],
-  options: GetOptions & { readonly isList: boolean },
-): Promise<void> => {
+const getNamed = async (list: List, resources: readonly Resource[], isList: boolean): Promise<void> => {
+  const { session, printer, options, sortField } = list;
+  const { output, headers, fields } = options;
   const views: AutoscalerView[] = [];
   try {
     for await (const view of namedAutoscalers(session.service, resources)) views.push(view);
   } finally {
-    await printNamed(session, printer, views, options);
+    const [first, ...more] = sortField ? sortedBy(views, sortField, kubernetesObject) : views;
+    if (first && fields === undefined && !isList && isDocument(output)) await printer.print(documentText(kubernetesObject(first), output, headers));
+    else if (first) await printViews(list, [first, ...more]);
   }
 };
 
-const printNamed = async (
-  session: Session,
-  printer: Printer,
-  views: readonly AutoscalerView[],
-  { isList, ...options }: GetOptions & { readonly isList: boolean },
-): Promise<void> => {
-  const ordered = options.sortBy === undefined ? views : sortedBy(views, readSortField(options.sortBy), kubernetesObject);
-  const [first] = ordered;
-  if (!first) return;
-  if (options.fields !== undefined) await printFields(session, printer, ordered.map(tableRowOf), options);
-  else if (isList || !isDocument(options.output)) await printList(session, printer, ordered, options);
-  else await printer.print(documentText(kubernetesObject(first), options.output, options.headers));
+/** Also a list of documents is printed as it is read: manifests of a large fleet would take some hundred megabytes. */
+const printViews = async (list: List, views: AsyncIterable<AutoscalerView> | readonly AutoscalerView[]): Promise<void> => {
+  const { printer, options } = list;
+  const { output, headers, fields } = options;
+  if (fields !== undefined || !isDocument(output)) return printRows(list, each(views, tableRowOf));
+  await printList(printer, each(views, kubernetesObject), listWriter(output, headers));
 };
 
-/** False where there was nothing to print. */
-const printList = async (
-  session: Session,
-  printer: Printer,
-  views: AsyncIterable<AutoscalerView> | readonly AutoscalerView[],
-  options: GetOptions,
-): Promise<boolean> => {
-  // Also a list of documents is printed as it is read: manifests of a large fleet would take some hundred megabytes.
-  const documents = isDocument(options.output) ? listWriter(options.output, options.headers) : undefined;
-  const print = autoscalerPrinter(session, printer, options);
-  let isEmpty = true;
-  for await (const batch of batches(views, BATCH)) {
-    isEmpty = false;
-    const isWanted = documents ? printer.print(documents.batch(batch.map(kubernetesObject))) : print(batch.map((view) => ({ view })));
-    if (!(await isWanted)) return true;
-  }
-  if (documents) await printer.print(documents.end());
-  return documents !== undefined || !isEmpty;
+const printRows = async ({ session, printer, options }: List, rows: AsyncIterable<TableRow> | readonly TableRow[]): Promise<void> => {
+  const isEmpty = await printList(printer, rows, rowsWriter(session, printer, options));
+  if (isEmpty && !isDocument(options.output) && options.output !== "name") printer.report(nothingListed(options));
 };
 
-/** Rows that are formatted and written together. */
-const BATCH = 200;
+async function* each<Item, Form>(items: AsyncIterable<Item> | readonly Item[], formOf: (item: Item) => Form): AsyncGenerator<Form> {
+  for await (const item of items) yield formOf(item);
+}
 
 /** Steps of the path of a field in the document that `get -o json` prints. */
 type SortField = readonly string[];

@@ -9,7 +9,7 @@ import type { GetOptions } from "../commands/get-fields.ts";
 import type { ScheduleOptions } from "../commands/schedule.ts";
 import type { HistoryOptions, TimelineOptions } from "../commands/timeline.ts";
 import { type CommandIo, type Printer, showsOf } from "../io.ts";
-import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope, withScopes, withSelector } from "../options/scope-options.ts";
+import { checkListed, filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope, withScopes, withSelector } from "../options/scope-options.ts";
 import { oneResource, type Resource, schemaField, selectionOf } from "../select/selected-names.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
@@ -156,11 +156,12 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
     .option("--until <time>", `only until this time: ${PAST}`)
     .addOption(output(["text", "jsonl", "json", "yaml"]))
     .addHelpText("after", example("tidemark changes shop/web", "tidemark changes --all --since yesterday"))
-    .action(async (names: readonly string[], options: ChangesOptions) => {
-      const { changes, checkOptions } = await code.changes();
+    .action((names: readonly string[], options: ChangesOptions) => {
       const resource = oneOrAll("list the changes of", names, options);
-      checkOptions(resource, options);
-      return run(options, options.output === "text" ? "table" : "document", async (session, printer) => changes(session, printer, resource, options));
+      checkListed("changes", resource?.name, options);
+      return run(options, options.output === "text" ? "table" : "document", async (session, printer) =>
+        (await code.changes()).changes(session, printer, resource, options),
+      );
     });
   withScope(root.command("export"))
     .description("write events, edits and history into files of a folder")

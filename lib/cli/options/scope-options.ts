@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { present } from "../../model/json.ts";
 import type { Filter } from "../../service/service.ts";
 import { repeatable, withTarget } from "./command-options.ts";
 import type { TargetOptions } from "../select/command-target.ts";
@@ -19,7 +20,30 @@ export const ONE_NAME = "NAME, NAMESPACE/NAME, CLUSTER/NAMESPACE/NAME or TYPE/NA
 
 export const filterOf = ({ namespace, cluster: inCluster, clusters }: ScopeOptions): Filter => {
   if (inCluster !== undefined && clusters !== undefined) throw clustersTwice(inCluster, clusters);
-  return { ...(namespace === undefined ? {} : { namespace }), ...(inCluster === undefined ? {} : { cluster: inCluster }) };
+  return present({ namespace, cluster: inCluster });
+};
+
+/** Refuses `-A` beside `-n`. */
+export const refuseNamespaceTwice = ({ allNamespaces, namespace }: ScopeOptions & { readonly allNamespaces?: true }): void => {
+  if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
+};
+
+/** What a list of events or changes is of, and its time. */
+export interface PastOptions extends ScopeOptions {
+  readonly all?: true;
+  readonly allNamespaces?: true;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/** Refuses choices of a list that contradict each other, and a list of nothing in particular. */
+export const checkListed = (list: "events" | "changes", name: string | undefined, options: PastOptions): void => {
+  const { all, allNamespaces, namespace, cluster, clusters } = options;
+  const allFlag = all ? "--all" : allNamespaces ? "--all-namespaces" : undefined;
+  if (name !== undefined && allFlag !== undefined) throw usage(`Cannot list ${list}: "${name}" and ${allFlag} cannot be used together`);
+  refuseNamespaceTwice(options);
+  if ([name, allFlag, namespace, cluster, clusters].every((choice) => choice === undefined))
+    throw usage(`Cannot list ${list}: give the name of an autoscaler, or --all, -n or --cluster`);
 };
 
 const clustersTwice = (cluster: string, clusters: string): Error =>

@@ -1,43 +1,10 @@
 import { UNKNOWN } from "../../report/metric-reading.ts";
 import { type Printed, type Word, joined, lines, text } from "../../report/printed.ts";
-import { stateWords, type TableRow, tableRowOf } from "../../service/views/row-view.ts";
+import { stateWords, type TableRow } from "../../service/views/row-view.ts";
 import type { AutoscalerState, AutoscalerView } from "../../views/autoscaler.ts";
 import { ageText, Table } from "./text-table.ts";
 import type { Paint, Style, Printer, Session } from "../io.ts";
-import { type DocumentFormat, documentText, kubernetesObject } from "./documents.ts";
-
-/** The columns of `get`. Those that only the wide table has make the other one fit 120 columns. */
-const COLUMNS = [
-  { header: "CLUSTER" },
-  { header: "NAMESPACE" },
-  { header: "NAME" },
-  { header: "REFERENCE", wide: true },
-  { header: "TARGETS" },
-  { header: "MIN" },
-  { header: "MAX" },
-  { header: "CURRENT" },
-  { header: "DESIRED" },
-  { header: "STATE" },
-  { header: "REASON", wide: true },
-  { header: "SYNCED" },
-  { header: "MEASURED", wide: true },
-  { header: "AGE", wide: true },
-] as const satisfies readonly { readonly header: string; readonly wide?: true }[];
-
-/** The cells of a row, or the headers, that a table shows. */
-const columnsOf = <Cell extends Word>(cells: readonly Cell[], wide: boolean): readonly Cell[] =>
-  wide ? cells : cells.filter((_, index) => !isWide(index));
-
-const isWide = (index: number): boolean => {
-  const column = COLUMNS[index];
-  return column !== undefined && "wide" in column;
-};
-
-const autoscalerHeaders = (wide: boolean): readonly string[] =>
-  columnsOf(
-    COLUMNS.map(({ header }) => header),
-    wide,
-  );
+import { type DocumentFormat, documentText, EMPTY, kubernetesObject, type Writer } from "./documents.ts";
 
 const NONE = "<none>";
 
@@ -84,39 +51,48 @@ const targetsText = ({ targets, moreTargets }: TableRow): string => {
 };
 
 interface RowForm {
+  readonly nowMs: number;
   readonly paint: Paint;
-  readonly wide: boolean;
   /** True for an autoscaler that was deleted since it was read. */
   readonly isDeleted?: boolean;
   /** True where no run is alive: its clock stands, so that every age would look young. */
   readonly ended?: boolean;
 }
 
-const autoscalerColumns = (row: TableRow, nowMs: number, { paint, wide, isDeleted = false, ended = false }: RowForm): readonly Word[] =>
-  columnsOf(autoscalerRow(row, nowMs, paint, { isDeleted, ended }), wide);
+const agoText = (ageMs: number | undefined, { ended }: RowForm): string =>
+  ageMs === undefined ? "never" : ended ? "no run" : `${ageText(ageMs)} ago`;
 
-/** The row of the wide table. */
+/** The columns of `get`. Those that only the wide table has make the other one fit 120 columns. */
+const COLUMNS: readonly { readonly header: string; readonly wide?: true; readonly cell: (row: TableRow, form: RowForm) => Word }[] = [
+  { header: "CLUSTER", cell: ({ cluster }) => cluster },
+  { header: "NAMESPACE", cell: ({ namespace }) => namespace },
+  { header: "NAME", cell: ({ name }) => name },
+  { header: "REFERENCE", wide: true, cell: (row) => referenceText(row) },
+  { header: "TARGETS", cell: (row) => targetsText(row) },
+  { header: "MIN", cell: ({ minInForce, minReplicas }) => countText(minInForce ?? minReplicas) },
+  { header: "MAX", cell: ({ maxInForce, maxReplicas }) => countText(maxInForce ?? maxReplicas) },
+  { header: "CURRENT", cell: (row, { nowMs }) => currentText(row, nowMs) },
+  { header: "DESIRED", cell: ({ desiredReplicas }) => countText(desiredReplicas) },
+  { header: "STATE", cell: (row, { isDeleted, paint }) => (isDeleted ? paint("quiet", "deleted") : stateText(row, paint)) },
+  { header: "REASON", wide: true, cell: ({ reason }) => reason ?? NONE },
+  { header: "SYNCED", cell: ({ ageSeconds }, form) => agoText(ageSeconds === undefined ? undefined : ageSeconds * 1000, form) },
+  {
+    header: "MEASURED",
+    wide: true,
+    cell: ({ measuredAt }, form) => agoText(measuredAt === undefined ? undefined : Math.max(0, form.nowMs - Date.parse(measuredAt)), form),
+  },
+  { header: "AGE", wide: true, cell: ({ createdAt }, { nowMs }) => ageText(nowMs - Date.parse(createdAt)) },
+];
+
+const columnsOf = (wide: boolean) => (wide ? COLUMNS : COLUMNS.filter((column) => !column.wide));
+
+/** The cells of a row, by default of the wide table. */
 export const autoscalerRow = (
   row: TableRow,
   nowMs: number,
   paint: Paint,
-  { isDeleted = false, ended = false }: Pick<RowForm, "isDeleted" | "ended"> = {},
-): readonly Word[] => [
-  row.cluster,
-  row.namespace,
-  row.name,
-  referenceText(row),
-  targetsText(row),
-  countText(row.minInForce ?? row.minReplicas),
-  countText(row.maxInForce ?? row.maxReplicas),
-  currentText(row, nowMs),
-  countText(row.desiredReplicas),
-  isDeleted ? paint("quiet", "deleted") : stateText(row, paint),
-  row.reason ?? NONE,
-  row.ageSeconds === undefined ? "never" : ended ? "no run" : `${ageText(row.ageSeconds * 1000)} ago`,
-  row.measuredAt === undefined ? "never" : ended ? "no run" : `${ageText(Math.max(0, nowMs - Date.parse(row.measuredAt)))} ago`,
-  ageText(nowMs - Date.parse(row.createdAt)),
-];
+  { wide = true, ...form }: Pick<RowForm, "isDeleted" | "ended"> & { readonly wide?: boolean } = {},
+): readonly Word[] => columnsOf(wide).map(({ cell }) => cell(row, { nowMs, paint, ...form }));
 
 type RowFormat = "table" | "wide" | "name";
 
@@ -129,53 +105,45 @@ export interface RowOptions {
   readonly headers?: boolean;
 }
 
-/** What happened to an autoscaler while it is watched, in the words of the Kubernetes API. */
-export type WatchEvent = "ADDED" | "MODIFIED" | "DELETED";
-
-/** An autoscaler, and while it is watched what happened to it. A document needs the whole autoscaler, a table its row. */
-export interface Shown<Form = AutoscalerView> {
+/** An autoscaler, and while it is watched what happened to it, in the words of the Kubernetes API. A document needs the whole autoscaler, a table its row. */
+export interface Shown<Form> {
   readonly view: Form;
-  readonly event?: WatchEvent;
+  readonly event?: "ADDED" | "MODIFIED" | "DELETED";
 }
 
 export const isDocument = (format: RowFormat | DocumentFormat): format is DocumentFormat =>
   format !== "table" && format !== "wide" && format !== "name";
 
-/** Prints autoscalers batch by batch: rows of one table, or each as a document. */
-export const autoscalerPrinter = (session: Session, printer: Printer, options: RowOptions): ((batch: readonly Shown[]) => Promise<boolean>) => {
-  const { output, outputWatchEvents } = options;
-  if (isDocument(output)) return (batch) => printer.print(documentsText(batch, output, outputWatchEvents === true));
-  const print = rowPrinter(session, printer, { ...options, output });
-  return (batch) => print(batch.map(({ view, ...shown }) => ({ ...shown, view: tableRowOf(view) })));
-};
-
-/** Prints rows batch by batch, as one table. With `-o name` it is the path of each, which every command takes as a name. */
-export const rowPrinter = (
+/** Formats rows batch by batch, as one table. With `-o name` it is the path of each, which every command takes as a name. */
+export const rowWriter = (
   { clock, ended }: Session,
-  { print, paint }: Printer,
+  { paint }: Printer,
   { output, headers, showLabels, outputWatchEvents }: RowOptions & { readonly output: RowFormat },
-): ((batch: readonly Shown<TableRow>[]) => Promise<boolean>) => {
-  const withEvent = outputWatchEvents === true;
-  if (output === "name") return (batch) => print(lines(batch.map((shown) => joined([...eventCell(shown, withEvent), pathOf(shown.view)], "   "))));
+): Writer<Shown<TableRow>> => {
+  const eventCell = ({ event }: Shown<TableRow>): readonly string[] => (outputWatchEvents && event !== undefined ? [event] : []);
+  if (output === "name") {
+    const pathOf = ({ cluster, namespace, name }: TableRow): string => `${cluster}/${namespace}/${name}`;
+    return { batch: (batch) => lines(batch.map((shown) => joined([...eventCell(shown), pathOf(shown.view)], "   "))), end: () => EMPTY };
+  }
   const wide = output === "wide";
-  const header = [...(withEvent ? ["EVENT"] : []), ...autoscalerHeaders(wide), ...(showLabels ? ["LABELS"] : [])];
+  const header = [...(outputWatchEvents ? ["EVENT"] : []), ...columnsOf(wide).map((column) => column.header), ...(showLabels ? ["LABELS"] : [])];
   const table = new Table(headers === false ? undefined : header);
-  return (batch) => {
-    const nowMs = clock();
-    const row = (shown: Shown<TableRow>): readonly Word[] => [
-      ...eventCell(shown, withEvent),
-      ...autoscalerColumns(shown.view, nowMs, { paint, wide, isDeleted: shown.event === "DELETED", ended: ended === true }),
-      ...(showLabels ? [labelsText(shown.view)] : []),
-    ];
-    return print(lines(table.lines(batch.map(row))));
+  const rowOf = (shown: Shown<TableRow>, nowMs: number): readonly Word[] => [
+    ...eventCell(shown),
+    ...autoscalerRow(shown.view, nowMs, paint, { wide, isDeleted: shown.event === "DELETED", ended: ended === true }),
+    ...(showLabels ? [labelsText(shown.view)] : []),
+  ];
+  return {
+    batch: (batch) => {
+      const nowMs = clock();
+      return lines(table.lines(batch.map((shown) => rowOf(shown, nowMs))));
+    },
+    end: () => EMPTY,
   };
 };
 
-const eventCell = ({ event }: Pick<Shown, "event">, withEvent: boolean): readonly string[] => (withEvent && event !== undefined ? [event] : []);
-
-const pathOf = ({ cluster, namespace, name }: TableRow): string => `${cluster}/${namespace}/${name}`;
-
-const documentsText = (batch: readonly Shown[], format: DocumentFormat, withEvent: boolean): Printed =>
+/** Formats each autoscaler as a document of its own, with its event around it. */
+export const documentsText = (batch: readonly Shown<AutoscalerView>[], format: DocumentFormat, withEvent: boolean): Printed =>
   joined(
     batch.map(({ view, event }) => {
       const object = kubernetesObject(view);
@@ -189,4 +157,4 @@ const labelsText = ({ labels = {} }: TableRow): string =>
   Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .sort()
-    .join(",") || "<none>";
+    .join(",") || NONE;

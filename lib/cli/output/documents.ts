@@ -6,6 +6,7 @@ import { type TemplateFormat, templateText, isTemplate } from "../jsonpath/forma
 import { isObject } from "../../model/json.ts";
 import { namesIn } from "../../service/views/row-view.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { Printer } from "../io.ts";
 
 export type DocumentFormat = "json" | "yaml" | TemplateFormat;
 
@@ -148,12 +149,30 @@ const templateWriter = (format: TemplateFormat, hasHeaders: boolean): Writer<unk
   };
 };
 
-/** Groups items into batches of at most `size`, so that a list of any length is printed in constant memory. */
-export async function* batches<Item>(items: AsyncIterable<Item> | Iterable<Item>, size: number): AsyncGenerator<readonly Item[]> {
+/** Rows that are formatted and written together. */
+const BATCH = 200;
+
+/** Prints a list batch by batch, as far as it is read. True where there was nothing to print. */
+export const printList = async <Item>(
+  { print }: Pick<Printer, "print">,
+  items: AsyncIterable<Item> | Iterable<Item>,
+  write: Writer<Item>,
+): Promise<boolean> => {
+  let isEmpty = true;
+  for await (const batch of batches(items)) {
+    isEmpty = false;
+    if (!(await print(write.batch(batch)))) return false;
+  }
+  await print(write.end());
+  return isEmpty;
+};
+
+/** Groups items into batches, so that a list of any length is printed in constant memory. */
+export async function* batches<Item>(items: AsyncIterable<Item> | Iterable<Item>): AsyncGenerator<readonly Item[]> {
   let batch: Item[] = [];
   for await (const item of items) {
     batch.push(item);
-    if (batch.length < size) continue;
+    if (batch.length < BATCH) continue;
     yield batch;
     batch = [];
   }

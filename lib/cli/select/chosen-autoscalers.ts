@@ -3,7 +3,7 @@ import type { Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { resourcesInClusters, type Resource, type Selection, selectionOf } from "./selected-names.ts";
 import { type ListOptions, listedRows } from "./listed-autoscalers.ts";
-import { filterOf } from "../options/scope-options.ts";
+import { filterOf, refuseNamespaceTwice } from "../options/scope-options.ts";
 import { usage } from "../usage-error.ts";
 
 export interface ChoiceOptions extends ListOptions {
@@ -43,9 +43,9 @@ export const choiceOfQuery = (command: string, words: readonly string[], options
 };
 
 const choiceOf = (command: string, words: readonly string[], options: ChoiceOptions): Choice => {
-  const { allNamespaces, namespace, selector } = options;
+  const { selector } = options;
   const selection = selectionOf(words, filterOf(options));
-  if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
+  refuseNamespaceTwice(options);
   const [first] = selection.resources;
   const option = listOption(options);
   if (first && option !== undefined) throw usage(`Cannot use "${first.name}" and ${option} together: give one of them`);

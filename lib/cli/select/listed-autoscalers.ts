@@ -1,4 +1,5 @@
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { present } from "../../model/json.ts";
 import { readSelector } from "../../service/label-selector.ts";
 import type { Service } from "../../service/service.ts";
 import { namesIn, type RowQuery, type TableRow, tableRows } from "../../service/views/row-view.ts";
@@ -6,9 +7,8 @@ import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type Printed, text } from "../../report/printed.ts";
 import type { AutoscalerView, EditResult } from "../../views/autoscaler.ts";
 import type { ClusterRows } from "../../views/row.ts";
-import { clustersMatching, mustHaveKind, type Resource } from "./selected-names.ts";
+import { clustersMatching, mustHaveKind, type Resource, viewIfThere } from "./selected-names.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
-import { kindOf } from "../output/documents.ts";
 
 export interface ListOptions extends ScopeOptions {
   readonly selector?: string;
@@ -40,13 +40,7 @@ export async function* listedClusters(
   kinds: readonly string[] | undefined,
   { known, fields, ...options }: ListOptions & Pick<RowQuery, "known" | "fields">,
 ): AsyncGenerator<ClusterRows> {
-  const { selector } = options;
-  const more = {
-    ...(kinds && { kinds }),
-    ...(selector !== undefined && { selector }),
-    ...(known !== undefined && { known }),
-    ...(fields && { fields }),
-  };
+  const more = present({ kinds, selector: options.selector, known, fields });
   const filters = await filtersOf(service, options);
   if (filters.length === 1) yield* service.rows({ ...filters[0], ...more });
   else yield* (await mapWithLimit(filters, CLUSTERS_AT_ONCE, (filter) => Array.fromAsync(service.rows({ ...filter, ...more })))).flat();
@@ -55,7 +49,7 @@ export async function* listedClusters(
 /** One filter for each cluster of the patterns, in order of name; without patterns one for all. */
 const filtersOf = async (service: Lists, { cluster, clusters, namespace }: ListOptions) => {
   const names = clusters === undefined ? [cluster] : [...(await clustersMatching(service, clusters))];
-  return names.map((name) => ({ ...(name !== undefined && { cluster: name }), ...(namespace !== undefined && { namespace }) }));
+  return names.map((name) => present({ cluster: name, namespace }));
 };
 
 const testOf = (kinds: readonly string[] | undefined, selector: string | undefined): ((view: AutoscalerView) => boolean) => {
@@ -83,17 +77,11 @@ export async function* namedAutoscalers(service: Pick<Service, "get">, resources
   if (failure !== undefined) throw failure;
 }
 
-/** The error of a name that stands for nothing, or for an autoscaler of another kind. */
-export const isAbsent = (error: unknown): boolean => isTidemarkError(error, "service.unknown") || isTidemarkError(error, "cli.other-kind");
-
 /** Those that exist now. An absent one is no error. */
 export async function* namedIfThere(service: Pick<Service, "get">, resources: readonly Resource[]): AsyncGenerator<AutoscalerView> {
-  for (const { kind, ...query } of resources) {
-    const view = await service.get(query).catch((error: unknown) => {
-      if (isAbsent(error)) return undefined;
-      throw error;
-    });
-    if (view !== undefined && (kind === undefined || kindOf(view) === kind)) yield view;
+  for (const resource of resources) {
+    const view = await viewIfThere(service, resource);
+    if (view) yield view;
   }
 }
 

@@ -1,6 +1,6 @@
-import pLimit from "p-limit";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerQuery, Filter, Service } from "../../service/service.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { kindOf } from "../output/documents.ts";
 import { usage } from "../usage-error.ts";
@@ -96,16 +96,21 @@ export const mustHaveKind = <View extends AutoscalerView>(view: View, kind: stri
   const own = kindOf(view);
   if (kind === undefined || own === kind) return view;
   const { cluster, namespace, name } = view;
-  throw new TidemarkError(
-    "cli.other-kind",
-    `Cannot find ${kind} "${name}": "${name}" in namespace "${namespace}" of cluster "${cluster}" is a ${own}`,
-    {
-      cluster,
-      namespace,
-      name,
-      kind: own,
-    },
-  );
+  const message = `Cannot find ${kind} "${name}": "${name}" in namespace "${namespace}" of cluster "${cluster}" is a ${own}`;
+  throw new TidemarkError("cli.other-kind", message, { cluster, namespace, name, kind: own });
+};
+
+/** The error of a name that stands for nothing, or for an autoscaler of another kind. */
+export const isAbsent = (error: unknown): boolean => isTidemarkError(error, "service.unknown") || isTidemarkError(error, "cli.other-kind");
+
+/** The autoscaler of this name and kind; undefined where there is none. Any other failure is thrown. */
+export const viewIfThere = async (service: Pick<Service, "get">, { kind, ...query }: Resource): Promise<AutoscalerView | undefined> => {
+  try {
+    return mustHaveKind(await service.get(query), kind);
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
 };
 
 /** Clusters that are looked into at the same time for a name. */
@@ -144,26 +149,14 @@ export const resourcesInClusters = async (
   globs: string,
 ): Promise<readonly Resource[]> => {
   const clusters = [...(await clustersMatching(service, globs))];
-  const limit = pLimit(SIDE_BY_SIDE);
   const all: Resource[] = [];
   for (const resource of resources) {
-    const looked = await limit.map(clusters, async (cluster) =>
-      (await exists(service, { ...resource, cluster })) ? [{ ...resource, cluster }] : [],
+    const looked = await mapWithLimit(clusters, SIDE_BY_SIDE, async (cluster) =>
+      (await viewIfThere(service, { ...resource, cluster })) ? [{ ...resource, cluster }] : [],
     );
     if (looked.flat().length === 0)
       throw new TidemarkError("service.unknown", `Cannot find "${resource.name}" in a cluster that matches --clusters "${globs}"`, resource);
     all.push(...looked.flat());
   }
   return all;
-};
-
-/** False where the cluster has none of that name and kind. Any other failure is thrown. */
-const exists = async (service: Pick<Service, "get">, { kind, ...query }: Resource): Promise<boolean> => {
-  try {
-    mustHaveKind(await service.get(query), kind);
-    return true;
-  } catch (error) {
-    if (isTidemarkError(error, "service.unknown") || isTidemarkError(error, "cli.other-kind")) return false;
-    throw error;
-  }
 };
