@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
 import { withLocalTimes } from "../report/instant-text.ts";
 import { block, errorLines, type Printed, text, type Word, line, styled } from "../report/printed.ts";
 import type { Service } from "../service/service.ts";
@@ -135,27 +136,21 @@ export const painter =
 
 const WATCH_EVERY_MS = 5_000;
 
+/** Runs work with a signal that Ctrl-C aborts, where Ctrl-C can reach it. */
+export const interruptible = <Result>(io: Pick<CommandIo, "interruptible">, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
+  io.interruptible ? io.interruptible(work) : work(new AbortController().signal);
+
 /** Runs the work every five seconds, or as often as `everyMs` says, until Ctrl-C, or until it says that the reader of the output has gone. A failure ends it. */
 export const watch = async (
   io: Pick<CommandIo, "interruptible" | "watchEveryMs">,
   work: (isFirst: boolean) => Promise<boolean>,
   everyMs: () => number = () => WATCH_EVERY_MS,
 ): Promise<void> => {
-  const repeated = async (signal: AbortSignal): Promise<void> => {
-    for (let isFirst = true; await work(isFirst); isFirst = false) if (await isAborted(signal, io.watchEveryMs ?? everyMs())) return;
-  };
-  await (io.interruptible ? io.interruptible(repeated) : repeated(new AbortController().signal));
-};
-
-/** Waits for the next time to print; true when Ctrl-C came first. */
-const isAborted = (signal: AbortSignal, afterMs: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve(true);
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve(signal.aborted);
-    };
-    const timer = setTimeout(end, afterMs);
-    signal.addEventListener("abort", end);
+  await interruptible(io, async (signal) => {
+    for (let isFirst = true; await work(isFirst); isFirst = false) {
+      // Ctrl-C ends the wait too.
+      await wait(io.watchEveryMs ?? everyMs(), undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+    }
   });
+};

@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from "commander";
 import { failureText } from "../local/folder/failure-text.ts";
 import { isTidemarkError } from "../model/errors.ts";
+import { present } from "../model/json.ts";
 import { inUtc } from "../report/instant-text.ts";
 import { usageMessage } from "../report/printed.ts";
 import { type CommandTarget, chooseTarget, refuseUnnamed, TARGET_OPTIONS, type TargetOptions, targetNote } from "./select/command-target.ts";
@@ -18,8 +19,12 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
   let target: CommandTarget | undefined;
   const run: Run = async (options, shows, work) => {
     target = chooseTarget(targetOptions(root, options), io);
-    if (shows === "edit") await refuseUnnamedEdit(target, io);
     const chosen = target;
+    if (shows === "edit") {
+      const folder = (await import("../local/folder/folder-lock.ts")).defaultFolderThere();
+      // Where there is no data folder, the command says so by itself.
+      if (folder !== undefined) refuseUnnamed(chosen, io, folder);
+    }
     const onTarget = async () => {
       const session = await io.open(chosen, io.by);
       try {
@@ -49,22 +54,10 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
   }
 };
 
-/** Where there is no data folder, the command says so by itself. */
-const refuseUnnamedEdit = async (target: CommandTarget, io: Io): Promise<void> => {
-  const { defaultFolderThere } = await import("../local/folder/folder-lock.ts");
-  const folder = defaultFolderThere();
-  if (folder !== undefined) refuseUnnamed(target, io, folder);
-};
-
 /** The options of the command, and those given before its name: `tidemark --data DIR get`. An option after the name wins. */
 const targetOptions = (root: Command, own: TargetOptions): TargetOptions => {
   const places = placesOf(root, own);
-  return Object.fromEntries(
-    TARGET_OPTIONS.flatMap((name) => {
-      const value = places.find((options) => options[name] !== undefined)?.[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+  return present(Object.fromEntries(TARGET_OPTIONS.map((name) => [name, places.find((options) => options[name] !== undefined)?.[name]])));
 };
 
 const placesOf = (root: Command, own: TargetOptions): readonly TargetOptions[] => [
@@ -75,8 +68,6 @@ const placesOf = (root: Command, own: TargetOptions): readonly TargetOptions[] =
 /** A programmer's error is thrown with its stack, and so is a value that is not an error. */
 const isProgrammersError = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);
 
-const isUnhealthy = (error: unknown): boolean => isTidemarkError(error, "cli.unhealthy") || isTidemarkError(error, "cli.denied");
-
 interface Called {
   readonly target: CommandTarget | undefined;
   readonly args: readonly string[];
@@ -86,17 +77,11 @@ const failure = (error: unknown, printer: Printer, { target, args }: Called): nu
   if (error instanceof CommanderError) return usageFailure(error, printer);
   if (isProgrammersError(error)) throw error;
   // What is unhealthy, or not allowed, was printed.
-  if (isUnhealthy(error)) return EXIT.failed;
-  if (!isTidemarkError(error)) return unexpected(error, printer);
-  printer.error(error.message);
-  if (isTidemarkError(error, "cli.usage")) return EXIT.failed;
+  if (isTidemarkError(error, "cli.unhealthy") || isTidemarkError(error, "cli.denied")) return EXIT.failed;
+  // A failure of the file system or the tables, or an unknown error, is one line.
+  printer.error(isTidemarkError(error) ? error.message : (failureText(error) ?? `Cannot finish: ${String(error).replace(/\s+/g, " ")}`));
+  if (!isTidemarkError(error) || isTidemarkError(error, "cli.usage")) return EXIT.failed;
   for (const note of [kindHint(error, args), target && targetNote(target, error)]) if (note !== undefined) printer.note(note);
-  return EXIT.failed;
-};
-
-/** A failure of the file system or the tables, or an unknown error, on one line. */
-const unexpected = (error: unknown, printer: Printer): number => {
-  printer.error(failureText(error) ?? `Cannot finish: ${String(error).replace(/\s+/g, " ")}`);
   return EXIT.failed;
 };
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Command, Help, Argument } from "commander";
+import { Command, Argument } from "commander";
 import { startCommand, validateOption } from "../local/run/options.ts";
 import { nearestName } from "../model/nearest-name.ts";
 import { lines, block, text } from "../report/printed.ts";
@@ -13,7 +13,7 @@ import { migrationCommands } from "./groups/migration-commands.ts";
 import { overrideCommands } from "./groups/override-commands.ts";
 import { readingCommands } from "./groups/reading-commands.ts";
 import { sourceCommands } from "./groups/source-commands.ts";
-import { deployCommands, stackCommands } from "./groups/stack-commands.ts";
+import { costCommand, deployCommands, statusCommand } from "./groups/stack-commands.ts";
 import { usage } from "./usage-error.ts";
 import type { DocumentFormat } from "./output/documents.ts";
 import type { ScopeOptions } from "./options/scope-options.ts";
@@ -21,41 +21,52 @@ import type { Shell } from "./completion/scripts.ts";
 import type { ConvertOptions } from "./commands/convert.ts";
 import { TRIGGER_SOURCE } from "./select/trigger-sources.ts";
 
-/** Defines the command line. Each handler turns its options into one call of a command. */
+/** Defines the command line, in the order of the help. Each handler turns its options into one call of a command. */
 export const program = (run: Run, io: Io): Command => {
   const printer = printerOn(io);
   const root = withTarget(new Command("tidemark").enablePositionalOptions())
     .description("Scales Kubernetes workloads in many clusters, with nothing installed in the clusters")
     .version(version());
+  const group = (name: string, about: string): Command => withTarget(root.command(name).enablePositionalOptions()).description(about);
+  root.commandsGroup("Look:");
   readingCommands(root, run, { io, printing: printer });
-  stackCommands(root, run, io, printer);
-  deployCommands(root, io, printer);
+  statusCommand(root, run, io);
+  root.commandsGroup("Edit:");
   editingCommands(root, run, io);
   manifestEdits(root, run, io, printer);
-  manifestCommands(root, io, printer);
-  completionCommands(root, io, printer);
+  overrideCommands(group("override", "set bounds and holds that end by themselves"), run);
+  calendarCommands(group("calendar", "keep the dates that schedules leave out, such as holidays"), run, io);
+  root.commandsGroup("Migrate:");
+  convertCommand(root, io, printer);
   migrationCommands(root, run, io, printer);
-  const cluster = withTarget(root.command("cluster").enablePositionalOptions()).description("manage the clusters that Tidemark scales in");
+  root.commandsGroup("Clusters and fleet:");
+  const cluster = group("cluster", "manage the clusters that Tidemark scales in");
   clusterCommands(cluster, run);
   connectionCommands(cluster, run, printer);
-  partitionCommands(
-    withTarget(root.command("partition").enablePositionalOptions()).description("inspect what a partition stores, and reset what cannot be read"),
-    run,
-  );
-  fleetCommands(withTarget(root.command("fleet").enablePositionalOptions()).description("freeze or thaw every cluster (the kill switch)"), run);
-  overrideCommands(withTarget(root.command("override").enablePositionalOptions()).description("set bounds and holds that end by themselves"), run);
-  accessCommands(withTarget(root.command("access").enablePositionalOptions()).description("give callers rights on clusters and namespaces"), run);
-  calendarCommands(
-    withTarget(root.command("calendar").enablePositionalOptions()).description("keep the dates that schedules leave out, such as holidays"),
-    run,
-    io,
-  );
-  sourceCommands(
-    withTarget(root.command("source").enablePositionalOptions()).description("register where metrics come from that no cluster serves"),
-    run,
-  );
-  authCommands(withTarget(root.command("auth").enablePositionalOptions()).description("ask what you may do"), run);
+  partitionCommands(group("partition", "inspect what a partition stores, and reset what cannot be read"), run);
+  fleetCommands(group("fleet", "freeze or thaw every cluster (the kill switch)"), run);
+  accessCommands(group("access", "give callers rights on clusters and namespaces"), run);
+  authCommands(group("auth", "ask what you may do"), run);
+  sourceCommands(group("source", "register where metrics come from that no cluster serves"), run);
+  root.commandsGroup("Deploy and run here:");
+  deployCommands(root, io, printer);
+  costCommand(root, run, printer);
   root.addCommand(startCommand(runsByItself).name("start"));
+  versionCommand(root, printer);
+  root.commandsGroup("Reference:");
+  referenceCommands(root, printer);
+  completionCommands(root, io, printer);
+  help(root);
+  addExamples(root);
+  return root;
+};
+
+/** bin/tidemark.js gives the words of `start` to the run, which has a process to itself. They only come here where another program calls the command line. */
+const runsByItself = async (): Promise<void> => {
+  throw usage("Cannot start a run from here: call tidemark start");
+};
+
+const versionCommand = (root: Command, printer: Printer): void => {
   withStack(root.command("version"))
     .option("--region <region>", "AWS region of the stack (default: from the AWS settings)")
     .description("print the version, and with --stack the one that is deployed")
@@ -66,37 +77,6 @@ export const program = (run: Run, io: Io): Command => {
         throw usage(`Cannot read the version of "${target.url}": give the name of its stack, such as --stack tidemark-prod`);
       if (target.kind === "named stack") await printer.print(await (await import("./commands/stack.ts")).deployedVersion(target));
     });
-  help(root);
-  grouped(root);
-  addExamples(root);
-  return root;
-};
-
-/** The groups of the help, in the order in which they are printed. */
-const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "Look:": ["get", "describe", "explain", "schedule", "timeline", "history", "events", "changes", "export", "series", "status"],
-  "Edit:": ["apply", "create", "replace", "delete", "pause", "resume", "diff", "edit", "autoscale", "override", "calendar"],
-  "Migrate:": ["convert", "import", "shadow", "takeover", "handback", "writers"],
-  "Clusters and fleet:": ["cluster", "partition", "fleet", "access", "auth", "source"],
-  "Deploy and run here:": ["stack", "cost", "start", "version"],
-  "Reference:": ["crd", "explain-schema", "explain-reason", "completion", "help"],
-};
-
-const grouped = (root: Command): void => {
-  for (const [heading, names] of Object.entries(GROUPS))
-    for (const command of root.commands) if (names.includes(command.name())) command.helpGroup(heading);
-  const order = Object.values(GROUPS).flat();
-  const plain = new Help();
-  const placeOf = (command: Command): number => order.indexOf(command.name());
-  root.configureHelp({
-    groupItems: (_unsorted, visible, headingOf) => plain.groupItems(visible, visible, headingOf),
-    visibleCommands: (command) => plain.visibleCommands(command).toSorted((one, other) => placeOf(one) - placeOf(other)),
-  });
-};
-
-/** bin/tidemark.js gives the words of `start` to the run, which has a process to itself. They only come here where another program calls the command line. */
-const runsByItself = async (): Promise<void> => {
-  throw usage("Cannot start a run from here: call tidemark start");
 };
 
 /** Adds `help` and `help COMMAND`, which print help and exit with 0. Throws a usage error for an unknown command. */
@@ -190,14 +170,17 @@ const completionCommands = (root: Command, io: Pick<Io, "open" | "by" | "stackNa
     });
 };
 
-/** Commands that only read manifests, or explain words, and open no data folder. */
-const manifestCommands = (root: Command, io: CommandIo, printer: Printer): void => {
+const convertCommand = (root: Command, io: CommandIo, printer: Printer): void => {
   withFiles(root.command("convert"))
     .description("convert manifests of any accepted form to PodAutoscalers with the same decisions")
     .option(...TRIGGER_SOURCE)
     .addOption(output(["yaml", "json"]))
     .addOption(validateOption())
     .action(async (options: ConvertOptions) => (await import("./commands/convert.ts")).convert(printer, options, io));
+};
+
+/** Commands that explain words, and open no data folder. */
+const referenceCommands = (root: Command, printer: Printer): void => {
   root
     .command("crd")
     .description("print the CustomResourceDefinition of a PodAutoscaler, for clusters that hold autoscalers themselves")

@@ -119,8 +119,8 @@ export const MUTANTS: readonly PromisedMutant[] = [
   {
     breaks: "the autoscaler is paused before the other controller goes on",
     file: "lib/cli/takeover/take-over-one.ts",
-    from: "  await ports.service.handBack({ ...query, rival: kept });\n  if (!watched.beside) await until(ports, query, { periodSeconds }, isHeld);\n  const again = await switching.goOn(ports.api, kept);",
-    to: "  const again = await switching.goOn(ports.api, kept);\n  await ports.service.handBack({ ...query, rival: kept });\n  if (!watched.beside) await until(ports, query, { periodSeconds }, isHeld);",
+    from: "  await ports.service.handBack({ ...query, rival: kept });\n  if (!watched.beside) await until(ports, query, periodSeconds, isHeld);\n  const again = await switching.goOn(ports.api, kept);",
+    to: "  const again = await switching.goOn(ports.api, kept);\n  await ports.service.handBack({ ...query, rival: kept });\n  if (!watched.beside) await until(ports, query, periodSeconds, isHeld);",
     test: "test/service/takeovers.test.ts",
     noticedBy: "keeps the other controller before it is deleted",
   },

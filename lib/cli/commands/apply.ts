@@ -4,11 +4,11 @@ import { TidemarkError } from "../../model/errors.ts";
 import { text } from "../../report/printed.ts";
 import type { ApplyOptions, ManifestSource, Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../views/autoscaler.ts";
-import type { CommandIo, Printer, Session } from "../io.ts";
+import { type CommandIo, interruptible, type Printer, type Session } from "../io.ts";
 import { forEachResource } from "../select/listed-autoscalers.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { withoutSources } from "../../service/sources/source-documents.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, present } from "../../model/json.ts";
 import { readInputs } from "../../service/apply/manifest-inputs.ts";
 import { type LabelTest, readSelector } from "../../service/label-selector.ts";
 import { labelsOf } from "../output/documents.ts";
@@ -25,23 +25,18 @@ export interface ApplyCommandOptions extends FileOptions, PruneOptions {
 
 /** Checks all documents of all files, and stores nothing. Throws what an apply of them would. */
 export const check = async ({ service }: Session, sources: readonly ManifestSource[], options: ApplyCommandOptions): Promise<void> => {
-  await service.apply(sources, { ...placeOf(options), dryRun: true, validation: options.validate });
+  const { cluster, namespace, validate } = options;
+  await service.apply(sources, { ...present({ cluster, namespace }), dryRun: true, validation: validate });
 };
-
-const placeOf = ({ cluster, namespace }: Pick<ApplyCommandOptions, "cluster" | "namespace">) => ({
-  ...(cluster === undefined ? {} : { cluster }),
-  ...(namespace === undefined ? {} : { namespace }),
-});
 
 /** Checks all documents of all files, then applies them. It prints a line for each when it is stored. */
 export const apply = async (
   session: Session,
   { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible"> },
   sources: readonly ManifestSource[],
-  { validate, dryRun: dry, only, ...place }: ApplyCommandOptions,
+  { validate, dryRun = false, only, cluster, namespace }: ApplyCommandOptions,
 ): Promise<readonly Applied[]> => {
-  const dryRun = dry === true;
-  const options = { ...placeOf(place), dryRun, validation: validate };
+  const options = { ...present({ cluster, namespace }), dryRun, validation: validate };
   if (only !== undefined) refuseOthers(only, await session.service.apply(sources, { ...options, dryRun: true }));
   const printed = new Set<Applied>();
   let printing = Promise.resolve();
@@ -64,7 +59,7 @@ export const apply = async (
   printer.progress("Checking the manifests");
   const work = (signal?: AbortSignal) => session.service.apply(sources, { ...options, onStored: stored, onPassedOver, ...(signal && { signal }) });
   try {
-    const applied = await (session.endsInOrder && io.interruptible ? io.interruptible(work) : work());
+    const applied = await (session.endsInOrder ? interruptible(io, work) : work());
     await printing;
     await print(applied);
     return applied;
@@ -100,7 +95,7 @@ interface PruneOptions {
 }
 
 /** What an apply may prune. */
-export interface PrunePlan {
+interface PrunePlan {
   readonly hasLabels: LabelTest;
   /** How many autoscalers must have been applied before anything goes. */
   readonly documents: number;

@@ -9,9 +9,9 @@ import type { TriggerSources } from "../../manifest/import/keda/native-scaled-ob
 import type { Validation } from "../../model/spec.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject, type Json } from "../../model/json.ts";
-import { joined, type Printed, text } from "../../report/printed.ts";
+import { text } from "../../report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
-import { type DocumentFormat, documentText, listOf } from "../output/documents.ts";
+import { type DocumentFormat, documentText, listOf, yamlDocuments } from "../output/documents.ts";
 import { type FileOptions, readSources } from "../select/read-sources.ts";
 import { triggerSources } from "../select/trigger-sources.ts";
 
@@ -36,22 +36,21 @@ export const convert = async (
   const inputs = sources.flatMap(({ file, text: manifests }) =>
     readManifests(manifests, file, { budget, repeatedKeys: validate === "strict" ? "refuse" : "keep" }),
   );
-  const rawOf = ({ document }: ManifestDocument): Json => (isObject(document) ? document : {});
   const timed = inputs.filter((input) => isTimed(rawOf(input)));
-  const converted = inputs
-    .filter((input) => !timed.includes(input))
-    .map((input) => convertedInput(printer, input, { validate, timed: timed.map(rawOf), triggers }));
-  const annotated = inputs.filter(
-    (input) => !timed.includes(input) && rawOf(input)["kind"] === "HorizontalPodAutoscaler" && hasDowntime(rawOf(input)),
-  );
+  const others = inputs.filter((input) => !timed.includes(input));
+  const converted = others.map((input) => convertedInput(printer, input, { validate, timed: timed.map(rawOf), triggers }));
+  const annotated = others.filter((input) => rawOf(input)["kind"] === "HorizontalPodAutoscaler" && hasDowntime(rawOf(input)));
   const { documents, findings } = withSchedules(
     converted,
     [...timed, ...annotated].map((input) => ({ raw: rawOf(input), words: input.where })),
   );
   tellOrThrow(printer, findings);
   for (const document of documents) mustBeAdmitted(document);
-  await printer.print(printed(documents, output));
+  const [only, ...more] = documents;
+  await printer.print(output === "yaml" ? yamlDocuments(documents) : documentText(only && more.length === 0 ? only : listOf(documents), output));
 };
+
+const rawOf = ({ document }: ManifestDocument): Json => (isObject(document) ? document : {});
 
 interface ConvertStep {
   readonly validate: Validation;
@@ -61,13 +60,11 @@ interface ConvertStep {
 
 /** One autoscaler, with the schedule that its own triggers and metrics are. */
 const convertedInput = (printer: Printer, input: ManifestDocument, { validate, timed, triggers }: ConvertStep): Converted => {
-  const raw = isObject(input.document) ? input.document : {};
+  const raw = rawOf(input);
   if (raw["kind"] === "ScaledObject") return convertedScaledObject(printer, raw, { where: input.where, triggers });
   const { document, entries, details } = withoutScheduleMetrics(raw, timed);
-  tellOrThrow(
-    printer,
-    details.map((detail) => ({ words: input.where, detail })),
-  );
+  const findings = details.map((detail) => ({ words: input.where, detail }));
+  tellOrThrow(printer, findings);
   const { warnings, ...admitted } = admitOrThrow(details.length + entries.length === 0 ? input : { ...input, document }, { validation: validate });
   for (const { field, message } of warnings) printer.report(text`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}`);
   return { document: convertedOrThrow(admitted, input.where), entries };
@@ -79,12 +76,10 @@ const convertedScaledObject = (
   raw: Json,
   { where, triggers }: { readonly where: string; readonly triggers: TriggerSources | undefined },
 ): Converted => {
-  const { manifests, findings } = importObjects({ hpas: [], watermarks: [], scaledObjects: [raw], sources: triggers ?? {} }, "native");
-  tellOrThrow(
-    printer,
-    findings.map((detail) => ({ words: where, detail })),
-  );
-  return { document: manifests[0] ?? {}, entries: [] };
+  const imported = importObjects({ hpas: [], watermarks: [], scaledObjects: [raw], sources: triggers ?? {} }, "native");
+  const findings = imported.findings.map((detail) => ({ words: where, detail }));
+  tellOrThrow(printer, findings);
+  return { document: imported.manifests[0] ?? {}, entries: [] };
 };
 
 /** Says what is carried over in another way. Throws `manifest.not-convertible` with everything that is not carried over. */
@@ -111,18 +106,6 @@ const convertedOrThrow = (admitted: Parameters<typeof conversionOf>[0] & { reado
   if (conversion.kind === "converted") return conversion.document;
   const { rule, message } = conversion;
   const { name } = admitted.metadata;
-  throw new TidemarkError("manifest.not-convertible", `Cannot convert "${name}" of "${where}" to a PodAutoscaler: rule ${rule}: ${message}`, {
-    name,
-    where,
-    rule,
-  });
-};
-
-const printed = (documents: readonly Json[], output: DocumentFormat): Printed => {
-  if (output === "yaml")
-    return joined(
-      documents.map((document) => documentText(document, "yaml")),
-      text`---\n`,
-    );
-  return documentText(documents.length === 1 ? documents[0] : listOf(documents), output);
+  const words = `Cannot convert "${name}" of "${where}" to a PodAutoscaler: rule ${rule}: ${message}`;
+  throw new TidemarkError("manifest.not-convertible", words, { name, where, rule });
 };

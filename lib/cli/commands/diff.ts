@@ -3,6 +3,7 @@ import { admit } from "../../manifest/admit.ts";
 import { passedOverText } from "../../manifest/errors.ts";
 import type { Validation } from "../../model/spec.ts";
 import { TidemarkError } from "../../model/errors.ts";
+import { present } from "../../model/json.ts";
 import { block, type Printed } from "../../report/printed.ts";
 import { inNamespace, readInputs } from "../../service/apply/manifest-inputs.ts";
 import type { ManifestSource, Service } from "../../service/service.ts";
@@ -35,12 +36,11 @@ export const diff = async (
     if (differing > 0) throw differ(`${differing} of ${registered.sources.length} sources differ`);
     return;
   }
-  const filter = { ...(cluster === undefined ? {} : { cluster }), ...(namespace === undefined ? {} : { namespace }) };
   const onPassedOver = (counts: Parameters<typeof passedOverText>[0]): void => {
     const others = withoutSources(counts);
     if (others.length > 0) printer.report(passedOverText(others));
   };
-  const planned = await service.apply(sources, { ...filter, dryRun: true, validation: validate, onPassedOver });
+  const planned = await service.apply(sources, { ...present({ cluster, namespace }), dryRun: true, validation: validate, onPassedOver });
   const documents = readInputs(sources, validate).inputs.map((input) => inNamespace(input, namespace).document);
   const changed = planned.flatMap((plan, index) => (plan.outcome === "unchanged" ? [] : [{ plan, document: documents[index] }]));
   for (const { plan, document } of changed) await printer.print(await differenceText(service, plan, document));

@@ -16,7 +16,7 @@ import { usage } from "../usage-error.ts";
 import { openMetricsText } from "../../report/open-metrics.ts";
 import { labelNames } from "../../service/series/autoscaler-series.ts";
 
-export const EXPORTED = ["events", "changes", "history"] as const;
+const EXPORTED = ["events", "changes", "history"] as const;
 type Exported = (typeof EXPORTED)[number];
 
 export interface ExportOptions extends ScopeOptions {
@@ -103,10 +103,10 @@ const rowsOf = (name: Exported, session: Session, wanted: Wanted): Rows => {
       return {
         header: csvLine(CHANGE_COLUMNS),
         rows: until(service.changes({ ...filter, sinceMs: stretch.sinceMs }), stretch.untilMs),
-        csv: changeCsv,
+        csv: csvOf(CHANGE_COLUMNS),
       };
     case "history":
-      return { header: csvLine(POINT_COLUMNS), rows: points(session, wanted), csv: pointCsv };
+      return { header: csvLine(POINT_COLUMNS), rows: points(session, wanted), csv: csvOf(POINT_COLUMNS) };
   }
 };
 
@@ -118,20 +118,17 @@ async function* until<Change extends { readonly at: string }>(changes: AsyncIter
   }
 }
 
-const CHANGE_COLUMNS = ["id", "at", "by", "scope", "cluster", "namespace", "name", "verb", "generation", "fields"] as const;
-type ChangeRow = { readonly [Column in Exclude<(typeof CHANGE_COLUMNS)[number], "fields">]?: string | number } & { readonly fields: unknown };
-const changeCsv = ({ fields, ...change }: ChangeRow): Printed =>
-  csvLine([...CHANGE_COLUMNS.slice(0, -1).map((column) => change[column as Exclude<typeof column, "fields">]), JSON.stringify(fields)]);
-
+const CHANGE_COLUMNS = ["id", "at", "by", "scope", "cluster", "namespace", "name", "verb", "generation", "fields"];
 const POINT_COLUMNS = [
   ...["cluster", "namespace", "name", "at"],
   ...["current", "wanted", "desired", "ready", "min", "max", "generation", "load", "held", "reason", "metrics"],
-] as const;
-const pointCsv = ({ metrics, ...point }: Readonly<Record<string, string | number | undefined>> & { readonly metrics: unknown }): Printed =>
-  csvLine([
-    ...POINT_COLUMNS.slice(0, -1).map((column) => (point as Readonly<Record<string, string | number | undefined>>)[column]),
-    JSON.stringify(metrics),
-  ]);
+];
+
+/** Lists are JSON in their cell. */
+const csvOf =
+  (columns: readonly string[]) =>
+  (row: Readonly<Record<string, string | number | readonly unknown[] | undefined>>): Printed =>
+    csvLine(columns.map((column) => (Array.isArray(row[column]) ? JSON.stringify(row[column]) : (row[column] as string | number | undefined))));
 
 /** The points of every autoscaler, one after the other. */
 async function* points({ service }: Session, { filter, stretch, stepMs }: Wanted): AsyncGenerator<unknown> {

@@ -5,11 +5,10 @@ import { type Imported, importObjects, type ListedAutoscalers } from "../../mani
 import { isTimed } from "../../manifest/import/schedules/with-schedules.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject, type Json } from "../../model/json.ts";
-import { joined, text } from "../../report/printed.ts";
-import { type LabelTest, readSelector } from "../../service/label-selector.ts";
+import { readSelector } from "../../service/label-selector.ts";
 import type { ManifestSource } from "../../service/service.ts";
 import type { Printer, Session } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/documents.ts";
+import { type DocumentFormat, documentText, listOf, yamlDocuments } from "../output/documents.ts";
 import { triggerSources } from "../select/trigger-sources.ts";
 import { usage } from "../usage-error.ts";
 
@@ -52,10 +51,18 @@ export const kubeconfigOf = async (
 };
 
 export const RIVAL_PATHS: Readonly<Record<"hpas" | "watermarks" | "scaledObjects", KindPath>> = {
-  hpas: { base: "/apis/autoscaling/v2", plural: "horizontalpodautoscalers", resource: "horizontalpodautoscalers.autoscaling" },
-  watermarks: { base: "/apis/datadoghq.com/v1alpha1", plural: "watermarkpodautoscalers", resource: "watermarkpodautoscalers.datadoghq.com" },
-  scaledObjects: { base: "/apis/keda.sh/v1alpha1", plural: "scaledobjects", resource: "scaledobjects.keda.sh" },
+  hpas: kindPath("autoscaling/v2", "horizontalpodautoscalers"),
+  watermarks: kindPath("datadoghq.com/v1alpha1", "watermarkpodautoscalers"),
+  scaledObjects: kindPath("keda.sh/v1alpha1", "scaledobjects"),
 };
+
+/** The path of a kind. The core API has no group. */
+function kindPath(apiVersion: string, plural: string): KindPath {
+  const [group = "", version] = apiVersion.split("/");
+  return version === undefined
+    ? { base: `/api/${group}`, plural, resource: plural }
+    : { base: `/apis/${apiVersion}`, plural, resource: `${plural}.${group}` };
+}
 
 /** Objects that set counts by time, and objects that kube-downscaler annotates. Few clusters have some, and a person may read the autoscalers of a namespace without them. */
 const TIMED_PATHS: readonly (KindPath & { readonly kind: string; readonly apiVersion: string; readonly isOfCluster?: true })[] = [
@@ -69,13 +76,11 @@ const TIMED_PATHS: readonly (KindPath & { readonly kind: string; readonly apiVer
 ];
 
 function timedPath(kind: string, apiVersion: string, plural: string) {
-  const [group = "", version] = apiVersion.split("/");
-  const resource = version === undefined ? plural : `${plural}.${group}`;
-  return { kind, apiVersion, plural, resource, base: version === undefined ? `/api/${group}` : `/apis/${apiVersion}` };
+  return { kind, apiVersion, ...kindPath(apiVersion, plural) };
 }
 
 /** What was read, and what could not be. */
-export interface ImportResult extends Imported {
+interface ImportResult extends Imported {
   readonly unread: readonly string[];
   /** What could not be read of schedules, each with what follows from it. */
   readonly notes: readonly string[];
@@ -127,7 +132,7 @@ const unreadOf = (answer: Awaited<ReturnType<KubeconfigApi["list"]>>, { resource
 /** KEDA's HPAs are kept whatever labels they have: they belong to their ScaledObjects. */
 const selected = (listed: ListedAutoscalers, selector: string | undefined): ListedAutoscalers => {
   if (selector === undefined) return listed;
-  const test: LabelTest = readSelector(selector);
+  const test = readSelector(selector);
   const chosen = (raw: Json): boolean => {
     const { labels, ownerReferences } = isObject(raw["metadata"]) ? raw["metadata"] : {};
     const ofKeda = Array.isArray(ownerReferences) && ownerReferences.some((owner) => isObject(owner) && owner["kind"] === "ScaledObject");
@@ -139,14 +144,7 @@ const selected = (listed: ListedAutoscalers, selector: string | undefined): List
 /** Prints the manifests, and what they do not say. Throws `cli.incomplete` where something was lost or not read, after everything was printed. */
 export const printImport = async (printer: Printer, result: ImportResult, output: DocumentFormat): Promise<void> => {
   const { manifests, findings } = result;
-  if (output === "json") await printer.print(documentText({ apiVersion: "v1", kind: "List", items: manifests, findings }, "json"));
-  else
-    await printer.print(
-      joined(
-        manifests.map((manifest) => documentText(manifest, "yaml")),
-        text`---\n`,
-      ),
-    );
+  await printer.print(output === "json" ? documentText({ ...listOf(manifests), findings }, "json") : yamlDocuments(manifests));
   tellFindings(printer, result);
   if (manifests.length === 0 && findings.length === 0 && result.unread.length === 0) printer.report("No autoscalers found");
 };
@@ -158,20 +156,14 @@ export const tellFindings = (printer: Printer, { findings, notes }: Pick<ImportR
 
 const WORDS: Readonly<Record<Finding["severity"], string>> = { lost: "not carried over", changed: "note", "without effect": "note" };
 
-export const findingText = ({ kind, namespace, name, of, severity, message }: Finding): string =>
+const findingText = ({ kind, namespace, name, of, severity, message }: Finding): string =>
   `${WORDS[severity]}: ${kind} "${name}" in namespace "${namespace}"${of === undefined ? "" : `: ${of}`}: ${message}`;
 
 /** Objects with a loss have no manifest, so that no autoscaler decides without a part of its metrics. */
 export const refuseIncomplete = ({ findings, unread }: ImportResult): void => {
   const lost = new Set(findings.filter(({ severity }) => severity === "lost").map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`));
-  const faults = [
-    ...unread,
-    ...(lost.size === 0
-      ? []
-      : [
-          `Cannot import ${lost.size} of the autoscalers: ${[...lost].slice(0, 5).join(", ")}${lost.size > 5 ? " and others" : ""}; the lines above say why`,
-        ]),
-  ];
+  const named = `${[...lost].slice(0, 5).join(", ")}${lost.size > 5 ? " and others" : ""}`;
+  const faults = [...unread, ...(lost.size === 0 ? [] : [`Cannot import ${lost.size} of the autoscalers: ${named}; the lines above say why`])];
   if (faults.length > 0) throw new TidemarkError("cli.incomplete", faults.join("\n"), { faults });
 };
 

@@ -5,7 +5,7 @@ import { lines } from "../../report/printed.ts";
 import { readSelector } from "../../service/label-selector.ts";
 import type { Filter, Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
-import type { CommandIo, Printer, Session } from "../io.ts";
+import { type CommandIo, interruptible, type Printer, type Session } from "../io.ts";
 import { documentText, labelsOf, listOf } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
 import { queryFor, type Resource } from "../select/selected-names.ts";
@@ -142,9 +142,6 @@ const switchAll = async (
     api.close();
   }
 };
-
-const interruptible = <Result>(io: Pick<CommandIo, "interruptible">, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
-  io.interruptible ? io.interruptible(work) : work(new AbortController().signal);
 
 const HEADERS = ["CLUSTER", "NAMESPACE", "NAME", "RESULT", "WHY"];
 

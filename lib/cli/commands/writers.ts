@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import * as z from "zod";
 import { isOfTidemark } from "../../cluster/scale.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, present } from "../../model/json.ts";
 import { lines } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
@@ -56,9 +56,11 @@ export const writers = async ({ service }: Session, printer: Printer, { auditLog
       {},
     );
   const known = await knownSwitches(service, cluster);
-  const workloads = [...turns].map(([workload, own]) => workloadOf(workload, own, known.get(workload) ?? [])).toSorted(byName);
+  const workloads = [...turns]
+    .map(([workload, own]) => workloadOf(workload, own, known.get(workload) ?? []))
+    .toSorted((one, other) => one.workload.localeCompare(other.workload));
   const second = workloads.filter(({ switches }) => switches.some(({ by }) => by === undefined));
-  const summary = { since: rfc3339(span.firstMs), until: rfc3339(span.lastMs), workloads, secondWriters: second.length };
+  const summary: Summary = { since: rfc3339(span.firstMs), until: rfc3339(span.lastMs), workloads, secondWriters: second.length };
   await printer.print(output === "table" ? lines([...tableOf(workloads), sentenceOf(summary)]) : documentText(summary, output));
   if (second.length === 0) return;
   const names = second.map(({ workload }) => workload);
@@ -69,7 +71,12 @@ export const writers = async ({ service }: Session, printer: Printer, { auditLog
   );
 };
 
-const byName = (one: Workload, other: Workload): number => one.workload.localeCompare(other.workload);
+interface Summary {
+  readonly since: string;
+  readonly until: string;
+  readonly workloads: readonly Workload[];
+  readonly secondWriters: number;
+}
 
 const tableOf = (workloads: readonly Workload[]) =>
   new Table(["WORKLOAD", "WRITES", "WRITERS", "SWITCHES"]).lines(
@@ -81,17 +88,7 @@ const tableOf = (workloads: readonly Workload[]) =>
     ]),
   );
 
-const sentenceOf = ({
-  since,
-  until,
-  workloads,
-  secondWriters,
-}: {
-  readonly since: string;
-  readonly until: string;
-  readonly workloads: readonly Workload[];
-  readonly secondWriters: number;
-}): string => {
+const sentenceOf = ({ since, until, workloads, secondWriters }: Summary): string => {
   const writes = workloads.reduce((sum, one) => sum + one.writes, 0);
   const verdict = secondWriters === 0 ? "no workload had a second writer outside of a takeover or handback" : `${secondWriters} had a second writer`;
   return `${workloads.length} ${workloads.length === 1 ? "workload" : "workloads"}, ${writes} ${writes === 1 ? "write" : "writes"} from ${since} to ${until}: ${verdict}`;
@@ -119,7 +116,7 @@ interface Known {
 
 /** The takeovers and handbacks of each workload, as NAMESPACE/NAME of it. An autoscaler that was deleted counts for the workload of its name. */
 const knownSwitches = async (service: Session["service"], cluster: string | undefined): Promise<ReadonlyMap<string, readonly Known[]>> => {
-  const filter = cluster === undefined ? {} : { cluster };
+  const filter = present({ cluster });
   const targets = new Map<string, string>();
   for await (const { namespace, name, target } of service.autoscalers(filter)) if (target) targets.set(`${namespace}/${name}`, target.name);
   const known = new Map<string, Known[]>();
@@ -147,14 +144,14 @@ const readLog = async (file: string, reading: Reading, printer: Printer): Promis
     if (broken) throw broken;
     number += 1;
     const event = line.trim() === "" ? undefined : parsed(line);
-    if (event === NO_JSON) broken = noJson(file, number);
+    if (event === NO_JSON) {
+      const message = `Cannot read audit log "${file}", line ${number}: it is no JSON; give the log as the API server writes it, one event a line`;
+      broken = new TidemarkError("cli.audit", message, {});
+    }
     const write = writeIn(event);
-    if (write && isInside(write, namespace)) note(reading, write);
+    if (write && (namespace === undefined || write.workload.startsWith(`${namespace}/`))) note(reading, write);
   }
-  if (broken) await leaveOut(file, broken, printer);
-};
-
-const leaveOut = async (file: string, broken: TidemarkError, printer: Printer): Promise<void> => {
+  if (!broken) return;
   if (await endsWithLine(file)) throw broken;
   printer.note(`the last line of "${file}" is not whole yet, and was left out`);
 };
@@ -168,13 +165,6 @@ const parsed = (line: string): unknown => {
     return NO_JSON;
   }
 };
-
-const noJson = (file: string, number: number): TidemarkError =>
-  new TidemarkError(
-    "cli.audit",
-    `Cannot read audit log "${file}", line ${number}: it is no JSON; give the log as the API server writes it, one event a line`,
-    {},
-  );
 
 /** True where the last byte is the end of a line. */
 const endsWithLine = async (path: string): Promise<boolean> => {
@@ -193,9 +183,6 @@ interface ScaleWrite {
   readonly writer: string;
   readonly atMs: number;
 }
-
-const isInside = ({ workload }: ScaleWrite, namespace: string | undefined): boolean =>
-  namespace === undefined || workload.startsWith(`${namespace}/`);
 
 const note = ({ turns, span }: Reading, { workload, writer, atMs }: ScaleWrite): void => {
   span.firstMs = Math.min(span.firstMs, atMs);

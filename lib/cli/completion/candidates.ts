@@ -8,14 +8,14 @@ export interface Candidate {
   readonly about?: string;
 }
 
-export interface Completion {
+interface Completion {
   readonly candidates: readonly Candidate[];
   /** True where the shell may offer files. */
   readonly files: boolean;
 }
 
 /** Where names are read from: the data folder or the stack that the words choose. */
-export type ReadNames = (words: readonly string[]) => Named;
+type ReadNames = (words: readonly string[]) => Named;
 
 /** The words that can stand at the place of the last one. Those before it say which command and which option it belongs to. */
 export const completionOf = async (root: Command, words: readonly string[], read: ReadNames): Promise<Completion> => {
@@ -40,13 +40,11 @@ const subcommandsOf = (command: Command): readonly Candidate[] =>
     .visibleCommands(command)
     .map((each) => ({ word: each.name(), about: each.summary() || each.description() }));
 
-const isShown = (option: Option): boolean => !option.hidden;
-
 /** Its own: an option of the words before the command is refused behind it, unless the command has it too. */
 const optionsOf = (command: Command, start: string): readonly Candidate[] =>
-  command.options.filter(isShown).flatMap(({ long, short, description }) => {
+  command.options.flatMap(({ long, short, description, hidden }) => {
     const flag = [long, short].find((each) => each?.startsWith(start) === true);
-    return flag === undefined ? [] : [{ word: flag, about: description }];
+    return hidden || flag === undefined ? [] : [{ word: flag, about: description }];
   });
 
 /** The option that the word before is, where its value follows. */
@@ -55,49 +53,33 @@ const optionBefore = (command: Command, word: string | undefined): Option | unde
 
 const FILE_OPTIONS: ReadonlySet<string> = new Set(["--filename", "--data", "--kubeconfig"]);
 
-const ofOption = async ({ long, argChoices }: Option, start: string, named: Named): Promise<Completion> => {
-  const of = (all: readonly string[]): Completion => ({
-    candidates: starting(
-      all.map((word) => ({ word })),
-      start,
-    ),
-    files: false,
-  });
-  if (argChoices) return of(argChoices);
-  if (long === "--cluster" || long === "--clusters") return of(await named.clusters());
-  if (long === "--namespace") return of(await named.namespaces());
-  return { candidates: [], files: long !== undefined && FILE_OPTIONS.has(long) };
+const ofOption = async ({ long = "", argChoices }: Option, start: string, named: Named): Promise<Completion> => {
+  const words = argChoices ?? (/^--clusters?$/.test(long) ? await named.clusters() : long === "--namespace" ? await named.namespaces() : []);
+  return { candidates: starting(candidatesOf(words), start), files: FILE_OPTIONS.has(long) };
 };
 
-const SHELLS = ["bash", "zsh", "fish"];
+const candidatesOf = (words: readonly string[]): readonly Candidate[] => words.map((word) => ({ word }));
 
 const wordsOf = async (
   root: Command,
   command: Command,
   { start, before, read }: { readonly start: string; readonly before: readonly string[]; readonly read: ReadNames },
 ): Promise<readonly Candidate[]> => {
-  if (command.name() === "completion") return SHELLS.map((word) => ({ word }));
   if (command.name() === "help") return subcommandsOf(root);
-  return (await namesFor(command, start, read(before))).map((word) => ({ word }));
+  return candidatesOf(command.registeredArguments[0]?.argChoices ?? (await namesFor(command, start, read(before))));
 };
 
 const AUTOSCALER_COMMANDS: ReadonlySet<string> = new Set([
-  "get",
-  "describe",
-  "explain",
-  "schedule",
-  "events",
-  "changes",
-  "edit",
-  "delete",
-  "pause",
-  "resume",
-  "override set",
-  "override list",
+  ...["get", "describe", "explain", "schedule", "events", "changes"],
+  ...["edit", "delete", "pause", "resume", "override set", "override list"],
 ]);
 /** Commands of a group that take no name that is stored. */
 const NAMELESS: ReadonlySet<string> = new Set(["cluster list", "cluster add", "calendar list"]);
 const TYPES = ["hpa", "pa", "wpa"];
+/** What the commands of a group take. */
+const NAMES_OF_GROUP: Readonly<Record<string, "clusters" | "partitions" | "calendars" | "overrides">> = {
+  ...{ cluster: "clusters", partition: "partitions", calendar: "calendars", override: "overrides" },
+};
 
 /** The names that a command takes: of autoscalers, clusters or partitions. */
 const namesFor = async (command: Command, start: string, named: Named): Promise<readonly string[]> => {
@@ -105,18 +87,8 @@ const namesFor = async (command: Command, start: string, named: Named): Promise<
   const path = group === "tidemark" ? command.name() : `${group} ${command.name()}`;
   if (NAMELESS.has(path)) return [];
   if (AUTOSCALER_COMMANDS.has(path)) return autoscalerWords(await named.autoscalers(), start);
-  switch (group) {
-    case "cluster":
-      return named.clusters();
-    case "partition":
-      return named.partitions();
-    case "calendar":
-      return named.calendars();
-    case "override":
-      return named.overrides();
-    default:
-      return [];
-  }
+  const kind = NAMES_OF_GROUP[group];
+  return kind === undefined ? [] : named[kind]();
 };
 
 /** Short names first; with a point of a path in the word, the longer forms: "shop/web", "eu-1/shop/web" and "hpa/web". */

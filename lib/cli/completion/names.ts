@@ -2,22 +2,16 @@ import { setTimeout as wait } from "node:timers/promises";
 import { findFolder } from "../../local/folder/folder-lock.ts";
 import { folderLayout } from "../../local/folder/layout.ts";
 import { type NamedAutoscaler, quickNames } from "../../local/folder/names.ts";
+import { present } from "../../model/json.ts";
 import type { Io, Session } from "../io.ts";
 import { type CommandTarget, chooseTarget, TARGET_OPTIONS, type TargetOptions } from "../select/command-target.ts";
 
-/** The names of a data folder or a stack, each kind read when it is asked for. */
-interface Names {
-  readonly clusters: () => Promise<readonly string[]>;
-  readonly partitions: () => Promise<readonly string[]>;
-  readonly calendars: () => Promise<readonly string[]>;
-  /** Ids of overrides that have not expired. */
-  readonly overrides: () => Promise<readonly string[]>;
+/** The names of a data folder or a stack, each kind read when it is asked for; of overrides the ids of those that have not expired. */
+type Names = { readonly [Kind in "clusters" | "partitions" | "calendars" | "overrides"]: () => Promise<readonly string[]> } & {
   readonly autoscalers: () => Promise<readonly NamedAutoscaler[]>;
-}
+};
 
-export interface Named extends Names {
-  readonly namespaces: () => Promise<readonly string[]>;
-}
+export type Named = Names & { readonly namespaces: () => Promise<readonly string[]> };
 
 /** A person waits at the keyboard. */
 const PATIENCE_MS = 2_000;
@@ -67,16 +61,9 @@ const inTime = async <Name>(read: () => Promise<readonly Name[]>): Promise<reado
 };
 
 const scopeIn = (io: OpenIo, words: readonly string[]): Scope => {
-  const options = TARGET_OPTIONS.flatMap((name) => {
-    const value = valueIn(words, `--${name}`);
-    return value === undefined ? [] : [[name, value]];
-  });
-  const cluster = valueIn(words, "--cluster");
-  const namespace = valueIn(words, "-n", "--namespace");
-  return {
-    target: chooseTarget(Object.fromEntries(options) as TargetOptions, io),
-    filter: { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) },
-  };
+  const options: TargetOptions = present(Object.fromEntries(TARGET_OPTIONS.map((name) => [name, valueIn(words, `--${name}`)])));
+  const filter = present({ cluster: valueIn(words, "--cluster"), namespace: valueIn(words, "-n", "--namespace") });
+  return { target: chooseTarget(options, io), filter };
 };
 
 /** The value of an option: "--data DIR" or "--data=DIR". */

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { example, output, type Run } from "../options/command-options.ts";
+import { example, output, repeatable, type Run } from "../options/command-options.ts";
 import type { ImportOptions } from "../commands/import.ts";
 import type { ShadowOptions } from "../commands/shadow.ts";
 import type { TakeoverOptions } from "../commands/takeover.ts";
@@ -46,22 +46,6 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
       const shows = showsOf(names.length === 0 && options.output === "text" ? "table" : options.output);
       return run(options, shows, async (session, out) => (await import("../commands/shadow.ts")).shadow(session, out, of, options));
     });
-  withScope(root.command("writers"))
-    .description("say from audit logs of an API server who wrote each count, and whether a workload ever had two writers; exit code 1 when one had")
-    .requiredOption(
-      "--audit-log <file>",
-      "an audit log, one event a line (repeatable, the oldest first)",
-      (file: string, before: readonly string[]) => [...before, file],
-      [],
-    )
-    .addOption(output(["table", "json", "yaml"]))
-    .addHelpText(
-      "after",
-      example("tidemark writers --audit-log audit.log --cluster eu-1", "tidemark writers --audit-log audit.log -n shop -o json > evidence.json"),
-    )
-    .action((options: WritersOptions & ScopeOptions) =>
-      run(options, showsOf(options.output), async (session, out) => (await import("../commands/writers.ts")).writers(session, out, options)),
-    );
   takeoverCommand(root, place, {
     name: "takeover",
     words:
@@ -76,6 +60,17 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
     words: "undo a takeover: pause the autoscaler, let the other controller go on, and stay in its shadow",
     calls: ["tidemark handback shop/web --kubeconfig ~/.kube/config", "tidemark handback -A -l team=shop --kubeconfig ~/.kube/config"],
   });
+  withScope(root.command("writers"))
+    .description("say from audit logs of an API server who wrote each count, and whether a workload ever had two writers; exit code 1 when one had")
+    .requiredOption("--audit-log <file>", "an audit log, one event a line (repeatable, the oldest first)", repeatable, [])
+    .addOption(output(["table", "json", "yaml"]))
+    .addHelpText(
+      "after",
+      example("tidemark writers --audit-log audit.log --cluster eu-1", "tidemark writers --audit-log audit.log -n shop -o json > evidence.json"),
+    )
+    .action((options: WritersOptions & ScopeOptions) =>
+      run(options, showsOf(options.output), async (session, out) => (await import("../commands/writers.ts")).writers(session, out, options)),
+    );
 };
 
 interface Switching {

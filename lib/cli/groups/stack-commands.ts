@@ -10,8 +10,7 @@ import { usage } from "../usage-error.ts";
 /** Numbers of a fleet that is not there: the questions of one cannot be counted. */
 const GIVEN = ["clusters", "autoscalers", "period", "changing", "scales", "secrets", "readers", "scrape"] as const;
 
-/** Commands about the stack as a whole. */
-export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: Printer): void => {
+export const statusCommand = (root: Command, run: Run, io: CommandIo): void => {
   withTarget(root.command("status"))
     .description("show on one screen whether everything works, and what to look at; exit code 1 when something is unhealthy")
     .option("-w, --watch", "print it again every 5 s, until Ctrl-C")
@@ -19,6 +18,9 @@ export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: P
     .action((options: StatusOptions & TargetOptions) =>
       run(options, "document", async (session, out) => (await import("../commands/status.ts")).status(session, out, options, io)),
     );
+};
+
+export const costCommand = (root: Command, run: Run, printer: Printer): void => {
   withTarget(root.command("cost"))
     .description("show what a month on AWS costs: of the clusters and autoscalers there are, or of those given")
     .addOption(new Option("--sources", "what AWS takes for the questions to metric sources, in place of the rest").conflicts([...GIVEN]))

@@ -21,6 +21,13 @@ export const documentText = (value: unknown, format: DocumentFormat, hasHeaders 
   return block(templateText(format, plain, hasHeaders));
 };
 
+/** Several documents of one file. */
+export const yamlDocuments = (documents: readonly unknown[]): Printed =>
+  joined(
+    documents.map((document) => documentText(document, "yaml")),
+    text`---\n`,
+  );
+
 export const jsonText = (value: unknown, indent?: number): string => printableJson(JSON.stringify(value, null, indent));
 
 /** Loaded by the first YAML that is printed, because its 70 files are for nothing elsewhere. */

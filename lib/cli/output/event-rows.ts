@@ -1,8 +1,7 @@
 import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import type { Printed, Word } from "../../report/printed.ts";
-import type { EventView } from "../../views/event.ts";
+import type { EventCount, EventView } from "../../views/event.ts";
 import { ageText, csvLine } from "./text-table.ts";
-import type { EventCount } from "../../views/event.ts";
 import type { Paint, Style } from "../io.ts";
 
 export const EVENT_HEADERS = ["TIME", "AGE", "CLUSTER", "NAMESPACE", "NAME", "FROM", "TO", "REASON", "OUTCOME", "MESSAGE"] as const;
@@ -51,52 +50,18 @@ const messageOf = ({ message, detail }: EventView): string => withLocalTimes(det
 
 /** The fields of a line of counts, which are the columns of its table and of its CSV. */
 export const COUNT_FIELDS = [
-  "month",
-  "cluster",
-  "namespace",
-  "name",
-  "ups",
-  "added",
-  "downs",
-  "removed",
-  "refused",
-  "outside",
+  ...(["month", "cluster", "namespace", "name"] as const),
+  ...(["ups", "added", "downs", "removed", "refused", "outside"] as const),
 ] as const satisfies readonly (keyof EventCount)[];
 export const countCells = (count: EventCount): readonly string[] => COUNT_FIELDS.map((field) => String(count[field]));
 
-export const CSV_HEADER = csvLine([
-  "id",
-  "at",
-  "settledAt",
-  "cluster",
-  "namespace",
-  "name",
-  "targetKind",
-  "targetName",
-  "from",
-  "to",
-  "reason",
-  "outcome",
-  "specGeneration",
-  "message",
-  "detail",
-]);
+const CSV_COLUMNS = [
+  ...(["id", "at", "settledAt", "cluster", "namespace", "name", "targetKind", "targetName"] as const),
+  ...(["from", "to", "reason", "outcome", "specGeneration", "message", "detail"] as const),
+] as const;
+export const CSV_HEADER = csvLine(CSV_COLUMNS);
 
-export const eventCsv = (event: EventView): Printed =>
-  csvLine([
-    event.id,
-    event.at,
-    event.settledAt,
-    event.cluster,
-    event.namespace,
-    event.name,
-    event.target.kind,
-    event.target.name,
-    event.from,
-    event.to,
-    event.reason,
-    event.outcome,
-    event.specGeneration,
-    event.message,
-    event.detail,
-  ]);
+export const eventCsv = ({ target, ...event }: EventView): Printed => {
+  const row = { ...event, targetKind: target.kind, targetName: target.name };
+  return csvLine(CSV_COLUMNS.map((column) => row[column]));
+};

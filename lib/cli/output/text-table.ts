@@ -5,9 +5,6 @@ const GAP = "   ";
 type Row = readonly Word[];
 type PrintedRow = readonly Printed[];
 
-/** A foreign text in a cell is escaped before it is measured. */
-const printedRow = (row: Row): PrintedRow => row.map(line);
-
 const widest = (widths: readonly number[], rows: readonly PrintedRow[]): readonly number[] =>
   rows.reduce((seen, row) => row.map((cell, column) => Math.max(seen[column] ?? 0, cell.length)), widths);
 
@@ -19,7 +16,8 @@ const lineOf = (row: PrintedRow, widths: readonly number[]): Printed =>
 
 /** Formats rows in columns as kubectl does: left-aligned, three blanks apart, no borders, the last column not padded. */
 export const aligned = (rows: readonly Row[]): readonly Printed[] => {
-  const shown = rows.map(printedRow);
+  // A foreign text in a cell is escaped before it is measured.
+  const shown = rows.map((row) => row.map(line));
   const widths = widest([], shown);
   return shown.map((row) => lineOf(row, widths));
 };
@@ -31,12 +29,12 @@ export class Table {
 
   /** Without headers the first batch has only rows. */
   constructor(headers: Row | undefined) {
-    this.#headers = headers ? [printedRow(headers)] : [];
+    this.#headers = headers ? [headers.map(line)] : [];
   }
 
   /** The lines of one batch; the first batch has the header. */
   lines(batch: readonly Row[]): readonly Printed[] {
-    const shown = batch.map(printedRow);
+    const shown = batch.map((row) => row.map(line));
     const rows = this.#widths ? shown : [...this.#headers, ...shown];
     const widths = widest(this.#widths ?? [], rows);
     this.#widths = widths;
@@ -82,26 +80,21 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-interface Unit {
-  readonly ms: number;
-  readonly name: string;
-}
+type Unit = readonly [ms: number, name: string];
 
-const UNITS = { second: { ms: SECOND, name: "s" }, minute: { ms: MINUTE, name: "m" }, hour: { ms: HOUR, name: "h" }, day: { ms: DAY, name: "d" } };
-
-const inTwoUnits = (ageMs: number, large: Unit, small: Unit): string => {
-  const rest = Math.floor((ageMs % large.ms) / small.ms);
-  return `${Math.floor(ageMs / large.ms)}${large.name}${rest === 0 ? "" : `${rest}${small.name}`}`;
+const inTwoUnits = (ageMs: number, [largeMs, large]: Unit, [smallMs, small]: Unit): string => {
+  const rest = Math.floor((ageMs % largeMs) / smallMs);
+  return `${Math.floor(ageMs / largeMs)}${large}${rest === 0 ? "" : `${rest}${small}`}`;
 };
 
 /** Formats an age with at most two units: "45s", "3m20s", "5h", "2d4h". A negative age (a clock that went back) reads "0s". */
 export const ageText = (ageMs: number): string => {
   if (ageMs < 2 * MINUTE) return `${Math.max(0, Math.floor(ageMs / SECOND))}s`;
-  if (ageMs < 10 * MINUTE) return inTwoUnits(ageMs, UNITS.minute, UNITS.second);
+  if (ageMs < 10 * MINUTE) return inTwoUnits(ageMs, [MINUTE, "m"], [SECOND, "s"]);
   if (ageMs < 3 * HOUR) return `${Math.floor(ageMs / MINUTE)}m`;
-  if (ageMs < 8 * HOUR) return inTwoUnits(ageMs, UNITS.hour, UNITS.minute);
+  if (ageMs < 8 * HOUR) return inTwoUnits(ageMs, [HOUR, "h"], [MINUTE, "m"]);
   if (ageMs < 2 * DAY) return `${Math.floor(ageMs / HOUR)}h`;
-  if (ageMs < 8 * DAY) return inTwoUnits(ageMs, UNITS.day, UNITS.hour);
+  if (ageMs < 8 * DAY) return inTwoUnits(ageMs, [DAY, "d"], [HOUR, "h"]);
   return `${Math.floor(ageMs / DAY)}d`;
 };
 

@@ -1,7 +1,7 @@
-import { type KubeconfigApi, valueOrThrow } from "../../cluster/kubeconfig-api.ts";
+import { valueOrThrow } from "../../cluster/kubeconfig-api.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject, type Json } from "../../model/json.ts";
-import type { Service } from "../../service/service.ts";
+import type { AutoscalerQuery, Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { refOf, switchOf } from "./rival-switch.ts";
 import { pathOf, type SwitchFault, type TakeoverPorts } from "./take-over-one.ts";
@@ -27,13 +27,15 @@ export const handBackOne = async (ports: TakeoverPorts, view: AutoscalerView): P
   const kept = await newestKept(ports.service, query, path);
   const { syncPeriodSeconds: periodSeconds } = await ports.service.cluster(cluster);
   await ports.service.handBack({ ...query, rival: kept });
-  const held = await until(ports, query, { periodSeconds }, isHeld);
+  const held = await until(ports, query, periodSeconds, isHeld);
   if (!held) throw fault(path, "no sync came in time that held it; it stays paused, and nothing else was changed", "failed");
   const kind = String(kept["kind"]);
-  const done = `${kind} "${refOf(kept).name}" ${switchOf(kind).wentOn}`;
-  await goOn(ports.api, kept, path);
+  const { name: rival } = refOf(kept);
+  const { goOn, wentOn } = switchOf(kind);
+  const done = `${kind} "${rival}" ${wentOn}`;
+  valueOrThrow(await goOn(ports.api, kept), `hand back "${path}": it stays paused, and ${kind} "${rival}" was not ${wentOn}`);
   await ports.switched?.(`"${path}": ${done}; the next sync should see it`);
-  const seen = await until(ports, query, { periodSeconds }, ({ rivals }) => rivals !== undefined);
+  const seen = await until(ports, query, periodSeconds, ({ rivals }) => rivals !== undefined);
   const words = `"${path}" handed back: ${done}`;
   // On doubt, pause: resumed beside a controller that no sync has seen, both would write.
   if (!seen) return `${words}; no sync has seen it yet, so the autoscaler stays paused: tidemark resume ${path}`;
@@ -41,20 +43,8 @@ export const handBackOne = async (ports: TakeoverPorts, view: AutoscalerView): P
   return `${words}, and the autoscaler is in its shadow`;
 };
 
-const goOn = async (api: KubeconfigApi, kept: Json, path: string): Promise<void> => {
-  const kind = String(kept["kind"]);
-  const { name } = refOf(kept);
-  valueOrThrow(await switchOf(kind).goOn(api, kept), `hand back "${path}": it stays paused, and ${kind} "${name}" was not ${switchOf(kind).wentOn}`);
-};
-
-interface Query {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
 /** The object that the newest takeover has kept. */
-const newestKept = async (service: Service, query: Query, path: string): Promise<Json> => {
+const newestKept = async (service: Service, query: AutoscalerQuery, path: string): Promise<Json> => {
   let kept: unknown;
   for await (const { verb, rival } of service.changes(query)) if (verb === "takeover") kept = rival;
   if (isObject(kept)) return kept;

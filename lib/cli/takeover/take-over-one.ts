@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { KubeconfigApi } from "../../cluster/kubeconfig-api.ts";
-import { valueOrThrow } from "../../cluster/kubeconfig-api.ts";
+import { type KubeconfigApi, valueOrThrow } from "../../cluster/kubeconfig-api.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { isObject, type Json } from "../../model/json.ts";
 import type { Service } from "../../service/service.ts";
@@ -24,13 +23,11 @@ export type SwitchFault = "refused" | "unseen" | "failed";
 const CONFLICT = 409;
 const REQUEST_TIMEOUT = 408;
 const NOT_FOUND = 404;
-const faultOf = (code: number): SwitchFault => (isRefused(code) ? "refused" : "failed");
 const isRefused = (code: number): boolean => code >= 400 && code < 500 && code !== REQUEST_TIMEOUT;
 
 const fault = (path: string, why: string, kind: SwitchFault): TidemarkError =>
   new TidemarkError("cli.takeover", `Cannot take over "${path}": ${why}`, { path, kind });
 const refused = (path: string, why: string): TidemarkError => fault(path, why, "refused");
-const failed = (path: string, why: string): TidemarkError => fault(path, why, "failed");
 const unseen = (path: string, why: string): TidemarkError => fault(path, why, "unseen");
 
 export const pathOf = ({ cluster, namespace, name }: Pick<AutoscalerView, "cluster" | "namespace" | "name">): string =>
@@ -67,13 +64,13 @@ export const takeOverOne = async (ports: TakeoverPorts, view: AutoscalerView, { 
   }
   // On doubt, the state before. Where no sync comes that holds, none is under way any more either. Syncs that have seen a successor hold because of it.
   await ports.service.handBack({ ...query, rival: kept });
-  if (!watched.beside) await until(ports, query, { periodSeconds }, isHeld);
+  if (!watched.beside) await until(ports, query, periodSeconds, isHeld);
   const again = await switching.goOn(ports.api, kept);
   const back =
     again.kind === "done"
       ? `${rival.kind} "${rival.name}" was ${switching.wentOn}`
       : `${rival.kind} "${rival.name}" could NOT be ${switching.wentOn}: ${again.failure.message}; tidemark changes ${path} -o json has it`;
-  throw failed(path, `${watched.why}; the autoscaler was paused, and ${back}`);
+  throw fault(path, `${watched.why}; the autoscaler was paused, and ${back}`, "failed");
 };
 
 /** On doubt, no switch: what is not seen, not unique, not decided or not agreed is left as it is. */
@@ -201,11 +198,8 @@ const restKept = async (
     if (code !== CONFLICT) {
       // Without an answer, or after a 5xx, it may have been done: then the takeover stays recorded, so that handback finds it.
       if (isRefused(code)) await notMade();
-      throw fault(
-        pathOf(view),
-        `${rival.kind} "${rival.name}" could not be ${switching.rested}: ${message}; look whether it is still there`,
-        faultOf(code),
-      );
+      const why = `${rival.kind} "${rival.name}" could not be ${switching.rested}: ${message}; look whether it is still there`;
+      throw fault(pathOf(view), why, isRefused(code) ? "refused" : "failed");
     }
     const again = await switching.get(api, { namespace, name: rival.name });
     if (again.kind === "failed" || !isAsKept({ kind: rival.kind, ...again.value }, rival, kept)) break;

@@ -30,20 +30,13 @@ interface Switched {
  * Watches the first syncs after a switch. Good: two of them found no other controller, and could read and scale. Bad: one could not, or they did not come in time.
  * `since` is the newest sync before the switch, by the clock of the syncs.
  */
-export const watchSyncs = async (
-  { service, elapsed, wait }: SyncWatch,
-  query: AutoscalerQuery,
-  { since, periodSeconds, rested }: Switched,
-): Promise<Watched> => {
-  const untilMs = elapsed() + PERIODS * periodSeconds * 1_000 + SLACK_MS;
+export const watchSyncs = async (ports: SyncWatch, query: AutoscalerQuery, { since, periodSeconds, rested }: Switched): Promise<Watched> => {
   let [last, good] = [since, 0];
-  while (elapsed() < untilMs) {
-    await wait(LOOK_AGAIN_MS);
-    const view = await service.get(query);
+  for await (const view of looks(ports, query, periodSeconds)) {
     if (view.syncedAt === undefined || view.syncedAt === last) continue;
     last = view.syncedAt;
     const successor = successorOf(rested, view);
-    const why = successor ?? faultOf(view) ?? (await refusal(service, query, since));
+    const why = successor ?? faultOf(view) ?? (await refusal(ports.service, query, since));
     if (why !== undefined) return { kind: "bad", why, beside: successor !== undefined };
     good += isFree(view) ? 1 : 0;
     if (good >= SYNCS_NEEDED) return { kind: "good", view };
@@ -51,22 +44,23 @@ export const watchSyncs = async (
   return { kind: "bad", why: `no ${SYNCS_NEEDED} syncs came in time that found it without another controller`, beside: false };
 };
 
-interface Wait {
-  readonly periodSeconds: number;
-}
-
-/** Waits until a look at the autoscaler is as wanted. False where four periods and a minute pass before: what a sync has begun has ended by then. */
-export const until = async (
-  { service, elapsed, wait }: SyncWatch,
-  query: AutoscalerQuery,
-  { periodSeconds }: Wait,
-  isWanted: (view: AutoscalerView) => boolean,
-): Promise<boolean> => {
+/** Looks at an autoscaler for four periods and a minute: what a sync has begun has ended by then. */
+async function* looks({ service, elapsed, wait }: SyncWatch, query: AutoscalerQuery, periodSeconds: number): AsyncGenerator<AutoscalerView> {
   const untilMs = elapsed() + PERIODS * periodSeconds * 1_000 + SLACK_MS;
   while (elapsed() < untilMs) {
     await wait(LOOK_AGAIN_MS);
-    if (isWanted(await service.get(query))) return true;
+    yield await service.get(query);
   }
+}
+
+/** Waits until a look at the autoscaler is as wanted. False where none is in its time. */
+export const until = async (
+  ports: SyncWatch,
+  query: AutoscalerQuery,
+  periodSeconds: number,
+  isWanted: (view: AutoscalerView) => boolean,
+): Promise<boolean> => {
+  for await (const view of looks(ports, query, periodSeconds)) if (isWanted(view)) return true;
   return false;
 };
 
