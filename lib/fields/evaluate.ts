@@ -1,7 +1,7 @@
 import { isObject } from "../model/json.ts";
 import { isWhole, milliOf, milliOfText, type Quantity } from "../model/quantity.ts";
 import type { Problem, ProblemType } from "./problem.ts";
-import type { Condition, NamePart, Rule, Sign, Term } from "./rule.ts";
+import { type Condition, isInOrder, type NamePart, type Rule, type Term } from "./rule.ts";
 import { filled, givenFields, type Texts } from "./rule-text.ts";
 
 /** An object of a manifest: as it was read, with its defaults, and as it was written. Only what is written is set. */
@@ -84,8 +84,10 @@ const isRight = (condition: OfValue, subject: Subject): boolean => {
   if (condition.kind === "is") return condition.values.some((one) => one === value);
   if (value === undefined) return true;
   switch (condition.kind) {
-    case "compared":
-      return isInOrder(numberOf(value), condition.sign, termValue(condition.term, subject));
+    case "compared": {
+      const [one, other] = [numberOf(value), termValue(condition.term, subject)];
+      return one === undefined || other === undefined || isInOrder(one, condition.sign, other);
+    }
     case "multiple":
       return isMultiple(value, condition.of);
     case "matches":
@@ -102,20 +104,6 @@ const patternOf = (pattern: string): RegExp => {
   const known = PATTERNS.get(pattern) ?? new RegExp(pattern, "u");
   PATTERNS.set(pattern, known);
   return known;
-};
-
-const isInOrder = (one: bigint | undefined, sign: Sign, other: bigint | undefined): boolean => {
-  if (one === undefined || other === undefined) return true;
-  switch (sign) {
-    case "<":
-      return one < other;
-    case "<=":
-      return one <= other;
-    case ">":
-      return one > other;
-    case ">=":
-      return one >= other;
-  }
 };
 
 const isMultiple = (value: unknown, of: number): boolean => {

@@ -27,6 +27,19 @@ export interface Rule {
 type Value = string | number | boolean;
 export type Sign = "<" | "<=" | ">" | ">=";
 
+export const isInOrder = <Some extends bigint | number | string>(one: Some, sign: Sign, other: Some): boolean => {
+  switch (sign) {
+    case "<":
+      return one < other;
+    case "<=":
+      return one <= other;
+    case ">":
+      return one > other;
+    case ">=":
+      return one >= other;
+  }
+};
+
 /** A number: as it is, of a field, of a field of the object that holds the list, or calculated. */
 export type Term =
   | number

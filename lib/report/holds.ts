@@ -9,8 +9,10 @@ export const fleetFrozen = (frozen: { readonly by: string; readonly reason: stri
   message: `the fleet was frozen by ${frozen.by}: ${frozen.reason}`,
 });
 
+const instantText = (ms: number): string => new Date(ms).toISOString();
+
 type Pause = { readonly by: string; readonly untilMs?: number };
-const until = ({ untilMs }: Pause): string => (untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`);
+const until = ({ untilMs }: Pause): string => (untilMs === undefined ? "" : ` until ${instantText(untilMs)}`);
 
 export const clusterPaused = (pause: Pause): Because => ({
   reason: "ClusterPaused",
@@ -51,7 +53,7 @@ export const intentUnreadable = (id: string, words: string): Because => ({
 
 export const intentOpen = (intent: Intent): Because => ({
   reason: "ScaleUnsettled",
-  message: `a scale from ${intent.from} to ${intent.to} is still open: its outcome is known by the second sync after ${new Date(intent.deadlineMs).toISOString()}`,
+  message: `a scale from ${intent.from} to ${intent.to} is still open: its outcome is known by the second sync after ${instantText(intent.deadlineMs)}`,
 });
 
 export const intentSettled = (intent: Pick<Intent, "from" | "to">): Because => ({
@@ -102,15 +104,7 @@ export const TENANT_OVER_SHARE = "TenantOverShare";
 /** `words` say which share was used, its limit, and what to do (lib/cluster/observe/flows.ts). */
 export const tenantOverShare = (words: string): Because => ({ reason: TENANT_OVER_SHARE, message: words });
 
-export const namespaceTooMuchWork = ({
-  namespace,
-  pods,
-  limit,
-}: {
-  readonly namespace: string;
-  readonly pods: number;
-  readonly limit: number;
-}): Because => ({
+export const namespaceTooMuchWork = (namespace: string, { pods, limit }: Readonly<Record<"pods" | "limit", number>>): Because => ({
   reason: TENANT_OVER_SHARE,
   message: `the autoscalers of namespace "${namespace}" look at more than ${limit} pods in one sync, of ${pods} in the namespace; give each workload a label of its own in its selector, or spread them over namespaces`,
 });
@@ -145,7 +139,7 @@ export const manyGone = (
   { gone, all, untilMs }: { readonly gone: number; readonly all: number; readonly untilMs: number },
 ): Because => ({
   reason: OBJECT_GONE,
-  message: `${gone} of ${all} objects of the kind ${kind} are gone at once, and this is one of them; if that was not wanted, look at the connection of the cluster and restore them; otherwise the autoscaler ends at ${new Date(untilMs).toISOString()}`,
+  message: `${gone} of ${all} objects of the kind ${kind} are gone at once, and this is one of them; if that was not wanted, look at the connection of the cluster and restore them; otherwise the autoscaler ends at ${instantText(untilMs)}`,
 });
 
 export const objectOlder = ({ kind, generation }: Pick<ClusterOrigin, "kind" | "generation">, listed: number): Because => ({
@@ -157,8 +151,6 @@ export const objectNotStored = ({ kind }: Kind): Because => ({
   reason: "SpecNotStored",
   message: `the ${kind} was changed, and its change is not stored yet; the next sync reads it again`,
 });
-
-const instantText = (ms: number): string => new Date(ms).toISOString();
 
 /** The reason of an edit that is not stored yet. */
 const SPEC_WAITS = "SpecWaits";
@@ -186,17 +178,10 @@ export const madeAnewSoon = ({ kind }: Kind, untilMs: number): Because => ({
 export const SPEC_OVER_BUDGET = "SpecOverBudget";
 
 /** A tenant that has used its bytes: who, how much, the limit and what to do. */
-export const overBudget = ({
-  namespace,
-  usedBytes,
-  bytesMax,
-  fromMs,
-}: {
-  readonly namespace: string;
-  readonly usedBytes: number;
-  readonly bytesMax: number;
-  readonly fromMs: number;
-}): Because => ({
+export const overBudget = (
+  namespace: string,
+  { usedBytes, bytesMax, fromMs }: Readonly<Record<"usedBytes" | "bytesMax" | "fromMs", number>>,
+): Because => ({
   reason: SPEC_OVER_BUDGET,
   message: `namespace "${namespace}" has used ${usedBytes} bytes for changes of its objects within an hour, and the limit is ${bytesMax}: this change is stored from ${instantText(fromMs)} on; edit fewer objects, less often, or make them smaller`,
 });
@@ -216,5 +201,5 @@ export const statusWritten = (
   by: { readonly manager: string; readonly atMs: number },
 ): Because => ({
   reason: "RivalController",
-  message: `the status of ${kind} "${name}" was written by "${by.manager}" at ${new Date(by.atMs).toISOString()}: another controller follows it; stop that controller, and this one goes on five minutes later`,
+  message: `the status of ${kind} "${name}" was written by "${by.manager}" at ${instantText(by.atMs)}: another controller follows it; stop that controller, and this one goes on five minutes later`,
 });

@@ -44,7 +44,10 @@ export const apply = async (
     printer.progress();
     for (const one of applied.filter((each) => !printed.has(each))) {
       printed.add(one);
-      await printApplied(one, dryRun, printer);
+      for (const warning of one.warnings) printer.report(text`warning: ${warning}`);
+      await printer.print(
+        text`${one.kind} "${one.name}" in namespace "${one.namespace}" of cluster "${one.cluster}" ${one.outcome}${dryRun ? " (dry run)" : ""}\n`,
+      );
     }
   };
   const stored: ApplyOptions["onStored"] = (applied, { done, all }) => {
@@ -79,13 +82,6 @@ const refuseOthers = (only: "create" | "replace", found: readonly Applied[]): vo
     only === "create" ? "service.exists" : "service.unknown",
     `Cannot ${only} "${first.name}" in namespace "${first.namespace}" of cluster "${first.cluster}"${more}: it ${only === "create" ? "exists already" : "does not exist"}; nothing was changed; tidemark apply creates and updates`,
     { name: first.name },
-  );
-};
-
-const printApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, printer: Printer): Promise<void> => {
-  for (const warning of warnings) printer.report(text`warning: ${warning}`);
-  await printer.print(
-    text`${what.kind} "${what.name}" in namespace "${what.namespace}" of cluster "${what.cluster}" ${what.outcome}${dryRun ? " (dry run)" : ""}\n`,
   );
 };
 

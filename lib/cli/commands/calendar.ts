@@ -1,4 +1,4 @@
-import { textOfBytes, textOfFile } from "../../local/run/text-file.ts";
+import { textOfFile, textOfStream } from "../../local/run/text-file.ts";
 import { readDates } from "../../manifest/calendars/dates-file.ts";
 import { type Day, dayText } from "../../model/time-text.ts";
 import { DAY_MS } from "../../model/time-zone.ts";
@@ -10,21 +10,10 @@ import { Table } from "../output/text-table.ts";
 
 /** A calendar of public holidays of many years has some 100 KB. */
 const FILE_BYTES_MAX = 4_000_000;
-const STDIN = "-";
 
 /** The text of `-f`. It is read before the data folder is opened: the writer of the pipe may be a command on the same folder. */
-export const readCalendarFile = async (file: string, stdin: Io["stdin"]): Promise<string> => {
-  if (file !== STDIN) return textOfFile(file, FILE_BYTES_MAX);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stdin) {
-    chunks.push(Buffer.from(chunk));
-    bytes += chunks.at(-1)?.length ?? 0;
-    // Stops reading an endless input.
-    if (bytes > FILE_BYTES_MAX) break;
-  }
-  return textOfBytes("standard input", Buffer.concat(chunks), FILE_BYTES_MAX);
-};
+export const readCalendarFile = async (file: string, stdin: Io["stdin"]): Promise<string> =>
+  file === "-" ? textOfStream("standard input", stdin, FILE_BYTES_MAX) : textOfFile(file, FILE_BYTES_MAX);
 
 /** Windows that began a week ago may last, so that dates of the last month are kept. */
 const DAYS_KEPT = 31;

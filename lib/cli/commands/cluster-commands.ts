@@ -4,13 +4,12 @@ import type { ClusterChange, NewCluster } from "../../service/service.ts";
 import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
 import type { Printer, Session, Paint, Style } from "../io.ts";
 import { ageText, sheet, Table } from "../output/text-table.ts";
-import { checksText, reported } from "../output/check-lines.ts";
+import { checksText, printReport, reported } from "../output/check-lines.ts";
 import { pausedText } from "../output/describe-sheet.ts";
 import { type DocumentFormat, documentText, listOf } from "../output/documents.ts";
 import { futureMs } from "../options/time-options.ts";
-import { TidemarkError } from "../../model/errors.ts";
 
-export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "STATE", "SYNCED"] as const;
+const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "STATE", "SYNCED"] as const;
 
 export const list = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {
   const all = await Array.fromAsync(service.clusters());
@@ -124,11 +123,7 @@ export interface CheckOptions {
   readonly output: "table" | DocumentFormat;
 }
 
-/** Prints what a look at a cluster found. Throws where a necessary point failed, so that a script sees it. */
 export const check = async ({ service }: Session, printer: Printer, name: string, { kind, output }: CheckOptions): Promise<void> => {
   const report = await service.checkCluster({ name, ...(kind && { kinds: kind }) });
-  await printer.print(output === "table" ? checksText(report.checks, printer) : documentText(report, output));
-  if (report.usable) return;
-  const failed = report.checks.filter(({ result }) => result === "failed").map((point) => point.check);
-  throw new TidemarkError("cli.check", `Cannot use cluster "${name}": ${failed.join(", ")} failed, of ${report.checks.length} points`, { name });
+  await printReport(printer, report, output, (failed) => `Cannot use cluster "${name}": ${failed} failed, of ${report.checks.length} points`);
 };

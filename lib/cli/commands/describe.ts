@@ -26,7 +26,7 @@ export const describe = async (
     if (output === "text") await printer.print(text`${views.length > 0 ? text`\n` : ""}${describeSheet(withLocalTimes(view), nowMs, printer.paint)}`);
     views.push(view);
     if (output !== "text" || chosen.length > 1) return;
-    const recent = await recentLines(session, query, { columns: io.columns, paint: printer.colours });
+    const recent = await recentLines(session, query, { columns: io.columns, colours: printer.colours });
     if (recent.length > 0) await printer.print(lines(recent));
   });
   if (output === "text") return;

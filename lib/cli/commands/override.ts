@@ -1,12 +1,13 @@
+import { present } from "../../model/json.ts";
 import { instantText, withLocalTimes } from "../../report/instant-text.ts";
 import { lines, text, type Word } from "../../report/printed.ts";
 import type { NewOverride, OverrideQuery } from "../../service/requests.ts";
 import type { BoundsView, OverrideEdited, OverrideMeeting, OverrideSetView, OverrideView } from "../../views/holds.ts";
 import { type Choice, type ChoiceOptions, choiceOfEdit, chosenForEdit } from "../select/chosen-autoscalers.ts";
 import type { Printer, Session, Paint } from "../io.ts";
-import { forEachResource } from "../select/listed-autoscalers.ts";
+import { forEachResource, nothingListed } from "../select/listed-autoscalers.ts";
 import { untilText, Table } from "../output/text-table.ts";
-import { boundByText, placeText, setText } from "../output/bounds-lines.ts";
+import { boundByText, endText, placeText, setText } from "../output/bounds-lines.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 import { queryFor } from "../select/selected-names.ts";
@@ -47,10 +48,7 @@ export const placesOf = (names: readonly string[], options: SetOptions): Places 
     return { kind: "choice", choice: choiceOfEdit("override set", names, options) };
   }
   refuseUnclear(options);
-  return {
-    kind: "place",
-    place: { ...(fleet && { fleet }), ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) },
-  };
+  return { kind: "place", place: present({ fleet, cluster, namespace }) };
 };
 
 /** A place without names must be one place, which was named: an override of more than was meant holds or scales too much. */
@@ -68,9 +66,9 @@ export const setOf = ({ min, max, pin, minFactor, hold }: SetOptions): OverrideS
   if (pin !== undefined && (min ?? max ?? minFactor) !== undefined)
     throw usage("Cannot use --pin with --min, --max or --min-factor: it sets both bounds");
   const numbers = { min: numberOf("--min", min ?? pin), max: numberOf("--max", max ?? pin), minFactor: numberOf("--min-factor", minFactor) };
-  const set = Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== undefined));
-  if (!hold && Object.keys(set).length === 0) throw usage("Cannot set an override: give --min, --max, --pin, --min-factor or --hold");
-  return { ...(hold && { hold }), ...set };
+  const set = present({ hold, ...numbers });
+  if (Object.keys(set).length === 0) throw usage("Cannot set an override: give --min, --max, --pin, --min-factor or --hold");
+  return set;
 };
 
 const numberOf = (option: string, words: string | undefined): number | undefined => {
@@ -93,15 +91,12 @@ export const set = async (session: Session, printer: Printer, { places, wanted, 
   const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs, printer.note);
   const override: Omit<NewOverride, keyof OverrideQuery | "fleet"> = {
     ...wanted,
-    ...(fromMs !== undefined && { fromMs }),
-    ...(untilMs !== undefined && { untilMs }),
     reason,
-    ...(force && { force }),
-    ...(dryRun && { dryRun }),
+    ...present({ fromMs, untilMs, force, dryRun: dryRun || undefined }),
   };
   if (places.kind === "place") return printSet(await service.setOverride({ ...override, ...places.place }), printer, options, session.nowMs);
   const chosen = await chosenForEdit(service, places.choice);
-  if (chosen.length === 0) printer.report((await import("../select/listed-autoscalers.ts")).nothingListed(options));
+  if (chosen.length === 0) printer.report(nothingListed(options));
   await forEachResource(chosen, async ({ version: _version, ...resource }) =>
     printSet(await service.setOverride({ ...override, ...(await queryFor(service, resource)) }), printer, options, session.nowMs),
   );
@@ -137,18 +132,15 @@ const whatText = (before: BoundsView, after: BoundsView): string =>
   [
     ...(after.holds?.length ? ["held"] : []),
     ...(after.unknownCalendar ? [`held: no calendar "${after.unknownCalendar.name}"`] : []),
-    ...(["min", "max"] as const).flatMap((field) =>
-      after[field].by.kind === "override" && before[field].replicas !== after[field].replicas
-        ? []
-        : after[field].by.kind === "manifest"
-          ? []
-          : [`${field} ${boundByText(after[field].by)}`],
-    ),
+    ...(["min", "max"] as const).flatMap((field) => {
+      const { replicas, by } = after[field];
+      const isPlain = by.kind === "manifest" || (by.kind === "override" && before[field].replicas !== replicas);
+      return isPlain ? [] : [`${field} ${boundByText(by)}`];
+    }),
   ].join(", ") || "-";
 
 const timesText = ({ state, from, until }: OverrideView, nowMs: number): string => {
-  const begin = state === "ahead" ? `from ${from} ` : "";
-  return until === undefined ? `${begin}without an end` : `${begin}until ${until} (${untilText(Date.parse(until), nowMs)})`;
+  return `${state === "ahead" ? `from ${from} ` : ""}${endText(until, nowMs)}`;
 };
 
 const HEADERS = ["ID", "PLACE", "SETS", "STATE", "FROM", "UNTIL", "BY", "REASON"] as const;

@@ -107,20 +107,24 @@ export const shadowSheet = (view: ShadowView): Printed => {
     ["Verdict:", verdictText(view)],
     ["Replica hours:", `Tidemark ${replicaHours.own}, the other ${replicaHours.rival}`],
   ]);
-  const shown = [
+  return lines([
     ...head,
     ...plot(view),
     ...listed("Differences:", differences, (items) => items.flatMap(differenceLines)),
     ...listed("Reactions:", reactions, (items) => aligned(items.map(reactionRow))),
-  ];
-  return lines(shown);
+  ]);
 };
 
 /** Both counts over time, with one scale, from the first sync that is compared to the last. */
 const plot = ({ stretches }: ShadowView): readonly string[] => {
   const [fromMs, toMs] = [Date.parse(stretches[0]?.at ?? ""), Date.parse(stretches.at(-1)?.until ?? "")];
-  const countsOf = (which: "own" | "rival"): readonly (number | undefined)[] => cells(stretches, which, { fromMs, toMs });
-  const [own, rival] = [countsOf("own"), countsOf("rival")];
+  // The stretch in the middle of each column.
+  const shown = Array.from({ length: PLOT_COLUMNS }, (_, column) => {
+    const atMs = fromMs + ((column + 0.5) / PLOT_COLUMNS) * (toMs - fromMs);
+    const stretch = stretches.findLast(({ at }) => Date.parse(at) <= atMs);
+    return stretch && Date.parse(stretch.until) > atMs ? stretch : undefined;
+  });
+  const [own, rival] = [shown.map((stretch) => stretch?.own), shown.map((stretch) => stretch?.rival)];
   const counts = [...own, ...rival];
   const top = Math.max(1, ...counts.filter((count) => count !== undefined));
   const [first, last] = [instantText(fromMs), instantText(toMs)];
@@ -139,18 +143,6 @@ const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
 
 const barsOf = (counts: readonly (number | undefined)[], top: number): string =>
   counts.map((count) => (count === undefined ? " " : BARS[Math.min(BARS.length - 1, Math.floor((count / top) * BARS.length))])).join("");
-
-/** The count in the middle of each column. */
-const cells = (
-  stretches: readonly ShadowStretch[],
-  which: "own" | "rival",
-  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): readonly (number | undefined)[] =>
-  Array.from({ length: PLOT_COLUMNS }, (_, column) => {
-    const atMs = fromMs + ((column + 0.5) / PLOT_COLUMNS) * (toMs - fromMs);
-    const stretch = stretches.findLast(({ at }) => Date.parse(at) <= atMs);
-    return stretch && Date.parse(stretch.until) > atMs ? stretch[which] : undefined;
-  });
 
 const listed = <Item>(title: string, items: readonly Item[], linesOf: (items: readonly Item[]) => readonly Word[]): readonly Word[] => {
   if (items.length === 0) return [`${title} none`];

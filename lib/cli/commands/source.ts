@@ -5,7 +5,7 @@ import { lines, text } from "../../report/printed.ts";
 import type { NewSource, SourceCheck } from "../../service/requests.ts";
 import type { SourceView, UnreadableSource } from "../../views/source.ts";
 import type { Printer, Session } from "../io.ts";
-import { checksText } from "../output/check-lines.ts";
+import { printReport } from "../output/check-lines.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { Table } from "../output/text-table.ts";
 import { documentOf } from "../../service/sources/source-documents.ts";
@@ -21,13 +21,10 @@ export const remove = async ({ service }: Session, printer: Printer, name: strin
   await printer.print(text`Source ${name} deleted: metrics that name it are missing from now on, and their workloads keep their count\n`);
 };
 
-/** Asks a source from where the syncs ask it. Throws where it does not answer, so that a script sees it. */
+/** Asks a source from where the syncs ask it. */
 export const check = async ({ service }: Session, printer: Printer, wanted: SourceCheck, output: "table" | DocumentFormat): Promise<void> => {
   const report = await service.checkSource(wanted);
-  await printer.print(output === "table" ? checksText(report.checks, printer) : documentText(report, output));
-  if (report.usable) return;
-  const failed = report.checks.filter(({ result }) => result === "failed").map((point) => point.check);
-  throw new TidemarkError("cli.check", `Cannot ask source "${wanted.name}": ${failed.join(", ")} failed`, { name: wanted.name });
+  await printReport(printer, report, output, (failed) => `Cannot ask source "${wanted.name}": ${failed} failed`);
 };
 
 type Outcome = "created" | "configured" | "unchanged";
@@ -82,16 +79,11 @@ const reaches = ({ url, service, aws }: SourceView): string => {
   return url ?? (service ? `service ${service.namespace}/${proxyName(service)}${service.path}` : "nothing");
 };
 
-const row = (source: SourceView | UnreadableSource) => ("problem" in source ? [source.name, "", source.problem, "", "", ""] : rowOf(source));
-
-const rowOf = (source: SourceView) => [
-  source.name,
-  source.kind,
-  reaches(source),
-  source.clusters.join(","),
-  source.namespaces.join(","),
-  source.auth?.kind ?? (source.aws ? "role" : "none"),
-];
+const row = (source: SourceView | UnreadableSource) => {
+  if ("problem" in source) return [source.name, "", source.problem, "", "", ""];
+  const { name, kind, clusters, namespaces, auth, aws } = source;
+  return [name, kind, reaches(source), clusters.join(","), namespaces.join(","), auth?.kind ?? (aws ? "role" : "none")];
+};
 
 export const list = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {
   const sources = await service.sources();

@@ -1,9 +1,10 @@
 import { accessSync, constants, writeFileSync } from "node:fs";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { present } from "../../model/json.ts";
 import { type NamedStack, readStack, type StackFacts } from "../../remote/find-stack.ts";
 import { instantText } from "../../report/instant-text.ts";
 import { lines, type Printed, text } from "../../report/printed.ts";
-import { type Params, readParams, type ParameterRow, parameterRows, readSettings, type Setting } from "../deploy/settings.ts";
+import { type Params, readParams, type ParameterRow, parameterRows, readSettings } from "../deploy/settings.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
@@ -25,7 +26,6 @@ export interface ShowOptions extends StackOptions {
 interface Aim {
   readonly name: string;
   readonly params: Params;
-  readonly settings: readonly Setting[];
   /** Absent before the first deployment. */
   readonly facts?: StackFacts;
   readonly rows: readonly ParameterRow[];
@@ -42,17 +42,15 @@ const aimOf = async (
   const settings = readSettings(FOLDER);
   const params = readParams(file, given, settings);
   const name = `tidemark-${params.stage}`;
-  if (io.stackName !== undefined && io.stackName !== "" && io.stackName !== name) {
+  if (io.stackName !== undefined && io.stackName !== "" && io.stackName !== name)
     throw usage(
       `Cannot choose a stack: "${file}" is for ${name}, and TIDEMARK_STACK names ${io.stackName}; set TIDEMARK_STACK to the stack that you mean`,
     );
-  }
-  const facts = await readStack({ name, region: params.region, ...(profile !== undefined && { profile }) }).catch((error: unknown) => {
+  const facts = await readStack({ name, region: params.region, ...present({ profile }) }).catch((error: unknown) => {
     if (isTidemarkError(error, "remote.stack.unknown")) return undefined;
     throw error;
   });
-  const rows = parameterRows(settings, params.values, facts?.parameters);
-  return { name, params, settings, rows, ...(facts !== undefined && { facts }) };
+  return { name, params, rows: parameterRows(settings, params.values, facts?.parameters), ...present({ facts }) };
 };
 
 const placeOf = ({ name, params, facts }: Aim): string => `stack ${name} in ${params.region}${facts ? "" : ", which does not exist yet"}`;

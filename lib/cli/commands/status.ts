@@ -67,14 +67,10 @@ export const statusSheet = (view: StatusView, paint: Paint): Printed =>
     ...errorRows(view),
   ]);
 
-const clustersText = ({ clusters, states }: StatusView): string =>
-  `${clusters}${
-    clusters === 0
-      ? ""
-      : ` (${Object.entries(states)
-          .map(([state, count]) => `${count} ${state}`)
-          .join(", ")})`
-  }`;
+const clustersText = ({ clusters, states }: StatusView): string => {
+  const counts = Object.entries(states).map(([state, count]) => `${count} ${state}`);
+  return clusters === 0 ? "0" : `${clusters} (${counts.join(", ")})`;
+};
 
 const syncsText = ({ syncs: { planned, done, late } }: StatusView): string => `${planned} due in the last minute, ${done} done, ${late} late`;
 

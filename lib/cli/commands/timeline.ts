@@ -1,6 +1,7 @@
+import { DAY_MS } from "../../model/time-zone.ts";
 import { axisText, withLocalTimes } from "../../report/instant-text.ts";
 import { block, lines, type Printed, text, type Word } from "../../report/printed.ts";
-import { timelineLines } from "../../report/timeline/drawing.ts";
+import { type DrawingSize, timelineLines } from "../../report/timeline/drawing.ts";
 import { timelineSvg } from "../../report/timeline/svg.ts";
 import type { Timeline } from "../../report/timeline/timeline.ts";
 import { wholeHistory, timelineOf } from "../../service/history/history.ts";
@@ -32,6 +33,8 @@ const POD_ROWS = 7;
 /** Scales and edits that are listed below a drawing, the newest of them. */
 const LISTED = 12;
 
+type Paper = Pick<DrawingSize, "columns" | "colours">;
+
 interface Stretch {
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -47,7 +50,7 @@ export const timeline = async (
   const { service, nowMs } = session;
   const stretch = stretchOf(options, nowMs, printer);
   const all = await readAll(service, await queryFor(service, resource), stretch);
-  await printer.print(printed(all, options.output, { columns: io.columns ?? COLUMNS, paint: printer.colours }));
+  await printer.print(printed(all, options.output, { columns: io.columns ?? COLUMNS, colours: printer.colours }));
 };
 
 const stretchOf = (options: TimelineOptions, nowMs: number, printer: Printer): Stretch => {
@@ -65,13 +68,13 @@ const stretchOf = (options: TimelineOptions, nowMs: number, printer: Printer): S
 export const recentLines = async (
   { service, nowMs }: Session,
   query: AutoscalerQuery,
-  { columns = COLUMNS, paint }: { readonly columns: number | undefined; readonly paint: boolean },
+  { columns = COLUMNS, colours }: { readonly columns: number | undefined; readonly colours: boolean },
 ): Promise<readonly Word[]> => {
   const { history, events, changes } = await readAll(service, query, { sinceMs: nowMs - RECENT_MS, untilMs: nowMs });
   if (history.points.length === 0) return [];
   const drawn = timelineOf(history, events, changes);
-  const sizes = { loadRows: RECENT_ROWS, podRows: RECENT_ROWS, colours: paint, clock: clockOf(drawn) };
-  return ["Last 30 minutes:", ...timelineLines(drawn, { columns, ...sizes })];
+  const rows = { loadRows: RECENT_ROWS, podRows: RECENT_ROWS };
+  return ["Last 30 minutes:", ...timelineLines(drawn, { columns, colours, ...rows, clock: clockOf(drawn) })];
 };
 
 interface Read {
@@ -87,33 +90,25 @@ const readAll = async (service: Service, query: AutoscalerQuery, stretch: Stretc
   return { history, events, changes: changes.filter(({ at, made }) => made !== false && Date.parse(at) <= stretch.untilMs) };
 };
 
-const printed = (
-  all: Read,
-  output: TimelineOptions["output"],
-  { columns, paint }: { readonly columns: number; readonly paint: boolean },
-): Printed => {
+const printed = (all: Read, output: TimelineOptions["output"], paper: Paper): Printed => {
   const { history } = all;
   const drawn = timelineOf(history, all.events, all.changes);
   if (output === "csv") return historyCsv(history);
   if (output === "svg") return block(timelineSvg(titleOf(history), drawn, clockOf(drawn)));
-  if (output === "text") return lines([titleOf(history), ...sheetOf(drawn, all, { columns, paint })]);
+  if (output === "text") return lines([titleOf(history), ...sheetOf(drawn, all, paper)]);
   return documentText({ ...history, events: all.events, changes: all.changes }, output);
 };
 
 const titleOf = ({ cluster, namespace, name, since, until }: HistoryView): string =>
   `${cluster}/${namespace}/${name}  ${withLocalTimes(since)} to ${withLocalTimes(until)}`;
 
-const sheetOf = (
-  drawn: Timeline,
-  { events, changes }: Read,
-  { columns, paint }: { readonly columns: number; readonly paint: boolean },
-): readonly Word[] => {
+const sheetOf = (drawn: Timeline, { events, changes }: Read, paper: Paper): readonly Word[] => {
   const happened = [...withLocalTimes(events).map(eventRow), ...withLocalTimes(changes).map(changeRow)].toSorted(
     ([one = ""], [other = ""]) => Date.parse(one) - Date.parse(other),
   );
   const hidden = happened.length - LISTED;
   return [
-    ...timelineLines(drawn, { columns, loadRows: LOAD_ROWS, podRows: POD_ROWS, colours: paint, clock: clockOf(drawn) }),
+    ...timelineLines(drawn, { ...paper, loadRows: LOAD_ROWS, podRows: POD_ROWS, clock: clockOf(drawn) }),
     ...(happened.length === 0
       ? []
       : ["", hidden > 0 ? `Scales and edits (${hidden} older: tidemark events, tidemark changes):` : "Scales and edits:"]),
@@ -133,8 +128,6 @@ const changeRow = ({ at, by, verb, fields }: ChangeView): readonly string[] => [
   `by ${by}${fields.length === 0 ? "" : `: ${fields.map(({ path }) => path).join(", ")}`}`,
 ];
 
-const DAY_MS = 86_400_000;
-
 /** With the day where the axis is longer than one. */
 const clockOf =
   ({ sinceMs, untilMs }: Timeline): ((ms: number) => string) =>
@@ -144,7 +137,7 @@ const clockOf =
 const COLUMN_NAMES = ["at", "current", "wanted", "desired", "ready", "min", "max", "generation", "load", "held", "reason"] as const;
 
 /** One line a point; of each metric its value, target and ratio follow. */
-export const historyCsv = ({ points }: HistoryView): Printed => {
+const historyCsv = ({ points }: HistoryView): Printed => {
   const names = [...new Set(points.flatMap(({ metrics }) => metrics.map(({ name }) => name)))];
   const header = csvLine([...COLUMN_NAMES, ...names.flatMap((name) => [name, `${name} target`, `${name} ratio`])]);
   const rows = points.map((point) =>

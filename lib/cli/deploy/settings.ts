@@ -44,13 +44,8 @@ type Bounds = z.infer<typeof bounds>["Parameters"][string];
 /** Reads the parameters that the checkout in this folder has. Throws `stack.checkout` where the folder holds no checkout. */
 export const readSettings = (folder: string): readonly Setting[] => {
   if (!existsSync(join(folder, TEMPLATE)) || !existsSync(join(folder, BOUNDS))) {
-    throw new TidemarkError(
-      "stack.checkout",
-      `Cannot deploy from "${folder}": it has no ${TEMPLATE}; go to the checkout of the version that you deploy`,
-      {
-        folder,
-      },
-    );
+    const message = `Cannot deploy from "${folder}": it has no ${TEMPLATE}; go to the checkout of the version that you deploy`;
+    throw new TidemarkError("stack.checkout", message, { folder });
   }
   const { params, provider } = serverless.parse(yamlOf(join(folder, TEMPLATE)));
   const { Parameters } = bounds.parse(yamlOf(join(folder, BOUNDS)));
@@ -87,9 +82,7 @@ export interface ParameterRow {
   /** Absent where the stack does not say it: there is no stack, or an earlier version did not carry this parameter. */
   readonly deployed?: string;
   readonly wanted: string;
-  /**
-   * `drops` a value that the stack has and the file does not name; `unknown` where the stack does not say its value, and the file names none.
-   */
+  /** `drops` a value that the stack has and the file does not name; `unknown` where the stack does not say its value, and the file names none. */
   readonly effect: "same" | "sets" | "drops" | "unknown";
 }
 
@@ -180,15 +173,14 @@ const problemsOf = (values: Readonly<Record<string, string>>, settings: readonly
   const known = new Map(settings.map((setting) => [setting.name, setting]));
   const single = Object.entries(values).flatMap(([name, value]) => {
     const setting = known.get(name);
-    if (setting === undefined) return [`parameters.${name}: this version has no such parameter${meant(name, [...known.keys()])}`];
+    if (setting === undefined) {
+      const nearest = nearestName(name, [...known.keys()], EDITS_PER_NAME);
+      const hint = nearest === undefined ? `it has ${[...known.keys()].join(", ")}` : `did you mean ${nearest}?`;
+      return [`parameters.${name}: this version has no such parameter; ${hint}`];
+    }
     return setting.accepts(value) ? [] : [`parameters.${name} is "${value}": it must be ${setting.wanted}`];
   });
   return single.length > 0 ? single : together((name) => values[name] ?? known.get(name)?.fallback ?? "");
-};
-
-const meant = (name: string, names: readonly string[]): string => {
-  const nearest = nearestName(name, names, EDITS_PER_NAME);
-  return nearest === undefined ? `; it has ${names.join(", ")}` : `; did you mean ${nearest}?`;
 };
 
 const PAIRS = [
@@ -204,13 +196,12 @@ const together = (value: (name: string) => string): readonly string[] => {
     return value(missing) === "" && value(present) !== "" ? [`parameters.${missing} is missing beside ${present}: ${why}`] : [];
   });
   const [owners, topics] = [value("alarmOwners"), value("ownerTopics")].map((text) => text.split(",").length);
-  const unequal =
-    owners === topics
-      ? []
-      : [`parameters.alarmOwners has ${owners} owners and ownerTopics ${topics} topics: each owner has a topic, in the same order`];
+  const unequal = `parameters.alarmOwners has ${owners} owners and ownerTopics ${topics} topics: each owner has a topic, in the same order`;
   const [reserved, most] = [value("reservedConcurrency"), value("maximumConcurrency")];
-  const throttled = reserved !== "" && Number(reserved) < Number(most);
   const short = `parameters.reservedConcurrency is ${reserved}: below maximumConcurrency, which is ${most}, Lambda refuses syncs; take a tenth more than ${most}`;
-  if (halves.length === 0) halves.push(...unequal);
-  return throttled ? [...halves, short] : halves;
+  return [
+    ...halves,
+    ...(halves.length === 0 && owners !== topics ? [unequal] : []),
+    ...(reserved !== "" && Number(reserved) < Number(most) ? [short] : []),
+  ];
 };

@@ -1,5 +1,6 @@
 import { usage } from "../usage-error.ts";
 import { parseTemplate, type Part, parsePath, type Step, type Operand, type Operator } from "./template.ts";
+import { isInOrder } from "../../fields/rule.ts";
 import { isObject } from "../../model/json.ts";
 import { TidemarkError } from "../../model/errors.ts";
 
@@ -49,7 +50,7 @@ const unreadable = (words: string, problem: string) =>
 /** Reads "NAME:.metadata.name,MAX:.spec.maxReplicas" as kubectl does: the braces and the first point of a path may be left out. Throws a usage error. */
 export const readColumns = (words: string): readonly Column[] => {
   // A comma inside brackets belongs to its path.
-  const columns = words.split(/,(?![^[]*\])/).map((word): Column => {
+  return words.split(/,(?![^[]*\])/).map((word): Column => {
     const [header = "", ...path] = word.split(":");
     if (header === "" || path.join(":") === "") throw unreadable(words, `"${word}" is no HEADER:PATH`);
     const bare = path
@@ -58,7 +59,6 @@ export const readColumns = (words: string): readonly Column[] => {
       .replace(/^\{(.*)\}$/s, "$1");
     return { header, steps: parsePath(/^[.[@$]/.test(bare) ? bare : `.${bare}`, (problem) => unreadable(words, problem)) };
   });
-  return columns;
 };
 
 /** A row for each item of a list, or one for a document. Several results of a path stand behind commas. */
@@ -67,15 +67,8 @@ export const columnsText = (columns: readonly Column[], document: unknown, hasHe
   const rows = items.map((item: unknown) => columns.map(({ steps }) => cellText(resultsOf(steps, item))));
   const all = hasHeaders ? [columns.map(({ header }) => header), ...rows] : rows;
   const widths = columns.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)));
-  return all
-    .map(
-      (row) =>
-        `${row
-          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-          .join(GAP)
-          .trimEnd()}\n`,
-    )
-    .join("");
+  const lineOf = (row: readonly string[]): string => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(GAP);
+  return all.map((row) => `${lineOf(row).trimEnd()}\n`).join("");
 };
 
 const cellText = (values: readonly unknown[]): string => {
@@ -161,18 +154,9 @@ const operandValues = (operand: Operand, value: unknown): readonly unknown[] =>
 const compares = (left: unknown, operator: Operator, right: unknown): boolean => {
   if (operator === "==") return left === right;
   if (operator === "!=") return left !== right;
-  const comparable = (typeof left === "number" && typeof right === "number") || (typeof left === "string" && typeof right === "string");
-  if (!comparable) throw failed(`${JSON.stringify(left)} ${operator} ${JSON.stringify(right)} compares different types`);
-  switch (operator) {
-    case "<":
-      return left < right;
-    case "<=":
-      return left <= right;
-    case ">":
-      return left > right;
-    case ">=":
-      return left >= right;
-  }
+  if (typeof left === "number" && typeof right === "number") return isInOrder(left, operator, right);
+  if (typeof left === "string" && typeof right === "string") return isInOrder(left, operator, right);
+  throw failed(`${JSON.stringify(left)} ${operator} ${JSON.stringify(right)} compares different types`);
 };
 
 /** A result as kubectl prints it. */

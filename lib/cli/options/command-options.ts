@@ -73,29 +73,24 @@ const COLUMNS_FILE_PREFIX = "custom-columns-file=";
 
 /** `-o` with the formats of a command; the first is the default. What can be printed as JSON can be printed by a template too, which a file can hold. */
 export const output = (formats: readonly string[]): Option => {
-  const shown = formats.includes("json")
-    ? [...formats, "jsonpath=TEMPLATE", "jsonpath-file=FILE", "custom-columns=HEADER:PATH,…", "custom-columns-file=FILE"]
-    : formats;
-  const option = new Option(
-    "-o, --output <format>",
-    formats.includes("json")
-      ? "output format, jsonpath=TEMPLATE, jsonpath-file=FILE, custom-columns=HEADER:PATH,… or custom-columns-file=FILE"
-      : "output format",
-  )
+  const hasTemplates = formats.includes("json");
+  const templates = hasTemplates ? ["jsonpath=TEMPLATE", "jsonpath-file=FILE", "custom-columns=HEADER:PATH,…", "custom-columns-file=FILE"] : [];
+  const words = ["output format", ...templates];
+  const option = new Option("-o, --output <format>", hasTemplates ? `${words.slice(0, -1).join(", ")} or ${words.at(-1)}` : "output format")
     .default(formats[0])
-    .argParser((words: string) => {
-      if (formats.includes(words)) return words;
-      const format = formats.includes("json") ? withTemplateOfFile(words) : words;
-      if (!isTemplate(format) || !formats.includes("json")) {
-        const hint = formats.includes("json") ? formatHint(words) : undefined;
-        throw usage(`Cannot use --output "${words}": ${hint ?? `give one of ${shown.join(", ")}`}`);
+    .argParser((given: string) => {
+      if (formats.includes(given)) return given;
+      const format = hasTemplates ? withTemplateOfFile(given) : given;
+      if (!hasTemplates || !isTemplate(format)) {
+        const hint = hasTemplates ? formatHint(given) : undefined;
+        throw usage(`Cannot use --output "${given}": ${hint ?? `give one of ${[...formats, ...templates].join(", ")}`}`);
       }
       // A template that cannot be read is refused before anything is opened.
       templateOf(format);
       return format;
     });
   // For the completion of the shell: the parser above checks the format.
-  option.argChoices = formats.includes("json") ? [...formats, "jsonpath=", FILE_PREFIX, "custom-columns=", COLUMNS_FILE_PREFIX] : [...formats];
+  option.argChoices = [...formats, ...templates.map((template) => template.replace(/=.*/, "="))];
   return option;
 };
 

@@ -16,16 +16,18 @@ export const boundByText = (by: BoundSourceView): string => {
   }
 };
 
-const endText = (by: BoundSourceView, nowMs: number): string =>
-  !("until" in by) ? "" : by.until === undefined ? "without an end" : `until ${by.until} (${untilText(Date.parse(by.until), nowMs)})`;
+export const endText = (until: string | undefined, nowMs: number): string =>
+  until === undefined ? "without an end" : `until ${until} (${untilText(Date.parse(until), nowMs)})`;
+
+const endOf = (by: BoundSourceView, nowMs: number): string => ("until" in by ? endText(by.until, nowMs) : "");
 
 /** The block "Bounds": each bound, where it comes from, and when that ends; then what pauses and holds. */
 export const boundsLines = ({ min, max, paused, holds = [], unknownCalendar }: BoundsView, nowMs: number): readonly Printed[] =>
   aligned([
-    ["minReplicas", String(min.replicas), boundByText(min.by), endText(min.by, nowMs)],
-    ["maxReplicas", String(max.replicas), boundByText(max.by), endText(max.by, nowMs)],
-    ...(paused ? [["paused", "", boundByText(paused), endText(paused, nowMs)]] : []),
-    ...holds.map((hold) => ["held", "", boundByText(hold), endText(hold, nowMs)]),
+    ["minReplicas", String(min.replicas), boundByText(min.by), endOf(min.by, nowMs)],
+    ["maxReplicas", String(max.replicas), boundByText(max.by), endOf(max.by, nowMs)],
+    ...(paused ? [["paused", "", boundByText(paused), endOf(paused, nowMs)]] : []),
+    ...holds.map((hold) => ["held", "", boundByText(hold), endOf(hold, nowMs)]),
     ...(unknownCalendar ? [["held", "", `because there is no calendar "${unknownCalendar.name}"`, unknownCalendar.field]] : []),
   ]);
 
@@ -47,6 +49,5 @@ export const placeText = ({ scope, cluster, namespace, name }: OverrideView): st
 /** An override on one line: `the fleet: max 20, forced, until … (in 40m), by ann: incident 4711 (f-3f9c21d07e)`. */
 export const overrideText = (override: OverrideView, nowMs: number): string => {
   const { id, by, reason, force, until } = override;
-  const end = until === undefined ? "without an end" : `until ${until} (${untilText(Date.parse(until), nowMs)})`;
-  return `${placeText(override)}: ${setText(override)}${force ? ", forced" : ""}, ${end}, by ${by}: ${reason} (${id})`;
+  return `${placeText(override)}: ${setText(override)}${force ? ", forced" : ""}, ${endText(until, nowMs)}, by ${by}: ${reason} (${id})`;
 };

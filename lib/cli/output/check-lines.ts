@@ -1,7 +1,8 @@
 import type { CheckedPoint, CheckResult, ConnectionReport } from "../../cluster/check/report.ts";
-import { isTidemarkError } from "../../model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { lines, type Printed } from "../../report/printed.ts";
-import type { Printer, Paint, Style } from "../io.ts";
+import type { Printer, Style } from "../io.ts";
+import { type DocumentFormat, documentText } from "./documents.ts";
 import { aligned } from "./text-table.ts";
 
 const MARKS: Readonly<Record<CheckResult, readonly [mark: string, style: Style]>> = {
@@ -12,16 +13,25 @@ const MARKS: Readonly<Record<CheckResult, readonly [mark: string, style: Style]>
 };
 
 /** One line for each point, with a mark, and below it what to do. */
-export const checkLines = (checks: readonly CheckedPoint[], paint: Paint): readonly Printed[] =>
-  aligned(
-    checks.flatMap(({ check, result, message, fix }) => {
-      const [mark, style] = MARKS[result];
-      return [[paint(style, mark), check, message], ...(fix === undefined ? [] : [["", "", `to do: ${fix}`]])];
-    }),
-  );
+export const checksText = (checks: readonly CheckedPoint[] = [], { paint }: Pick<Printer, "paint">): Printed => {
+  const rows = checks.flatMap(({ check, result, message, fix }) => {
+    const [mark, style] = MARKS[result];
+    return [[paint(style, mark), check, message], ...(fix === undefined ? [] : [["", "", `to do: ${fix}`]])];
+  });
+  return lines(aligned(rows));
+};
 
-export const checksText = (checks: readonly CheckedPoint[] | undefined, { paint }: Pick<Printer, "paint">): Printed =>
-  lines(checks === undefined ? [] : checkLines(checks, paint));
+/** Prints what a look found. Throws `cli.check` where a necessary point failed, so that a script sees it. */
+export const printReport = async (
+  printer: Printer,
+  report: ConnectionReport,
+  output: "table" | DocumentFormat,
+  refusal: (failed: string) => string,
+): Promise<void> => {
+  await printer.print(output === "table" ? checksText(report.checks, printer) : documentText(report, output));
+  const failed = report.checks.filter(({ result }) => result === "failed").map(({ check }) => check);
+  if (!report.usable) throw new TidemarkError("cli.check", refusal(failed.join(", ")), { name: report.name });
+};
 
 /** Runs an edit. A refusal that has a report prints it first. */
 export const reported = async <Result>(printer: Printer, edit: () => Promise<Result>): Promise<Result> => {

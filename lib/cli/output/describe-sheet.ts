@@ -16,7 +16,15 @@ const NONE = "<none>";
 
 /** Describes one autoscaler in the layout of `kubectl describe hpa`, then with its windows, last decision and data age. */
 export const describeSheet = (view: Description, nowMs: number, paint: Paint): Printed =>
-  sheet([...identity(view, nowMs, paint), ...metricLines(view, nowMs), ...conditions(view, nowMs, paint), ...history(view, nowMs, paint)]);
+  sheet([
+    ...identity(view, nowMs, paint),
+    ...metricLines(view, nowMs),
+    { heading: "Conditions", lines: view.conditions.length === 0 ? [NONE] : conditionLines(view, nowMs, paint) },
+    {
+      heading: "Events",
+      lines: view.events.length === 0 ? [NONE] : new Table(OWN_EVENT_HEADERS).lines(view.events.map((event) => ownEventRow(event, nowMs, paint))),
+    },
+  ]);
 
 export const pausedText = ({ at, by, until }: PauseView): string => `since ${at} by ${by}${until === undefined ? "" : `, until ${until}`}`;
 
@@ -94,27 +102,13 @@ const decision = ({ decision: last }: Description, nowMs: number): string => {
   return `${count}: ${last.reason}: ${last.message}${refused} (${ageText(nowMs - Date.parse(last.at))} ago)`;
 };
 
-const conditions = (view: Description, nowMs: number, paint: Paint): readonly SheetRow[] => [
-  {
-    heading: "Conditions",
-    lines:
-      view.conditions.length === 0
-        ? [NONE]
-        : new Table(["Type", "Status", "Since", "Reason", "Message"]).lines(
-            view.conditions.map(({ type, status, since, reason, message }) => [
-              type,
-              paint(status === "False" && type !== "ScalingLimited" ? "warn" : "quiet", status),
-              ageText(nowMs - Date.parse(since)),
-              reason,
-              message,
-            ]),
-          ),
-  },
-];
-
-const history = (view: Description, nowMs: number, paint: Paint): readonly SheetRow[] => [
-  {
-    heading: "Events",
-    lines: view.events.length === 0 ? [NONE] : new Table(OWN_EVENT_HEADERS).lines(view.events.map((event) => ownEventRow(event, nowMs, paint))),
-  },
-];
+const conditionLines = ({ conditions }: Description, nowMs: number, paint: Paint): readonly Printed[] =>
+  new Table(["Type", "Status", "Since", "Reason", "Message"]).lines(
+    conditions.map(({ type, status, since, reason, message }) => [
+      type,
+      paint(status === "False" && type !== "ScalingLimited" ? "warn" : "quiet", status),
+      ageText(nowMs - Date.parse(since)),
+      reason,
+      message,
+    ]),
+  );

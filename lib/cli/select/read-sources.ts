@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
-import { textOfBytes, textOfFile } from "../../local/run/text-file.ts";
+import { textOfFile, textOfStream } from "../../local/run/text-file.ts";
 import { MAX_MANIFESTS, MAX_TEXT_BYTES, newBudget } from "../../manifest/budget.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { ManifestSource, Filter } from "../../service/service.ts";
@@ -13,6 +13,7 @@ import { inNamespace, type ManifestInput, namespaceClash, readInputs } from "../
 import type { Resource } from "./selected-names.ts";
 
 const STDIN = "-";
+const STANDARD_INPUT = "standard input";
 
 /** `-f` and `-R`. */
 export interface FileOptions {
@@ -29,26 +30,14 @@ export const readSources = async ({ filename, recursive }: FileOptions, stdin: I
   const budget = newBudget();
   const sources: ManifestSource[] = [];
   for (const file of filename.flatMap((path) => (path === STDIN ? [STDIN] : filesOf(path, recursive === true)))) {
-    const source = file === STDIN ? await sourceOf(stdin) : { file, text: textOfFile(file, MAX_TEXT_BYTES) };
+    const source =
+      file === STDIN
+        ? { file: STANDARD_INPUT, text: await textOfStream(STANDARD_INPUT, stdin, MAX_TEXT_BYTES) }
+        : { file, text: textOfFile(file, MAX_TEXT_BYTES) };
     budget.spend("bytes", Buffer.byteLength(source.text), { where: source.file });
     sources.push(source);
   }
   return sources;
-};
-
-const STANDARD_INPUT = "standard input";
-
-const sourceOf = async (stdin: Io["stdin"]): Promise<ManifestSource> => {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stdin) {
-    const bytes = Buffer.from(chunk);
-    chunks.push(bytes);
-    length += bytes.length;
-    // Stops reading an endless input.
-    if (length > MAX_TEXT_BYTES) break;
-  }
-  return { file: STANDARD_INPUT, text: textOfBytes(STANDARD_INPUT, Buffer.concat(chunks), MAX_TEXT_BYTES) };
 };
 
 const EXTENSIONS: ReadonlySet<string> = new Set([".json", ".yaml", ".yml"]);
@@ -116,9 +105,7 @@ const resourceIn = (input: ManifestInput): Resource & { readonly namespace: stri
     throw new TidemarkError(
       "manifest.invalid",
       `Cannot read "${input.where}": it needs kind and metadata.name, and metadata.namespace must be text where it is given`,
-      {
-        where: input.where,
-      },
+      { where: input.where },
     );
   return { kind, name, namespace: inside };
 };

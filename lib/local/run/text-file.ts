@@ -16,8 +16,22 @@ export const textOfFile = (file: string, mostBytes: number): string => {
   }
 };
 
+/** The text of a stream of bytes, such as standard input, in the same way. */
+export const textOfStream = async (name: string, stream: AsyncIterable<Buffer | string>, mostBytes: number): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    length += bytes.length;
+    // Stops reading an endless input.
+    if (length > mostBytes) break;
+  }
+  return textOfBytes(name, Buffer.concat(chunks), mostBytes);
+};
+
 /** The text of bytes that were read up to a limit. Throws `local.unreadable` above it, and for bytes that are not UTF-8, which would otherwise be replaced silently. */
-export const textOfBytes = (name: string, bytes: Buffer, mostBytes: number): string => {
+const textOfBytes = (name: string, bytes: Buffer, mostBytes: number): string => {
   if (bytes.length > mostBytes) throw unreadable(name, `it has more than ${mostBytes} bytes; cut it into several files`);
   if (!isUtf8(bytes)) throw unreadable(name, `line ${lineOfFault(bytes)} is not UTF-8; save the file as UTF-8`);
   return new TextDecoder().decode(bytes);

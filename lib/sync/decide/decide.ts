@@ -204,7 +204,7 @@ const workOfNamespaces = (): ((autoscaler: ReadySpec, observed: Observed) => Bec
       looks.set(namespace, after);
       return undefined;
     }
-    return namespaceTooMuchWork({ namespace, pods: pods.all.length, limit: NAMESPACE_LOOKS_MAX });
+    return namespaceTooMuchWork(namespace, { pods: pods.all.length, limit: NAMESPACE_LOOKS_MAX });
   };
 };
 

@@ -113,7 +113,7 @@ const chargedTo = (
 /** Why so many bytes more are too many; undefined where they fit. */
 const overWith = ({ namespace, to }: Account, bytes: number, nowMs: number): Because | undefined => {
   const fromMs = roomFromMs(to, bytes);
-  return fromMs > nowMs ? overBudget({ namespace, usedBytes: usedBytes(to, nowMs), bytesMax: NAMESPACE_BYTES_MAX, fromMs }) : undefined;
+  return fromMs > nowMs ? overBudget(namespace, { usedBytes: usedBytes(to, nowMs), bytesMax: NAMESPACE_BYTES_MAX, fromMs }) : undefined;
 };
 
 const refusedAccounts = async (ports: Counted, message: SyncMessage, accounts: readonly Account[]): Promise<ReadonlySet<string>> => {
