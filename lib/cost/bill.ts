@@ -1,5 +1,5 @@
 import { MONTH_SECONDS, PRICES } from "./prices.ts";
-import { cpuMsOf, type UnitsOfSync, unitsFor } from "./sync-units.ts";
+import { cpuMsOf, unitsFor } from "./sync-units.ts";
 import * as UNITS from "./units.ts";
 
 /** What a bill is made for. */
@@ -78,11 +78,6 @@ const MS = 1_000;
 
 const inCluster = ({ clusters, autoscalers }: Fleet): number => autoscalers / Math.max(1, clusters);
 
-const syncUnits = (fleet: Fleet): UnitsOfSync => {
-  const { changing, periodSeconds } = fleet;
-  return unitsFor({ autoscalers: inCluster(fleet), changing, periodSeconds, environments: environmentsOf(fleet) });
-};
-
 const syncSeconds = (fleet: Fleet): number => {
   const cpuMs = cpuMsOf(inCluster(fleet));
   return (cpuMs * (UNITS.FULL_CPU_GB / UNITS.SYNC_MEMORY_GB) + UNITS.SYNC_WAIT_MS) / MS;
@@ -99,7 +94,8 @@ const lambda = (fleet: Fleet, syncs: number): number => {
 };
 
 const dynamoDb = (fleet: Fleet, syncs: number, scales: number): number => {
-  const { stateWriteUnits, summaryWriteUnits, journalWriteUnits, journalBytes, readUnits } = syncUnits(fleet);
+  const units = unitsFor({ ...fleet, autoscalers: inCluster(fleet), environments: environmentsOf(fleet) });
+  const { stateWriteUnits, summaryWriteUnits, journalWriteUnits, journalBytes, readUnits } = units;
   const writes = syncs * (stateWriteUnits + summaryWriteUnits + journalWriteUnits) + scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1);
   const journalGb = (syncs * journalBytes * (UNITS.JOURNAL_DAYS / DAYS)) / GB;
   const planReads = UNITS.PLAN_UNITS.read + fleet.clusters * UNITS.PLAN_UNITS.headRead;

@@ -1,7 +1,7 @@
 import * as UNITS from "./units.ts";
 
 /** What a partition is like, for the units of its syncs. */
-export interface SyncLoad {
+interface SyncLoad {
   readonly autoscalers: number;
   /** The chance that one autoscaler changes what it remembers in one sync. */
   readonly changing: number;
@@ -11,7 +11,7 @@ export interface SyncLoad {
 }
 
 /** The units of a mean sync of one partition. */
-export interface UnitsOfSync {
+interface UnitsOfSync {
   readonly readUnits: number;
   /** Of the state table: the head, and the pages of windows that changed. */
   readonly stateWriteUnits: number;
@@ -42,11 +42,7 @@ export const cpuMsOf = (autoscalers: number): number => ofSize(autoscalers, ({ c
 const MINUTE_SECONDS = 60;
 
 /** Pages of so many autoscalers each, and how many of them hold one that changed in a sync. */
-const pagesOf = (
-  autoscalers: number,
-  perPage: number,
-  changing: number,
-): { readonly pages: number; readonly inPage: number; readonly changed: number } => {
+const pagesOf = (autoscalers: number, perPage: number, changing: number) => {
   const pages = Math.max(1, Math.ceil(autoscalers / perPage));
   const inPage = autoscalers / pages;
   return { pages, inPage, changed: pages * (1 - (1 - changing) ** inPage) };

@@ -1,6 +1,7 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { printable } from "../model/foreign-text.ts";
+import { asObject, asText, type Json } from "../model/json.ts";
 import { type PlanReport, planLine } from "./function-lines.ts";
 import { type LogLine, logLines } from "./log-lines.ts";
 import { NOT_COUNTED, type ProblemReport, problemLines, problemMetrics } from "./problems.ts";
@@ -63,7 +64,7 @@ export const powertoolsReporter = ({
       if (extent === "few") publishFew(values, report.cluster);
     },
     failed: (error, record) => {
-      line(failedLine(error, bodyOf(record)));
+      line(failedLine(error, asText(asObject(record)["body"])));
       // Only for the fleet: a message that failed is not trusted to name a metric.
       publish([{ name: "FailedSyncs", unit: "Count", value: 1 }]);
     },
@@ -83,11 +84,6 @@ export const powertoolsReporter = ({
       publish(NOT_COUNTED);
     },
   };
-};
-
-const bodyOf = (record: unknown): string => {
-  const body: unknown = typeof record === "object" && record !== null ? Reflect.get(record, "body") : undefined;
-  return typeof body === "string" ? body : "";
 };
 
 /** Characters of an unreadable message that the log shows. A message has about a hundred. */
@@ -112,29 +108,21 @@ const failedLine = (error: unknown, body: string): LogLine => {
   };
 };
 
-interface MessageParts {
-  readonly cluster?: string;
-  readonly partition?: string;
-  readonly due?: string;
-}
-
 /** Names that the log repeats. Anything else could come from another sender to the queue. */
 const NAME = /^[!-~]{1,200}$/;
 
-const partsOf = (body: string): MessageParts => {
+const partsOf = (body: string) => {
   const value = parsed(body);
   const [cluster, partition] = [value["cluster"], value["partition"]].map((text) => (typeof text === "string" && NAME.test(text) ? text : undefined));
   const dueMs = value["dueMs"];
-  const due = typeof dueMs === "number" && Math.abs(dueMs) <= LATEST_MS ? new Date(dueMs).toISOString() : undefined;
-  return { ...(cluster !== undefined && { cluster }), ...(partition !== undefined && { partition }), ...(due !== undefined && { due }) };
+  return { cluster, partition, due: typeof dueMs === "number" && Math.abs(dueMs) <= LATEST_MS ? new Date(dueMs).toISOString() : undefined };
 };
 
 const LATEST_MS = 8_640_000_000_000_000;
 
-const parsed = (body: string): Readonly<Record<string, unknown>> => {
+const parsed = (body: string): Json => {
   try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+    return asObject(JSON.parse(body));
   } catch {
     // Not a sync message: the line shows its beginning.
     return {};

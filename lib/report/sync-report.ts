@@ -136,11 +136,9 @@ const count = (name: MetricName, value: number): Metric => ({ name, unit: "Count
 export const syncMetrics = (report: SyncReport, extent: MetricExtent): readonly Metric[] => {
   const lag: Metric = { name: "SyncLag", unit: "Milliseconds", value: Math.max(0, report.startMs - report.dueMs) };
   const steady = report.kind === "completed" ? [lag, count("CompletedSyncs", 1)] : [lag];
-  const counts = countsOf(report);
+  const counts = report.kind === "dropped" ? droppedCounts(report) : completedCounts(report);
   return extent === "all" ? [...steady, ...counts, ...figuresOf(report)] : [...steady, ...counts.filter(({ value }) => value > 0)];
 };
-
-const countsOf = (report: SyncReport): readonly Metric[] => (report.kind === "dropped" ? droppedCounts(report) : completedCounts(report));
 
 /** A message counts under one name, by why it was dropped. */
 const droppedCounts = ({ why }: DroppedSync): readonly Metric[] => {

@@ -1,4 +1,5 @@
-import { type Json, listedConditions, METRICS_TIME, READY, wholeSecondText } from "./object-status.ts";
+import { isObject, type Json } from "../../model/json.ts";
+import { listedConditions, METRICS_TIME, READY, wholeSecondText } from "./object-status.ts";
 import type { EventRecord } from "../../model/scale-records.ts";
 
 /** One Event of Kubernetes about an object. Equal ids are one Event, however often they are reported. */
@@ -31,13 +32,10 @@ export const scaleObjectEvent = ({ id, outcome, from, to, message, detail, settl
   occurrence: id,
   type: outcome === "applied" || outcome === "outside" ? "Normal" : "Warning",
   reason: REASONS[outcome],
-  note: [SENTENCES[outcome](from, to), whyText({ message, detail })].filter(Boolean).join(": "),
+  // The message is empty for the first scale of the watermark rules, which writes the count that is there (watermark.md 2.18 a).
+  note: [SENTENCES[outcome](from, to), [message, detail].filter(Boolean).join("; ")].filter(Boolean).join(": "),
   atMs: settledMs,
 });
-
-/** Empty for the first scale of the watermark rules, which writes the count that is there (watermark.md 2.18 a). */
-const whyText = ({ message, detail }: { readonly message: string; readonly detail: string | undefined }): string =>
-  [message, detail].filter(Boolean).join("; ");
 
 /** Conditions that are reported as Events. The others come and go with every value. */
 const REPORTED: ReadonlySet<unknown> = new Set([READY, "AbleToScale", "ScalingActive", "ScalingBlocked", "Idle"]);
@@ -120,7 +118,5 @@ const stateOf = (status: Json): string =>
 /** Equal values give equal texts, in whatever order an API server writes their members. */
 const textOf = (value: unknown): string =>
   JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === "object" && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : member,
+    isObject(member) ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1))) : member,
   ) ?? "";

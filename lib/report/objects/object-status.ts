@@ -1,4 +1,5 @@
 import type { MetricOutcome } from "../../model/decision.ts";
+import { asList, isObject, type Json } from "../../model/json.ts";
 import type { SpecKindName } from "../../model/spec.ts";
 import type { Status, Condition } from "../../model/windows.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
@@ -66,8 +67,6 @@ const watermarkStatus = ({ status }: Evaluation, conditions: readonly Json[], { 
   };
 };
 
-export type Json = Readonly<Record<string, unknown>>;
-
 /** What a status is made of, beside the evaluation. */
 export interface StatusContext {
   /** The generation of the object that was decided on. */
@@ -107,29 +106,26 @@ const readyOf = (evaluation: Evaluation, { listed, nowMs }: StatusContext): Json
   const refusal = refusalOf(evaluation);
   const status = evaluation.failed || evaluation.withoutHold || refusal || evaluation.because.reason === HELD_BY_OVERRIDE ? "False" : "True";
   const because = refusal ? scaleRefused(evaluation, refusal) : evaluation.because;
-  const before = listedConditions(listed).find(({ type }) => type === READY);
-  const sinceText = before?.["status"] === status ? before["lastTransitionTime"] : undefined;
-  return {
-    type: READY,
-    status,
-    reason: because.reason,
-    message: because.message,
-    lastTransitionTime: typeof sinceText === "string" ? sinceText : wholeSecondText(nowMs),
-  };
+  return { type: READY, status, reason: because.reason, message: because.message, lastTransitionTime: sinceText(READY, status, { listed, nowMs }) };
+};
+
+/** When the object got a condition of this status. */
+const sinceText = (type: string, status: string, { listed, nowMs }: Pick<StatusContext, "listed" | "nowMs">): string => {
+  const before = listedConditions(listed).find((condition) => condition["type"] === type);
+  const since = before?.["status"] === status ? before["lastTransitionTime"] : undefined;
+  return typeof since === "string" ? since : wholeSecondText(nowMs);
 };
 
 /** While the object has a newer spec that is not stored yet: which generation is followed, and until when. */
-const waitingOf = ({ waiting }: Evaluation, { listed, nowMs }: StatusContext): readonly Json[] => {
+const waitingOf = ({ waiting }: Evaluation, context: StatusContext): readonly Json[] => {
   if (!waiting) return [];
-  const sinceText = listedConditions(listed).find(({ type }) => type === SPEC_STORED)?.["lastTransitionTime"];
-  const lastTransitionTime = typeof sinceText === "string" ? sinceText : wholeSecondText(nowMs);
+  const lastTransitionTime = sinceText(SPEC_STORED, "False", context);
   return [{ type: SPEC_STORED, status: "False", reason: waiting.reason, message: waiting.message, lastTransitionTime }];
 };
 const SPEC_STORED = "SpecStored";
 
 /** The conditions of a status that the cluster gave; anything else in it is left out. */
-export const listedConditions = ({ conditions }: Json): readonly Json[] =>
-  Array.isArray(conditions) ? conditions.filter((condition): condition is Json => typeof condition === "object" && condition !== null) : [];
+export const listedConditions = ({ conditions }: Json): readonly Json[] => asList(conditions).filter(isObject);
 
 /** RFC 3339 in whole seconds, as an API server writes it. */
 export const wholeSecondText = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, -".000Z".length)}Z`;

@@ -1,7 +1,7 @@
 import type { Lane } from "../../model/scale-records.ts";
 import { joined, type Printed, styled, text, type Word } from "../printed.ts";
 import { LANES } from "../reasons/lanes.ts";
-import { type Cell, cellsOf, MARKS, runsOf, type Timeline, ticksOf } from "./timeline.ts";
+import { type Cell, cellsOf, highestCount, MARKS, runsOf, type Timeline, ticksOf, topCount } from "./timeline.ts";
 
 export interface DrawingSize {
   /** Width of the terminal; at least 40 are used. */
@@ -27,7 +27,7 @@ const WANTED = "○";
 export const timelineLines = (timeline: Timeline, { columns, loadRows, podRows, colours, clock }: DrawingSize): readonly Word[] => {
   const width = Math.max(COLUMNS_MIN, columns) - GUTTER;
   const cells = cellsOf(timeline, width);
-  const paint = colours ? styled : (_style: Parameters<typeof styled>[0], words: Word): Word => words;
+  const paint: PaintWord = colours ? styled : (_style, words) => words;
   if (!cells.some(({ current, load }) => current !== undefined || load !== undefined)) return ["nothing is stored of this time"];
   return [
     ...loadChart(cells, { rows: loadRows, name: timeline.loadName, width, paint }),
@@ -91,14 +91,6 @@ const podChart = (cells: readonly Cell[], rows: number, paint: PaintWord): reado
   ];
 };
 
-const highestCount = (cells: readonly Cell[]): number => Math.max(1, ...cells.map(({ current = 0 }) => current));
-
-/** A wish far above all counts must not flatten them: it is drawn at the top. */
-const topCount = (cells: readonly Cell[]): number => {
-  const highest = highestCount(cells);
-  return Math.max(highest, Math.min(Math.max(...cells.map(({ wanted = 0 }) => wanted)), highest * 2));
-};
-
 const podBars = (cells: readonly Cell[], rows: number): readonly string[] => {
   const top = topCount(cells);
   return Array.from({ length: rows }, (_, at) =>
@@ -142,10 +134,11 @@ export const smallDrawing = (timeline: Timeline, { columns, rows }: { readonly c
 
 const heldOrMark = ({ held, mark }: Cell): Word => {
   const happened = MARKS.find(({ kind }) => kind === mark);
-  if (happened) return styled("bold", happened.mark);
-  const lane = LANES.find((known) => known.lane === held);
-  return lane ? styled(COLOURS[lane.lane], lane.mark) : styled("dim", FREE);
+  return happened ? styled("bold", happened.mark) : heldText(held, 1, styled);
 };
+
+const heldText = (held: Lane | undefined, columns: number, paint: PaintWord): Word =>
+  held ? paint(COLOURS[held], (LANES.find(({ lane }) => lane === held)?.mark ?? "").repeat(columns)) : paint("dim", FREE.repeat(columns));
 
 /** The axis of small drawings in one line: each tick is where its label begins. */
 export const axisLine = (timeline: Pick<Timeline, "sinceMs" | "untilMs">, columns: number, clock: DrawingSize["clock"]): Word =>
@@ -177,11 +170,9 @@ const COLOURS: Readonly<Record<Lane, Parameters<typeof styled>[0]>> = {
 const FREE = "·";
 
 const lanes = (cells: readonly Cell[], paint: PaintWord): readonly Word[] => {
+  const runs = runsOf(cells.map((cell) => cell.held));
   const held = joined(
-    runsOf(cells.map((cell) => cell.held)).map(({ value, from, to }) => {
-      const lane = LANES.find((known) => known.lane === value);
-      return lane ? paint(COLOURS[lane.lane], lane.mark.repeat(to - from)) : paint("dim", FREE.repeat(to - from));
-    }),
+    runs.map(({ value, from, to }) => heldText(value, to - from, paint)),
     "",
   );
   const marks = cells.map(({ mark }) => MARKS.find(({ kind }) => kind === mark)?.mark ?? " ").join("");

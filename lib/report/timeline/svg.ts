@@ -1,6 +1,6 @@
 import { printable } from "../../model/foreign-text.ts";
 import { LANES } from "../reasons/lanes.ts";
-import { type Cell, cellsOf, MARKS, runsOf, type Timeline, ticksOf } from "./timeline.ts";
+import { type Cell, cellsOf, highestCount, MARKS, runsOf, type Timeline, ticksOf, topCount } from "./timeline.ts";
 
 const WIDTH = 960;
 const LEFT = 60;
@@ -37,10 +37,7 @@ const escaped = (words: string): string =>
 const label = (x: number, y: number, words: string, more = ""): string => `<text x="${x}" y="${y}"${more}>${escaped(words)}</text>`;
 const xOf = (column: number): number => Number((LEFT + column * STEP).toFixed(1));
 
-interface Box {
-  readonly top: number;
-  readonly height: number;
-}
+type Box = typeof LOAD;
 
 const yOf = (value: number, most: number, { top, height }: Box): number =>
   Number((top + height - (Math.min(value, most) / most) * height).toFixed(1));
@@ -97,8 +94,8 @@ const loadChart = (cells: readonly Cell[], name: string): readonly string[] => {
 };
 
 const podChart = (cells: readonly Cell[]): readonly string[] => {
-  const highest = Math.max(1, ...cells.map(({ current = 0 }) => current));
-  const most = Math.max(highest, Math.min(2 * highest, ...[Math.max(...cells.map(({ wanted = 0 }) => wanted))])) * 1.05;
+  const highest = highestCount(cells);
+  const most = topCount(cells) * 1.05;
   const drawn = (field: "current" | "wanted" | "min" | "max", stroke: string): string =>
     line(
       cells.map((cell) => (cell[field] !== undefined && cell[field] <= most ? cell[field] : undefined)),

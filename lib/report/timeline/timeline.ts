@@ -1,3 +1,4 @@
+import { present } from "../../model/json.ts";
 import type { Lane } from "../../model/scale-records.ts";
 import { LANES } from "../reasons/lanes.ts";
 
@@ -43,15 +44,17 @@ export interface TimelineMark {
 }
 
 /** One column of a drawing. */
-export interface Cell {
-  readonly current?: number;
-  readonly wanted?: number;
-  readonly min?: number;
-  readonly max?: number;
-  readonly load?: number;
-  readonly held?: Lane;
+export interface Cell extends Omit<TimelinePoint, "atMs"> {
   readonly mark?: MarkKind;
 }
+
+/** The top of the scale of counts. A wish far above all counts must not flatten them: it is drawn at the top. */
+export const topCount = (cells: readonly Cell[]): number => {
+  const highest = highestCount(cells);
+  return Math.max(highest, Math.min(Math.max(...cells.map(({ wanted = 0 }) => wanted)), highest * 2));
+};
+
+export const highestCount = (cells: readonly Cell[]): number => Math.max(1, ...cells.map(({ current = 0 }) => current));
 
 const CARRIED_MS = 180_000;
 
@@ -78,19 +81,12 @@ const valuesOf = (points: readonly TimelinePoint[]): Cell => {
   if (!newest) return {};
   const { current, min, max } = newest;
   const held = LANES.find(({ lane }) => points.some((point) => point.held === lane))?.lane;
-  return {
-    ...(current !== undefined && { current }),
-    ...(min !== undefined && { min }),
-    ...(max !== undefined && { max }),
-    ...highest(points, "wanted"),
-    ...highest(points, "load"),
-    ...(held && { held }),
-  };
+  return present({ current, min, max, wanted: highest(points, "wanted"), load: highest(points, "load"), held });
 };
 
-const highest = (points: readonly TimelinePoint[], field: "wanted" | "load"): Cell => {
+const highest = (points: readonly TimelinePoint[], field: "wanted" | "load"): number | undefined => {
   const values = points.flatMap((point) => point[field] ?? []);
-  return values.length === 0 ? {} : { [field]: Math.max(...values) };
+  return values.length === 0 ? undefined : Math.max(...values);
 };
 
 const markOf = (marks: readonly TimelineMark[]): Pick<Cell, "mark"> => {
