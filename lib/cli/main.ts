@@ -8,7 +8,7 @@ import { type CommandTarget, chooseTarget, refuseUnnamed, TARGET_OPTIONS, type T
 import { type Io, type Printer, printerOn } from "./io.ts";
 import { commandHint, kindHint, commandIn, inOrder, withSubcommands } from "./options/word-order.ts";
 import { program } from "./program.ts";
-import type { Run } from "./options/command-options.ts";
+import type { RunAs } from "./options/command-options.ts";
 
 /** As kubectl: a wrong call is a failure too. */
 export const EXIT = { done: 0, failed: 1, differs: 1, notCompared: 2 } as const;
@@ -17,7 +17,7 @@ export const EXIT = { done: 0, failed: 1, differs: 1, notCompared: 2 } as const;
 export const main = async (args: readonly string[], io: Io): Promise<number> => {
   const printer = printerOn(io);
   let target: CommandTarget | undefined;
-  const run: Run = async (options, shows, work) => {
+  const run: RunAs = async (options, shows, work) => {
     target = chooseTarget(targetOptions(root, options), io);
     const chosen = target;
     if (shows === "edit") {

@@ -4,11 +4,11 @@ import { startCommand, validateOption } from "../local/run/options.ts";
 import { nearestName } from "../model/nearest-name.ts";
 import { lines, block, text } from "../report/printed.ts";
 import { accessCommands, authCommands, clusterCommands, fleetCommands, partitionCommands } from "./groups/upkeep-commands.ts";
-import { addExamples, example, withStack, withTarget, withFiles, type Run, output } from "./options/command-options.ts";
+import { addExamples, example, withStack, withTarget, withFiles, type Run, type RunAs, runBy, output } from "./options/command-options.ts";
 import { chooseTarget, type TargetOptions } from "./select/command-target.ts";
 import { connectionCommands } from "./groups/connection-commands.ts";
 import { editingCommands, manifestEdits } from "./groups/editing-commands.ts";
-import { type Io, printerOn, type CommandIo, showsOf, type Printer } from "./io.ts";
+import { type Io, printerOn, type CommandIo, type Printer } from "./io.ts";
 import { migrationCommands } from "./groups/migration-commands.ts";
 import { overrideCommands } from "./groups/override-commands.ts";
 import { readingCommands } from "./groups/reading-commands.ts";
@@ -22,8 +22,9 @@ import type { ConvertOptions } from "./commands/convert.ts";
 import { TRIGGER_SOURCE } from "./select/trigger-sources.ts";
 
 /** Defines the command line, in the order of the help. Each handler turns its options into one call of a command. */
-export const program = (run: Run, io: Io): Command => {
+export const program = (runAs: RunAs, io: Io): Command => {
   const printer = printerOn(io);
+  const run = runBy(runAs);
   const root = withTarget(new Command("tidemark").enablePositionalOptions())
     .description("Scales Kubernetes workloads in many clusters, with nothing installed in the clusters")
     .version(version());
@@ -121,20 +122,20 @@ const calendarCommands = (parent: Command, run: Run, io: Pick<CommandIo, "stdin"
     .action(async (name: string, options: ScopeOptions & { readonly filename: string }) => {
       const { put, readCalendarFile } = await code();
       const written = await readCalendarFile(options.filename, io.stdin);
-      return run(options, "edit", (session, printer) => put(session, printer, name, { file: options.filename, written }));
+      return run.edit(options, (session, printer) => put(session, printer, name, { file: options.filename, written }));
     });
   withTarget(parent.command("list"))
     .description("list the calendars, with the next and the last date of each")
     .addOption(output(["table", "dates", "json", "yaml"]))
     .action((options: ScopeOptions & { readonly output: "table" | "dates" | DocumentFormat }) =>
-      run(options, showsOf(options.output), async (session, printer) => (await code()).list(session, printer, options.output)),
+      run.show(options, async (...opened) => (await code()).list(...opened, options.output)),
     );
   withTarget(parent.command("delete"))
     .description("delete a calendar that no schedule names")
     .argument("<name>")
     .option("--force", "also where a schedule names it; its windows then start on these dates too")
     .action((name: string, options: ScopeOptions & { readonly force?: true }) =>
-      run(options, "edit", async (session, printer) => (await code()).remove(session, printer, name, options)),
+      run.edit(options, async (...opened) => (await code()).remove(...opened, name, options)),
     );
 };
 

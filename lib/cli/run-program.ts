@@ -13,10 +13,7 @@ export const editFile = async (env: NodeJS.ProcessEnv, file: string): Promise<vo
   const editor = editorIn(env);
   // The shell splits the variable into words; the file is an argument of its own, which the shell does not read.
   const child = spawn("sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit" });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", resolve);
-  });
+  const [code]: readonly (number | null)[] = await once(child, "close");
   if (code !== 0)
     throw new TidemarkError(
       "cli.editor",

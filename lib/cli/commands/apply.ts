@@ -1,11 +1,11 @@
 import { passedOverText } from "../../manifest/errors.ts";
 import type { Validation } from "../../model/spec.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { text } from "../../report/printed.ts";
+import { type Printed, text } from "../../report/printed.ts";
 import type { ApplyOptions, ManifestSource, Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../views/autoscaler.ts";
 import { type CommandIo, interruptible, type Printer, type Session } from "../io.ts";
-import { forEachResource } from "../select/listed-autoscalers.ts";
+import { forEachResource, resultText } from "../select/listed-autoscalers.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { withoutSources } from "../../service/sources/source-documents.ts";
 import { isObject, present } from "../../model/json.ts";
@@ -45,9 +45,7 @@ export const apply = async (
     for (const one of applied.filter((each) => !printed.has(each))) {
       printed.add(one);
       for (const warning of one.warnings) printer.report(text`warning: ${warning}`);
-      await printer.print(
-        text`${one.kind} "${one.name}" in namespace "${one.namespace}" of cluster "${one.cluster}" ${one.outcome}${dryRun ? " (dry run)" : ""}\n`,
-      );
+      await printer.print(appliedText(one, `${one.outcome}${dryRun ? " (dry run)" : ""}`));
     }
   };
   const stored: ApplyOptions["onStored"] = (applied, { done, all }) => {
@@ -71,6 +69,9 @@ export const apply = async (
     printer.progress();
   }
 };
+
+/** The line of an autoscaler that was applied. */
+export const appliedText = (applied: Applied, words: string): Printed => text`${applied.kind} ${resultText(applied, words)}`;
 
 /** Between this look and the write another editor may store or delete one: the write is then an apply, and the history keeps both. */
 const refuseOthers = (only: "create" | "replace", found: readonly Applied[]): void => {
@@ -137,8 +138,9 @@ export const prune = async (
   { dryRun, ...plan }: PrunePlan & { readonly dryRun: boolean },
 ): Promise<void> => {
   if (applied.length !== plan.documents) throw refused(`${applied.length} of ${plan.documents} documents were applied; apply them all first`);
-  await forEachResource(await leftOver(service, plan, applied), async ({ cluster, namespace, name, uid, generation }) => {
+  await forEachResource(await leftOver(service, plan, applied), async (view) => {
+    const { cluster, namespace, name, uid, generation } = view;
     if (!dryRun) await service.delete({ cluster, namespace, name, onlyIf: [{ uid, generation }] });
-    await printer.print(text`"${name}" in namespace "${namespace}" of cluster "${cluster}" pruned${dryRun ? " (dry run)" : ""}\n`);
+    await printer.print(resultText(view, `pruned${dryRun ? " (dry run)" : ""}`));
   });
 };

@@ -1,10 +1,10 @@
 import { TidemarkError } from "../../model/errors.ts";
-import { text } from "../../report/printed.ts";
 import type { ApplyOptions, ClusterCheck } from "../../service/service.ts";
 import type { CheckedPoint } from "../../cluster/check/report.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { usage } from "../usage-error.ts";
+import { appliedText } from "./apply.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 
 export interface AutoscaleOptions {
@@ -86,9 +86,8 @@ export const autoscale = async (
   await refuseWithoutWorkload(service, printer, planned, manifest.spec.scaleTargetRef);
   const [applied] = await service.apply(sources, options);
   if (!applied) return;
-  const { kind, name, namespace, cluster: inCluster, outcome } = applied;
-  const line = text`${kind} "${name}" in namespace "${namespace}" of cluster "${inCluster}" ${outcome}${dryRun ? " (dry run)" : ""}\n`;
-  await printer.print(output === undefined ? line : documentText(manifest, output));
+  const words = `${applied.outcome}${dryRun ? " (dry run)" : ""}`;
+  await printer.print(output === undefined ? appliedText(applied, words) : documentText(manifest, output));
 };
 
 /** As kubectl does, it looks for the workload first. Where the cluster cannot be asked, or not by this caller, a note says so: an autoscaler without a workload changes nothing. */

@@ -35,7 +35,7 @@ export const changes = async (
 };
 
 /** Changes are listed oldest first, so that nothing is read after the end of the range. A change of the fleet belongs to no cluster. */
-async function* chosenOf(
+export async function* chosenOf(
   all: AsyncIterable<ChangeView>,
   clusters: ReadonlySet<string> | undefined,
   untilMs = Number.POSITIVE_INFINITY,

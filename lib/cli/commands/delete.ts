@@ -1,9 +1,9 @@
-import type { AutoscalerEdit, Service } from "../../service/service.ts";
-import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { AutoscalerView, EditResult } from "../../views/autoscaler.ts";
 import type { Chosen } from "../select/chosen-autoscalers.ts";
 import type { Printer, Session } from "../io.ts";
 import { forEachResource, resultText } from "../select/listed-autoscalers.ts";
-import { isAbsent, mustHaveKind, queryFor } from "../select/selected-names.ts";
+import { ABSENT, queryFor, viewOf } from "../select/selected-names.ts";
+import { unlessFailed } from "../usage-error.ts";
 
 export interface DeleteOptions {
   readonly filename?: readonly string[];
@@ -21,21 +21,13 @@ export const remove = async (
 ): Promise<void> => {
   // A mistyped cluster is an error in any case: nothing of it would be found.
   if (ignoreNotFound) for (const cluster of new Set(resources.flatMap((resource) => resource.cluster ?? []))) await service.cluster(cluster);
-  await forEachResource(resources, async (resource) => {
-    try {
-      const deleted = dryRun ? await lookedAt(service, resource) : await service.delete(await editOf(service, resource));
-      await printer.print(resultText(deleted, dryRun ? "deleted (dry run)" : "deleted"));
-    } catch (error) {
-      if (!ignoreNotFound || !isAbsent(error)) throw error;
-    }
+  await forEachResource(resources, async ({ version, ...resource }) => {
+    // What was found by its labels is deleted only in the version that had them.
+    const deletion = async () => service.delete({ ...(await queryFor(service, resource)), ...(version && { onlyIf: [version] }) });
+    const deleted = await unlessFailed<EditResult | AutoscalerView>(
+      dryRun ? viewOf(service, resource) : deletion(),
+      ...(ignoreNotFound ? ABSENT : []),
+    );
+    if (deleted) await printer.print(resultText(deleted, dryRun ? "deleted (dry run)" : "deleted"));
   });
 };
-
-/** What was found by its labels is deleted only in the version that had them. */
-const editOf = async (service: Service, { version, ...resource }: Chosen): Promise<AutoscalerEdit> => ({
-  ...(await queryFor(service, resource)),
-  ...(version && { onlyIf: [version] }),
-});
-
-const lookedAt = async (service: Service, { version: _version, kind, ...query }: Chosen): Promise<AutoscalerView> =>
-  mustHaveKind(await service.get(query), kind);

@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
 import { printable } from "../../model/foreign-text.ts";
-import { type Printed, text } from "../../report/printed.ts";
+import { text } from "../../report/printed.ts";
 import { readInputs } from "../../service/apply/manifest-inputs.ts";
 import type { Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../views/autoscaler.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
 import { yamlText, kindOf } from "../output/documents.ts";
-import { mustHaveKind, type Resource } from "../select/selected-names.ts";
+import { type Resource, viewOf } from "../select/selected-names.ts";
+import { appliedText } from "./apply.ts";
 
 const INTRODUCTION = [
   "# Edit the autoscaler below. Lines that begin with # are left out, and an empty file cancels the edit.",
@@ -25,9 +26,9 @@ const INTRODUCTION = [
 export const editInEditor = async (
   { service }: Session,
   { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "editFile"> },
-  { kind, ...query }: Resource,
+  resource: Resource,
 ): Promise<void> => {
-  const view = mustHaveKind(await service.get(query), kind);
+  const view = await viewOf(service, resource);
   const { editFile } = io;
   if (!editFile)
     throw new TidemarkError("cli.editor", `Cannot edit "${view.name}": there is no editor here; use tidemark get -o yaml and tidemark apply`, {});
@@ -36,7 +37,8 @@ export const editInEditor = async (
   let isKept = false;
   try {
     const saved = await editUntilValid(service, view, { file, editFile });
-    await printer.print(saved === undefined ? text`Edit cancelled, no changes made\n` : appliedText(saved));
+    const isEdited = saved !== undefined && saved.outcome !== "unchanged";
+    await printer.print(isEdited ? appliedText(saved, "edited") : text`Edit cancelled, no changes made\n`);
   } catch (error) {
     isKept = true;
     printer.note(`your changes are kept in ${file}`);
@@ -45,11 +47,6 @@ export const editInEditor = async (
     if (!isKept) rmSync(folder, { recursive: true, force: true });
   }
 };
-
-const appliedText = ({ kind, name, namespace, cluster, outcome }: Applied): Printed =>
-  outcome === "unchanged"
-    ? text`Edit cancelled, no changes made\n`
-    : text`${kind} "${name}" in namespace "${namespace}" of cluster "${cluster}" edited\n`;
 
 interface Editing {
   readonly file: string;

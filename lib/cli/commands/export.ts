@@ -15,6 +15,7 @@ import { lengthMs, rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 import { openMetricsText } from "../../report/open-metrics.ts";
 import { labelNames } from "../../service/series/autoscaler-series.ts";
+import { chosenOf } from "./changes.ts";
 
 const EXPORTED = ["events", "changes", "history"] as const;
 type Exported = (typeof EXPORTED)[number];
@@ -102,21 +103,13 @@ const rowsOf = (name: Exported, session: Session, wanted: Wanted): Rows => {
     case "changes":
       return {
         header: csvLine(CHANGE_COLUMNS),
-        rows: until(service.changes({ ...filter, sinceMs: stretch.sinceMs }), stretch.untilMs),
+        rows: chosenOf(service.changes({ ...filter, sinceMs: stretch.sinceMs }), undefined, stretch.untilMs),
         csv: csvOf(CHANGE_COLUMNS),
       };
     case "history":
       return { header: csvLine(POINT_COLUMNS), rows: points(session, wanted), csv: csvOf(POINT_COLUMNS) };
   }
 };
-
-/** Changes come oldest first, so that nothing is read after the end of the range. */
-async function* until<Change extends { readonly at: string }>(changes: AsyncIterable<Change>, untilMs: number): AsyncGenerator<Change> {
-  for await (const change of changes) {
-    if (Date.parse(change.at) > untilMs) return;
-    yield change;
-  }
-}
 
 const CHANGE_COLUMNS = ["id", "at", "by", "scope", "cluster", "namespace", "name", "verb", "generation", "fields"];
 const POINT_COLUMNS = [

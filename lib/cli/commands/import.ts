@@ -114,14 +114,11 @@ const readTimed = async (
   api: KubeconfigApi,
   namespace: string | undefined,
 ): Promise<{ readonly timed: readonly Json[]; readonly notes: readonly string[] }> => {
-  const answers = await Promise.all(TIMED_PATHS.map((path) => api.list(path, path.isOfCluster ? undefined : namespace)));
-  const read = TIMED_PATHS.flatMap(({ kind, apiVersion }, at) =>
-    (answers[at] ? objectsOf(answers[at]) : []).map((raw) => ({ apiVersion, kind, ...raw })),
-  );
-  const notes = TIMED_PATHS.flatMap((path, at) => (answers[at] ? unreadOf(answers[at], path) : [])).map(
-    (words) => `${words}; schedules that are there are not carried over`,
-  );
-  return { timed: read.filter(isTimed), notes };
+  const listed = async (path: (typeof TIMED_PATHS)[number]) => ({ path, answer: await api.list(path, path.isOfCluster ? undefined : namespace) });
+  const answers = await Promise.all(TIMED_PATHS.map(listed));
+  const read = answers.flatMap(({ path: { kind, apiVersion }, answer }) => objectsOf(answer).map((raw) => ({ apiVersion, kind, ...raw })));
+  const unread = answers.flatMap(({ path, answer }) => unreadOf(answer, path));
+  return { timed: read.filter(isTimed), notes: unread.map((words) => `${words}; schedules that are there are not carried over`) };
 };
 
 const objectsOf = (answer: ApiAnswer<readonly Json[]>): readonly Json[] => (answer.kind === "done" ? answer.value : []);

@@ -1,10 +1,10 @@
-import { isTidemarkError } from "../../model/errors.ts";
 import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { IntentView, PageView, PartitionView, ResetView } from "../../views/cluster.ts";
 import type { Printer, Session } from "../io.ts";
 import { ageText, sheet, Table } from "../output/text-table.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
+import { unlessFailed } from "../usage-error.ts";
 
 /** Autoscalers that are listed for a page; the others are counted. */
 const NAMED_MAX = 20;
@@ -72,7 +72,8 @@ export const reset = async ({ service }: Session, printer: Printer, path: string
   if (!yes) return void (await printer.print(planText(view, { pages, intents })));
   for (const { page } of pages) await printer.print(resetText(await service.resetWindows(path, page), `Windows page ${page}`));
   for (const { id } of intents) await printer.print(resetText(await service.resetIntent(path, id), `Intent "${id}"`));
-  const time = await timeReset(service, path);
+  // Windows may have a time that is ahead where the head, which the view shows, has none.
+  const time = await unlessFailed(service.resetTime(path), "service.in-time");
   if (time) await printer.print(lines(resetLines(time, "The time")));
   else if (pages.length + intents.length === 0) await printer.print(lines([nothingText(view)]));
 };
@@ -97,16 +98,6 @@ const planText = (view: PartitionView, { pages, intents }: Damages): Printed => 
 
 const nothingText = ({ cluster, partition }: PartitionView): string =>
   `Nothing to reset in "${cluster}/${partition}": its pages and intents can be read, and no time is ahead of the clock`;
-
-/** Undefined where no time is ahead: windows may have such a time where the head, which the view shows, has none. */
-const timeReset = async (service: Session["service"], path: string): Promise<ResetView | undefined> => {
-  try {
-    return await service.resetTime(path);
-  } catch (error) {
-    if (isTidemarkError(error, "service.in-time")) return undefined;
-    throw error;
-  }
-};
 
 const resetLines = ({ cluster, partition, autoscalers }: ResetView, what: string): readonly string[] => [
   `${what} of "${cluster}/${partition}" reset: ${autoscalers.length} autoscalers go on as if each had just been scaled as far as its rules allow`,

@@ -1,6 +1,6 @@
 import { specOf } from "../../manifest/admit.ts";
 import { isTidemarkError } from "../../model/errors.ts";
-import { type MetricSourceRecord, mayAsk } from "../../model/metric-source.ts";
+import { mayAsk } from "../../model/metric-source.ts";
 import { queryKey } from "../../model/query.ts";
 import type { SourceUse } from "../../policy/dialect.ts";
 import { sourceUses } from "../../policy/dialects.ts";
@@ -36,12 +36,6 @@ const usesOf = async (service: Session["service"]): Promise<{ readonly known: re
   return { known, asked };
 };
 
-const costIn = (source: SourceView, asked: readonly Asked[]): SourceCost =>
-  costOf(
-    source,
-    asked.filter((each) => isAnswered(source, each)),
-  );
-
 /** What the newest syncs got from a source, and what asking it costs. */
 interface SourceStatus extends SourceCost {
   /** Metrics of autoscalers that the newest syncs looked for in the source. An idle workload looks only for some. */
@@ -55,7 +49,7 @@ interface SourceStatus extends SourceCost {
 /** One line for each source: who asks it, what was missing in the newest syncs and why, and what the questions cost. It reads what syncs have stored, and asks no source. */
 export const sourceStatus = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {
   const { known, asked } = await usesOf(service);
-  const statuses = known.map((source) => ({ ...costIn(source, asked), ...foundIn(asked.filter(({ use }) => use.query.source === source.name)) }));
+  const statuses = known.map((source) => ({ ...costOf(source, asked), ...foundIn(asked.filter(({ use }) => use.query.source === source.name)) }));
   if (output !== "table") await printer.print(documentText(statuses, output));
   else if (statuses.length === 0) await printer.print(text`No sources\n`);
   else await printer.print(lines(new Table(STATUS_HEADERS).lines(statuses.map(statusRow))));
@@ -64,14 +58,11 @@ export const sourceStatus = async ({ service }: Session, printer: Printer, outpu
 const STATUS_HEADERS = ["SOURCE", "KIND", "AUTOSCALERS", "MISSING", "QUESTIONS/MONTH", "$/MONTH", "LAST ERROR"] as const;
 
 const statusRow = ({ looked, missing, lastError = "", ...cost }: SourceStatus): readonly string[] => [
-  cost.source,
-  cost.kind,
-  String(cost.autoscalers),
-  looked === 0 ? "" : `${missing} of ${looked}`,
-  Math.round(cost.questionsAMonth).toLocaleString("en"),
-  dollarsText(cost),
-  lastError,
+  ...[cost.source, cost.kind, String(cost.autoscalers), looked === 0 ? "" : `${missing} of ${looked}`],
+  ...[questionsText(cost), dollarsText(cost), lastError],
 ];
+
+const questionsText = ({ questionsAMonth }: SourceCost): string => Math.round(questionsAMonth).toLocaleString("en");
 
 /** Of amp the samples of a query are not known: the price is the one of the most that the source allows. */
 const dollarsText = ({ kind, dollars }: Pick<SourceCost, "kind" | "dollars">): string =>
@@ -87,27 +78,23 @@ const foundIn = (asked: readonly Asked[]): Pick<SourceStatus, "looked" | "missin
 /** What the metric sources cost in a month: an estimate of list prices, from the manifests that are stored. */
 export const sourceCost = async ({ service }: Session, printer: Printer, output: "text" | DocumentFormat): Promise<void> => {
   const { known, asked } = await usesOf(service);
-  const costs = known.map((source) => costIn(source, asked));
+  const costs = known.map((source) => costOf(source, asked));
   const dollars = costs.reduce((sum, each) => sum + each.dollars, 0);
   if (output !== "text") await printer.print(documentText({ sources: costs, dollars }, output));
   else if (costs.length === 0) await printer.print(text`No sources\n`);
-  else
-    await printer.print(
-      lines([
-        ...new Table(["SOURCE", "KIND", "AUTOSCALERS", "METRICS", "QUESTIONS/MONTH", "$/MONTH"]).lines(
-          costs.map((each) => [
-            each.source,
-            each.kind,
-            String(each.autoscalers),
-            String(each.metrics),
-            Math.round(each.questionsAMonth).toLocaleString("en"),
-            dollarsText(each),
-          ]),
-        ),
-        `Together ${costs.some(({ kind }) => kind === "amp") ? "at most " : ""}$${dollars.toFixed(2)} a month by list prices; docs/sources.md says what counts`,
-      ]),
-    );
+  else {
+    const most = costs.some(({ kind }) => kind === "amp") ? "at most " : "";
+    const together = `Together ${most}$${dollars.toFixed(2)} a month by list prices; docs/sources.md says what counts`;
+    await printer.print(lines([...new Table(COST_HEADERS).lines(costs.map(costRow)), together]));
+  }
 };
+
+const COST_HEADERS = ["SOURCE", "KIND", "AUTOSCALERS", "METRICS", "QUESTIONS/MONTH", "$/MONTH"] as const;
+
+const costRow = (cost: SourceCost): readonly string[] => [
+  ...[cost.source, cost.kind, String(cost.autoscalers), String(cost.metrics)],
+  ...[questionsText(cost), dollarsText(cost)],
+];
 
 /** A question that the source refuses, or that its namespace may not ask, is not sent and costs nothing. */
 const isAnswered = (source: SourceView, { use, cluster, namespace }: Asked): boolean =>
@@ -167,7 +154,8 @@ const usesIn = (manifest: unknown): readonly SourceUse[] => {
   }
 };
 
-const costOf = (source: Pick<MetricSourceRecord, "name" | "kind" | "aws">, asked: readonly Asked[]): SourceCost => {
+const costOf = (source: SourceView, all: readonly Asked[]): SourceCost => {
+  const asked = all.filter((each) => isAnswered(source, each));
   const questions = [...new Map(asked.map((each) => [each.once, each])).values()];
   const sum = (of: (each: Asked) => number): number => questions.reduce((total, each) => total + of(each), 0);
   return {

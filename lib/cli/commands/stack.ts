@@ -1,5 +1,5 @@
 import { accessSync, constants, writeFileSync } from "node:fs";
-import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { TidemarkError } from "../../model/errors.ts";
 import { present } from "../../model/json.ts";
 import { type NamedStack, readStack, type StackFacts } from "../../remote/find-stack.ts";
 import { instantText } from "../../report/instant-text.ts";
@@ -8,7 +8,7 @@ import { type Params, readParams, type ParameterRow, parameterRows, readSettings
 import type { CommandIo, Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
-import { usage } from "../usage-error.ts";
+import { unlessFailed, usage } from "../usage-error.ts";
 
 export interface StackOptions {
   readonly params: string;
@@ -46,10 +46,7 @@ const aimOf = async (
     throw usage(
       `Cannot choose a stack: "${file}" is for ${name}, and TIDEMARK_STACK names ${io.stackName}; set TIDEMARK_STACK to the stack that you mean`,
     );
-  const facts = await readStack({ name, region: params.region, ...present({ profile }) }).catch((error: unknown) => {
-    if (isTidemarkError(error, "remote.stack.unknown")) return undefined;
-    throw error;
-  });
+  const facts = await unlessFailed(readStack({ name, region: params.region, ...present({ profile }) }), "remote.stack.unknown");
   return { name, params, rows: parameterRows(settings, params.values, facts?.parameters), ...present({ facts }) };
 };
 

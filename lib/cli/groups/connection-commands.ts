@@ -5,7 +5,7 @@ import { repeatable, withPlace, withTarget, type Run, output } from "../options/
 import type { TargetOptions } from "../select/command-target.ts";
 import type { CheckOptions } from "../commands/cluster-commands.ts";
 import type { RbacCommandOptions } from "../commands/rbac.ts";
-import { type Printer, showsOf } from "../io.ts";
+import type { Printer } from "../io.ts";
 import { usage } from "../usage-error.ts";
 
 const ADD_EXAMPLES = `
@@ -50,10 +50,10 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
       const { region: _ofCluster, ...target } = options;
       if (options.replace) {
         const change = clusterChange(name, options);
-        return run(target, "edit", async (session, out) => (await import("../commands/cluster-commands.ts")).replace(session, out, change));
+        return run.edit(target, async (...opened) => (await import("../commands/cluster-commands.ts")).replace(...opened, change));
       }
       const added = newCluster(name, options);
-      return run(target, "edit", async (session, out) => (await import("../commands/cluster-commands.ts")).add(session, out, added));
+      return run.edit(target, async (...opened) => (await import("../commands/cluster-commands.ts")).add(...opened, added));
     });
   withTarget(parent.command("check"))
     .description("look at a cluster from where the syncs connect to it: credentials, TLS, rights, metrics, clock; it changes nothing")
@@ -62,9 +62,7 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
     .addOption(output(["table", "json", "yaml"]))
     .addHelpText("after", CHECK_EXAMPLES)
     .action((name: string, options: CheckOptions & TargetOptions) =>
-      run(options, showsOf(options.output), async (session, out) =>
-        (await import("../commands/cluster-commands.ts")).check(session, out, name, options),
-      ),
+      run.show(options, async (...opened) => (await import("../commands/cluster-commands.ts")).check(...opened, name, options)),
     );
   withPlace(parent.command("rbac"))
     .description("print the smallest roles that Tidemark needs in a cluster, and the access entry of an EKS cluster")

@@ -37,7 +37,7 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
       const sources = await readSources(options, io.stdin);
       const { sources: registered, others } = (await code.documents()).sourcesIn(sources);
       const plan = options.prune || options.selector !== undefined ? (await code.apply()).prunePlan(options, sources) : undefined;
-      await run(options, "edit", async (session, printer) => {
+      await run.edit(options, async (session, printer) => {
         const isDry = options.dryRun === true;
         // A refused autoscaler must leave no source registered, so that all of them are checked before.
         if (others && registered.length > 0 && !isDry) await (await code.apply()).check(session, sources, options);
@@ -55,9 +55,8 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
       .addOption(validateOption())
       .action(async (options: ApplyCommandOptions & ScopeOptions) => {
         const sources = await (await code.sources()).readSources(options, io.stdin);
-        await run(
+        await run.edit(
           options,
-          "edit",
           async (session, printer) => void (await (await code.apply()).apply(session, { printer, io }, sources, { ...options, only: verb })),
         );
       });
@@ -118,7 +117,7 @@ const onChosen = async (
 ): Promise<void> => {
   const { choiceOfEdit, chosenForEdit } = await code.choice();
   const choice = choiceOfEdit(command, names, options);
-  return run(options, "edit", async (session, printer) => {
+  return run.edit(options, async (session, printer) => {
     const chosen = await chosenForEdit(session.service, choice);
     if (chosen.length === 0) printer.report((await import("../select/listed-autoscalers.ts")).nothingListed(options));
     await work(session, printer, chosen);
@@ -139,7 +138,7 @@ const deleteCommand = async (names: readonly string[], options: ChoiceOptions & 
   const files = await readSources({ ...options, filename: options.filename }, io.stdin);
   const { sources, others } = (await code.documents()).sourcesIn(files);
   const { resources, passedOver } = others ? resourcesIn(files, filter) : { resources: [], passedOver: [] };
-  return run(options, "edit", async (session, printer) => {
+  return run.edit(options, async (session, printer) => {
     await (await code.source()).removeSources(session, printer, sources, options);
     const unread = passedOver.filter(({ kind }) => kind !== "MetricSource");
     if (unread.length > 0) printer.report(passedOverText(unread));
@@ -156,7 +155,7 @@ export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: P
     .action(async (options: DiffOptions & ScopeOptions) => {
       const { readSources } = await code.sources();
       const sources = await readSources(options, io.stdin);
-      await run(options, "table", async (session, out) => (await import("../commands/diff.ts")).diff(session, out, sources, options));
+      await run(options, "table", async (...opened) => (await import("../commands/diff.ts")).diff(...opened, sources, options));
     });
   withScope(root.command("edit"))
     .description("edit the manifest of an autoscaler in the editor of KUBE_EDITOR or EDITOR")
@@ -164,9 +163,7 @@ export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: P
     .addHelpText("after", example("tidemark edit hpa/web -n shop", 'KUBE_EDITOR="code --wait" tidemark edit shop/web'))
     .action((names: readonly string[], options: ScopeOptions) => {
       const resource = oneResource("edit", names, filterOf(options));
-      return run(options, "edit", async (session, out) =>
-        (await import("../commands/edit.ts")).editInEditor(session, { printer: out, io }, resource),
-      );
+      return run.edit(options, async (session, out) => (await import("../commands/edit.ts")).editInEditor(session, { printer: out, io }, resource));
     });
   withScope(root.command("autoscale"))
     .description("create a HorizontalPodAutoscaler for a workload")

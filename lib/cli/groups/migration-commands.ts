@@ -44,7 +44,7 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
         throw usage(`Cannot use -A together with ${names.length > 0 ? `"${names.join(" ")}"` : `-n "${options.namespace}"`}: give one of them`);
       const of = names.length === 0 ? filter : oneResource("compare", names, filter);
       const shows = showsOf(names.length === 0 && options.output === "text" ? "table" : options.output);
-      return run(options, shows, async (session, out) => (await import("../commands/shadow.ts")).shadow(session, out, of, options));
+      return run(options, shows, async (...opened) => (await import("../commands/shadow.ts")).shadow(...opened, of, options));
     });
   takeoverCommand(root, place, {
     name: "takeover",
@@ -69,7 +69,7 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
       example("tidemark writers --audit-log audit.log --cluster eu-1", "tidemark writers --audit-log audit.log -n shop -o json > evidence.json"),
     )
     .action((options: WritersOptions & ScopeOptions) =>
-      run(options, showsOf(options.output), async (session, out) => (await import("../commands/writers.ts")).writers(session, out, options)),
+      run.show(options, async (...opened) => (await import("../commands/writers.ts")).writers(...opened, options)),
     );
 };
 

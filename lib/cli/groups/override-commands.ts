@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import type { OverrideQuery } from "../../service/requests.ts";
 import { example, dryRun, withTarget, type Run, output } from "../options/command-options.ts";
 import type { ListOptionsOfOverrides, SetOptions } from "../commands/override.ts";
-import { showsOf } from "../io.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withEditScopes, withScope, withSelector } from "../options/scope-options.ts";
 import { oneResource } from "../select/selected-names.ts";
 
@@ -27,7 +26,7 @@ export const overrideCommands = (parent: Command, run: Run): void => {
     .action((names: readonly string[], options: ListOptionsOfOverrides) => {
       const query: OverrideQuery =
         names.length === 0 ? filterOf(options) : withoutKind(oneResource("list the overrides of", names, filterOf(options)));
-      return run(options, showsOf(options.output), async (session, printer) => (await code()).list(session, printer, query, options));
+      return run.show(options, async (...opened) => (await code()).list(...opened, query, options));
     });
   withTarget(parent.command("extend"))
     .description("give an override another end, later or earlier")
@@ -36,16 +35,14 @@ export const overrideCommands = (parent: Command, run: Run): void => {
     .option("--cluster <cluster>", "look only in this cluster")
     .addHelpText("after", example("tidemark override extend a-3f9c21d07e --until 2h"))
     .action((id: string, options: ScopeOptions & { readonly until: string }) =>
-      run(options, "edit", async (session, printer) => (await code()).extend(session, printer, id, options)),
+      run.edit(options, async (...opened) => (await code()).extend(...opened, id, options)),
     );
   withTarget(parent.command("clear"))
     .description("end overrides now")
     .argument("<id...>", "ids of the overrides, as override list shows them")
     .option("--cluster <cluster>", "look only in this cluster")
     .addHelpText("after", example("tidemark override clear a-3f9c21d07e"))
-    .action((ids: readonly string[], options: ScopeOptions) =>
-      run(options, "edit", async (session, printer) => (await code()).clear(session, printer, ids, options)),
-    );
+    .action((ids: readonly string[], options: ScopeOptions) => run.edit(options, async (...opened) => (await code()).clear(...opened, ids, options)));
 };
 
 const withoutKind = ({ kind: _kind, ...query }: ReturnType<typeof oneResource>): OverrideQuery => query;

@@ -60,9 +60,7 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
     .action(async (names: readonly string[], options: SheetOptions & ChoiceOptions) => {
       const { choiceOfQuery } = await code.choice();
       const choice = choiceOfQuery("describe", names, options);
-      return run(options, showsOf(options.output), async (session, printer) =>
-        (await code.describe()).describe(session, { printer, io }, choice, options),
-      );
+      return run.show(options, async (session, printer) => (await code.describe()).describe(session, { printer, io }, choice, options));
     });
   withScope(root.command("explain"))
     .description("explain why an autoscaler is at its count, and what would change it")
@@ -73,7 +71,7 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
       const [field] = names.flatMap((name) => schemaField(name) ?? []);
       if (field !== undefined) return (await code.schema()).explainSchema(printing, field, options.output);
       const resource = oneResource("explain", names, filterOf(options));
-      return run(options, showsOf(options.output), async (session, printer) => (await code.explain()).explain(session, printer, resource, options));
+      return run.show(options, async (...opened) => (await code.explain()).explain(...opened, resource, options));
     });
   withScope(root.command("schedule"))
     .description("print the bounds of an autoscaler, and the coming changes of its schedule")
@@ -85,7 +83,7 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
       const { schedule, changesWanted } = await code.schedule();
       const resource = oneResource("print the schedule of", names, filterOf(options));
       changesWanted(options);
-      return run(options, showsOf(options.output), async (session, printer) => schedule(session, printer, resource, options));
+      return run.show(options, async (session, printer) => schedule(session, printer, resource, options));
     });
   withScope(root.command("timeline"))
     .description("draw the load, the counts, what held them and what happened, on one axis")
@@ -101,9 +99,7 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
     )
     .action((names: readonly string[], options: TimelineOptions & ScopeOptions) => {
       const resource = oneResource("draw", names, filterOf(options));
-      return run(options, showsOf(options.output), async (session, printer) =>
-        (await code.timeline()).timeline(session, { printer, io }, resource, options),
-      );
+      return run.show(options, async (session, printer) => (await code.timeline()).timeline(session, { printer, io }, resource, options));
     });
   withScope(root.command("history"))
     .description("print what an autoscaler measured and decided over time, one line a step")
@@ -115,7 +111,7 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
     .addHelpText("after", example("tidemark history shop/web --since 24h --step 5m > web.csv"))
     .action((names: readonly string[], options: HistoryOptions & ScopeOptions) => {
       const resource = oneResource("print the history of", names, filterOf(options));
-      return run(options, "document", async (session, printer) => (await code.timeline()).history(session, printer, resource, options));
+      return run(options, "document", async (...opened) => (await code.timeline()).history(...opened, resource, options));
     });
   withScopes(root.command("events"))
     .description("list scale events, oldest first")
@@ -159,8 +155,8 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
     .action((names: readonly string[], options: ChangesOptions) => {
       const resource = oneOrAll("list the changes of", names, options);
       checkListed("changes", resource?.name, options);
-      return run(options, options.output === "text" ? "table" : "document", async (session, printer) =>
-        (await code.changes()).changes(session, printer, resource, options),
+      return run(options, options.output === "text" ? "table" : "document", async (...opened) =>
+        (await code.changes()).changes(...opened, resource, options),
       );
     });
   withScope(root.command("export"))
@@ -183,9 +179,7 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
   withScope(root.command("series"))
     .description("print the metrics and decisions of every autoscaler as OpenMetrics text")
     .option("--labels <names>", "labels for wpa_controller_labels_info")
-    .action((options: SeriesOptions) =>
-      run(options, "document", async (session, printer) => (await code.export()).series(session, printer, options)),
-    );
+    .action((options: SeriesOptions) => run(options, "document", async (...opened) => (await code.export()).series(...opened, options)));
 };
 
 /** The autoscaler of a list of events or changes; none for the list of all. */

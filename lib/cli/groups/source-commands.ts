@@ -11,7 +11,7 @@ import {
 import { present } from "../../model/json.ts";
 import type { SourceQuestion } from "../../source-client/check-source.ts";
 import type { NewSource } from "../../service/requests.ts";
-import { repeatable, withTarget, type Run, output } from "../options/command-options.ts";
+import { repeatable, withTarget, type Run, type TableOptions, output } from "../options/command-options.ts";
 import { showsOf } from "../io.ts";
 import type { DocumentFormat } from "../output/documents.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
@@ -69,29 +69,23 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .option("--timeout-seconds <seconds>", "time limit of one question, 1 to 10 (default: 3)")
     .option("--max-metrics <count>", "different questions of one sync at most (default: 1000)")
     .option("--private", "its address may be in a private network, and be asked without TLS")
-    .action((name: string, options: PutOptions) =>
-      run(options, "edit", async (session, printer) => (await code()).put(session, printer, newSource(name, options))),
-    );
+    .action((name: string, options: PutOptions) => run.edit(options, async (...opened) => (await code()).put(...opened, newSource(name, options))));
   withTarget(parent.command("list"))
     .description("list the registered sources")
     .addOption(output(["table", "json", "yaml"]))
-    .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
-      run(options, showsOf(options.output), async (session, printer) => (await code()).list(session, printer, options.output)),
-    );
+    .action((options: TableOptions) => run.show(options, async (...opened) => (await code()).list(...opened, options.output)));
   withTarget(parent.command("status"))
     .description("show what the newest syncs got from each source, its last error, and what asking it costs")
     .addOption(output(["table", "json", "yaml"]))
-    .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
-      run(options, showsOf(options.output), async (session, printer) =>
-        (await import("../commands/source-use.ts")).sourceStatus(session, printer, options.output),
-      ),
+    .action((options: TableOptions) =>
+      run.show(options, async (...opened) => (await import("../commands/source-use.ts")).sourceStatus(...opened, options.output)),
     );
   withTarget(parent.command("describe"))
     .description("show a source with all of its fields")
     .argument("<name>")
     .addOption(output(["yaml", "json"]))
     .action((name: string, options: ScopeOptions & { readonly output: DocumentFormat }) =>
-      run(options, showsOf(options.output), async (session, printer) => (await code()).describe(session, printer, name, options.output)),
+      run.show(options, async (...opened) => (await code()).describe(...opened, name, options.output)),
     );
   withTarget(parent.command("check"))
     .description("ask a source from where the syncs ask it, and say what to do where it does not answer")
@@ -103,14 +97,14 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .option("--queue <name>", "of sqs: a queue that it allows")
     .addOption(output(["table", "json", "yaml"]))
     .action((name: string, { cluster, query, path, pointer, queue, ...options }: CheckSourceOptions) =>
-      run({ ...options, ...(cluster !== undefined && { cluster }) }, showsOf(options.output), async (session, printer) =>
-        (await code()).check(session, printer, { name, ...present({ cluster, query, path, pointer, queue }) }, options.output),
+      run({ ...options, ...(cluster !== undefined && { cluster }) }, showsOf(options.output), async (...opened) =>
+        (await code()).check(...opened, { name, ...present({ cluster, query, path, pointer, queue }) }, options.output),
       ),
     );
   withTarget(parent.command("delete"))
     .description("forget a source; metrics that name it are then missing, and their workloads keep their count")
     .argument("<name>")
-    .action((name: string, options: ScopeOptions) => run(options, "edit", async (session, printer) => (await code()).remove(session, printer, name)));
+    .action((name: string, options: ScopeOptions) => run.edit(options, async (...opened) => (await code()).remove(...opened, name)));
 };
 
 /** Reads the options of `source put`. Throws usage errors that name the option. */

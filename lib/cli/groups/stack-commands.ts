@@ -4,7 +4,7 @@ import type { TargetOptions } from "../select/command-target.ts";
 import type { CostOptions } from "../commands/cost.ts";
 import type { DeployOptions, ShowOptions, StackOptions } from "../commands/stack.ts";
 import type { StatusOptions } from "../commands/status.ts";
-import { type CommandIo, type Printer, showsOf } from "../io.ts";
+import type { CommandIo, Printer } from "../io.ts";
 import { usage } from "../usage-error.ts";
 
 /** Numbers of a fleet that is not there: the questions of one cannot be counted. */
@@ -16,7 +16,7 @@ export const statusCommand = (root: Command, run: Run, io: CommandIo): void => {
     .option("-w, --watch", "print it again every 5 s, until Ctrl-C")
     .addOption(output(["text", "json", "yaml"]))
     .action((options: StatusOptions & TargetOptions) =>
-      run(options, "document", async (session, out) => (await import("../commands/status.ts")).status(session, out, options, io)),
+      run(options, "document", async (...opened) => (await import("../commands/status.ts")).status(...opened, options, io)),
     );
 };
 
@@ -37,13 +37,13 @@ export const costCommand = (root: Command, run: Run, printer: Printer): void => 
     .action(async ({ sources, ...options }: CostOptions & TargetOptions & { readonly sources?: true }) => {
       if (sources) {
         const { sourceCost } = await import("../commands/source-use.ts");
-        return run(options, showsOf(options.output), async (session, out) => sourceCost(session, out, options.output));
+        return run.show(options, async (session, out) => sourceCost(session, out, options.output));
       }
       const { cost, givenFleet } = await import("../commands/cost.ts");
       const wanted = givenFleet(options);
       // With both numbers nothing is read, so no folder or stack is opened.
       if (wanted.clusters !== undefined && wanted.autoscalers !== undefined) await cost(printer, wanted, options.output);
-      else await run(options, showsOf(options.output), async (session, out) => cost(out, wanted, options.output, session));
+      else await run.show(options, async (session, out) => cost(out, wanted, options.output, session));
     });
 };
 

@@ -1,8 +1,7 @@
 import { type Command, Option } from "commander";
-import { withTarget, type Run, type SheetOptions, output } from "../options/command-options.ts";
+import { withTarget, type Run, type SheetOptions, type TableOptions, output } from "../options/command-options.ts";
 import type { FreezeOptions } from "../commands/fleet.ts";
 import type { ResetOptions } from "../commands/partition-commands.ts";
-import { showsOf } from "../io.ts";
 import type { DocumentFormat } from "../output/documents.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 import { ROLES, type Role } from "../../model/access.ts";
@@ -20,35 +19,29 @@ export const clusterCommands = (parent: Command, run: Run): void => {
   withTarget(parent.command("list"))
     .description("list clusters")
     .addOption(output(["table", "json", "yaml"]))
-    .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
-      run(options, showsOf(options.output), async (session, printer) => (await code.cluster()).list(session, printer, options.output)),
-    );
+    .action((options: TableOptions) => run.show(options, async (...opened) => (await code.cluster()).list(...opened, options.output)));
   withTarget(parent.command("describe"))
     .description("describe one cluster")
     .argument("<name>")
     .addOption(output(["text", "json", "yaml"]))
-    .action((name: string, options: ScopeOptions & SheetOptions) =>
-      run(options, showsOf(options.output), async (session, printer) => (await code.cluster()).describe(session, printer, name, options.output)),
+    .action((name: string, options: SheetOptions) =>
+      run.show(options, async (...opened) => (await code.cluster()).describe(...opened, name, options.output)),
     );
   withTarget(parent.command("pause"))
     .description("pause a cluster; its workloads keep their counts")
     .argument("<name>")
     .option("--until <time>", "end of the pause: RFC 3339, or a duration from now")
     .action((name: string, options: ScopeOptions & { readonly until?: string }) =>
-      run(options, "edit", async (session, printer) => (await code.cluster()).pause(session, printer, name, options.until)),
+      run.edit(options, async (...opened) => (await code.cluster()).pause(...opened, name, options.until)),
     );
   withTarget(parent.command("resume"))
     .description("resume a paused cluster")
     .argument("<name>")
-    .action((name: string, options: ScopeOptions) =>
-      run(options, "edit", async (session, printer) => (await code.cluster()).resume(session, printer, name)),
-    );
+    .action((name: string, options: ScopeOptions) => run.edit(options, async (...opened) => (await code.cluster()).resume(...opened, name)));
   withTarget(parent.command("remove"))
     .description("remove a cluster that has no autoscalers")
     .argument("<name>")
-    .action((name: string, options: ScopeOptions) =>
-      run(options, "edit", async (session, printer) => (await code.cluster()).remove(session, printer, name)),
-    );
+    .action((name: string, options: ScopeOptions) => run.edit(options, async (...opened) => (await code.cluster()).remove(...opened, name)));
 };
 
 export const partitionCommands = (parent: Command, run: Run): void => {
@@ -56,15 +49,15 @@ export const partitionCommands = (parent: Command, run: Run): void => {
     .description("describe windows pages and open intents, and the autoscalers that hold because one cannot be read")
     .argument("<cluster/partition>")
     .addOption(output(["text", "json", "yaml"]))
-    .action((path: string, options: ScopeOptions & SheetOptions) =>
-      run(options, showsOf(options.output), async (session, printer) => (await code.partition()).describe(session, printer, path, options.output)),
+    .action((path: string, options: SheetOptions) =>
+      run.show(options, async (...opened) => (await code.partition()).describe(...opened, path, options.output)),
     );
   withTarget(parent.command("reset"))
     .description("show what of a partition cannot be read or is ahead of the clock; with --yes repair it, and its autoscalers go on at their limits")
     .argument("<cluster/partition>")
     .option("--yes", "confirm that what cannot be read is lost")
     .action((path: string, options: ScopeOptions & ResetOptions) =>
-      run(options, options.yes ? "edit" : "document", async (session, printer) => (await code.partition()).reset(session, printer, path, options)),
+      run(options, options.yes ? "edit" : "document", async (...opened) => (await code.partition()).reset(...opened, path, options)),
     );
 };
 
@@ -76,25 +69,23 @@ export const fleetCommands = (parent: Command, run: Run): void => {
     .action(async (options: ScopeOptions & FreezeOptions) => {
       const fleet = await code.fleet();
       const reason = fleet.reasonOf(options);
-      return run(options, "edit", async (session, printer) => fleet.freeze(session, printer, reason, options.replace === true));
+      return run.edit(options, async (session, printer) => fleet.freeze(session, printer, reason, options.replace === true));
     });
   withTarget(parent.command("thaw"))
     .description("thaw the fleet")
-    .action((options: ScopeOptions) => run(options, "edit", async (session, printer) => (await code.fleet()).thaw(session, printer)));
+    .action((options: ScopeOptions) => run.edit(options, async (...opened) => (await code.fleet()).thaw(...opened)));
   withTarget(parent.command("adopt"))
     .description("for tables that were restored or copied: go on with them, every past scale unknown and the fleet frozen")
     .option("--yes", "confirm that no other stack goes on with the former tables")
     .action(async (options: ScopeOptions & ResetOptions) => {
       const fleet = await code.fleet();
       fleet.confirmed(options);
-      return run(options, "edit", async (session, printer) => fleet.adopt(session, printer));
+      return run.edit(options, async (session, printer) => fleet.adopt(session, printer));
     });
   withTarget(parent.command("describe"))
     .description("show whether the fleet is frozen, since when, by which user and why")
     .addOption(output(["text", "json", "yaml"]))
-    .action((options: ScopeOptions & SheetOptions) =>
-      run(options, showsOf(options.output), async (session, printer) => (await code.fleet()).describe(session, printer, options)),
-    );
+    .action((options: SheetOptions) => run.show(options, async (...opened) => (await code.fleet()).describe(...opened, options)));
 };
 
 const accessCode = () => import("../commands/access.ts");
@@ -109,27 +100,21 @@ export const accessCommands = (parent: Command, run: Run): void => {
     .addOption(new Option("--role <role>", "what they may do; edit includes view").choices(ROLES).makeOptionMandatory())
     .requiredOption("--cluster <pattern>", "clusters with such names: eu-1, 'prod-*', or '*' for the fleet")
     .option("-n, --namespace <pattern>", "only namespaces with such names")
-    .action((arn: string, options: GrantOptions) =>
-      run(options, "edit", async (session, printer) => (await accessCode()).grant(session, printer, arn, options)),
-    );
+    .action((arn: string, options: GrantOptions) => run.edit(options, async (...opened) => (await accessCode()).grant(...opened, arn, options)));
   withTarget(parent.command("revoke"))
     .description("take a grant back")
     .argument("<id>", "id of the grant, as access list shows it")
-    .action((id: string, options: ScopeOptions) =>
-      run(options, "edit", async (session, printer) => (await accessCode()).revoke(session, printer, id)),
-    );
+    .action((id: string, options: ScopeOptions) => run.edit(options, async (...opened) => (await accessCode()).revoke(...opened, id)));
   withTarget(parent.command("list"))
     .description("list grants, and whether they are required")
     .addOption(output(["table", "json", "yaml"]))
-    .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
-      run(options, showsOf(options.output), async (session, printer) => (await accessCode()).list(session, printer, options.output)),
-    );
+    .action((options: TableOptions) => run.show(options, async (...opened) => (await accessCode()).list(...opened, options.output)));
   withTarget(parent.command("require"))
     .description("refuse callers without a grant, or no longer")
     .argument("<on|off>")
     .action((state: string, options: ScopeOptions) => {
       if (state !== "on" && state !== "off") throw usage(`Cannot use "${state}": give on or off`);
-      return run(options, "edit", async (session, printer) => (await accessCode()).require(session, printer, state === "on"));
+      return run.edit(options, async (...opened) => (await accessCode()).require(...opened, state === "on"));
     });
 };
 
@@ -146,6 +131,6 @@ export const authCommands = (parent: Command, run: Run): void => {
       if (role === undefined) throw usage(`Cannot ask for "${verb}": give ${ROLES.join(" or ")}`);
       if (namespace !== undefined && cluster === undefined) throw usage("Cannot ask for a namespace only: give its cluster with --cluster");
       const query = { verb: role, ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
-      return run(options, showsOf(options.output), async (session, printer) => (await accessCode()).canI(session, printer, query, options.output));
+      return run.show(options, async (...opened) => (await accessCode()).canI(...opened, query, options.output));
     });
 };

@@ -2,14 +2,19 @@ import { type Command, Option } from "commander";
 import { usage } from "../usage-error.ts";
 import type { DocumentFormat } from "../output/documents.ts";
 import type { TargetOptions } from "../select/command-target.ts";
-import type { Printer, Session, Shows } from "../io.ts";
+import { type Printer, type Session, type Shows, showsOf } from "../io.ts";
 import { textOfFile } from "../../local/run/text-file.ts";
 import { columnsOfLines, isTemplate, templateOf } from "../jsonpath/format.ts";
 import { formatHint } from "./word-order.ts";
 
 /** Of a command that prints a sheet for people, or a document. */
-export interface SheetOptions {
+export interface SheetOptions extends TargetOptions {
   readonly output: "text" | DocumentFormat;
+}
+
+/** Of a command that prints a table, or a document. */
+export interface TableOptions extends TargetOptions {
+  readonly output: "table" | DocumentFormat;
 }
 
 const FILES = "manifests in YAML or JSON: a file, a folder, or - for standard input; repeatable";
@@ -63,8 +68,23 @@ export const withStack = (command: Command): Command =>
     .option("--stage <stage>", "stage of the stack: --stack tidemark --stage prod is --stack tidemark-prod")
     .option("--profile <profile>", "AWS profile with the credentials for the stack (default: from the AWS settings)");
 
+type Work = (session: Session, printer: Printer) => Promise<void>;
+
 /** Runs a command with its open data folder or stack, and always closes it. What it shows says where its head is printed. */
-export type Run = (target: TargetOptions, shows: Shows, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
+export type RunAs = (target: TargetOptions, shows: Shows, work: Work) => Promise<void>;
+
+export interface Run extends RunAs {
+  /** For a command that edits. */
+  readonly edit: (target: TargetOptions, work: Work) => Promise<void>;
+  /** For a command whose format says what it shows. */
+  readonly show: (options: TargetOptions & { readonly output: string }, work: Work) => Promise<void>;
+}
+
+export const runBy = (run: RunAs): Run =>
+  Object.assign((...call: Parameters<RunAs>) => run(...call), {
+    edit: (target: TargetOptions, work: Work) => run(target, "edit", work),
+    show: (options: TargetOptions & { readonly output: string }, work: Work) => run(options, showsOf(options.output), work),
+  });
 
 /** Bytes of a file with a template. A template of a person has some hundred. */
 const TEMPLATE_MAX_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import { readSelector } from "../../service/label-selector.ts";
 import type { Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
-import { resourcesInClusters, type Resource, type Selection, selectionOf } from "./selected-names.ts";
+import { namesText, resourcesInClusters, type Resource, type Selection, selectionOf } from "./selected-names.ts";
 import { type ListOptions, listedRows } from "./listed-autoscalers.ts";
 import { filterOf, refuseNamespaceTwice } from "../options/scope-options.ts";
 import { usage } from "../usage-error.ts";
@@ -71,15 +71,10 @@ export const chosenForEdit = async (service: Service, choice: Choice): Promise<r
   const matched = [...new Set(chosen.map((each) => each.cluster))];
   if (matched.length > 1)
     throw usage(
-      `Cannot use ${listOption(choice.options)} with ${choice.command}: ${chosen.length} autoscalers in ${matched.length} clusters match, in ${clusterWords(matched)}; name one with --cluster, or all of them with --clusters '*'`,
+      `Cannot use ${listOption(choice.options)} with ${choice.command}: ${chosen.length} autoscalers in ${matched.length} clusters match, in ${namesText(matched, SHOWN_MAX)}; name one with --cluster, or all of them with --clusters '*'`,
     );
   return chosen;
 };
 
 /** Names in a message; the others are counted. */
 const SHOWN_MAX = 5;
-
-const clusterWords = (clusters: readonly (string | undefined)[]): string => {
-  const shown = clusters.slice(0, SHOWN_MAX).map((name) => `"${name}"`);
-  return `${shown.join(", ")}${clusters.length > SHOWN_MAX ? ` and ${clusters.length - SHOWN_MAX} more` : ""}`;
-};

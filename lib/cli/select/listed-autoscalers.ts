@@ -7,7 +7,8 @@ import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type Printed, text } from "../../report/printed.ts";
 import type { AutoscalerView, EditResult } from "../../views/autoscaler.ts";
 import type { ClusterRows } from "../../views/row.ts";
-import { clustersMatching, mustHaveKind, type Resource, viewIfThere } from "./selected-names.ts";
+import { ABSENT, clustersMatching, type Resource, viewOf } from "./selected-names.ts";
+import { unlessFailed } from "../usage-error.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 
 export interface ListOptions extends ScopeOptions {
@@ -68,8 +69,8 @@ export const nothingListed = ({ namespace, selector }: ListOptions): string =>
 export async function* namedAutoscalers(service: Pick<Service, "get">, resources: readonly Resource[]): AsyncGenerator<AutoscalerView> {
   const views: AutoscalerView[] = [];
   let failure: unknown;
-  await forEachResource(resources, async ({ kind, ...query }) => {
-    views.push(mustHaveKind(await service.get(query), kind));
+  await forEachResource(resources, async (resource) => {
+    views.push(await viewOf(service, resource));
   }).catch((error: unknown) => {
     failure = error;
   });
@@ -80,7 +81,7 @@ export async function* namedAutoscalers(service: Pick<Service, "get">, resources
 /** Those that exist now. An absent one is no error. */
 export async function* namedIfThere(service: Pick<Service, "get">, resources: readonly Resource[]): AsyncGenerator<AutoscalerView> {
   for (const resource of resources) {
-    const view = await viewIfThere(service, resource);
+    const view = await unlessFailed(viewOf(service, resource), ...ABSENT);
     if (view) yield view;
   }
 }

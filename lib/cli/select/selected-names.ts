@@ -1,9 +1,9 @@
-import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerQuery, Filter, Service } from "../../service/service.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { kindOf } from "../output/documents.ts";
-import { usage } from "../usage-error.ts";
+import { unlessFailed, usage } from "../usage-error.ts";
 
 /** One autoscaler that a command names. With `kind` it is meant only if it has that kind. */
 export interface Resource extends Filter {
@@ -76,20 +76,22 @@ const resourceOf = (word: string): Resource => {
 export const queryFor = async (service: Pick<Service, "get">, resource: Resource): Promise<AutoscalerQuery> => {
   const { kind, ...query } = resource;
   if (kind === undefined) return query;
-  const { cluster, namespace, name } = mustHaveKind(await service.get(query), kind);
+  const { cluster, namespace, name } = await viewOf(service, resource);
   return { cluster, namespace, name };
 };
 
 /** The same for events and edits of the past, which a deleted autoscaler has too: its kind is not known any more. */
 export const queryForPast = async (service: Pick<Service, "get">, resource: Resource): Promise<AutoscalerQuery> => {
-  try {
-    return await queryFor(service, resource);
-  } catch (error) {
-    if (!isTidemarkError(error, "service.unknown")) throw error;
-    const { kind: _kind, ...query } = resource;
-    return query;
-  }
+  const { kind: _kind, ...query } = resource;
+  return (await unlessFailed(queryFor(service, resource), "service.unknown")) ?? query;
 };
+
+/** The autoscaler that a command names. Throws `service.unknown`, `cli.other-kind`. */
+export const viewOf = async (service: Pick<Service, "get">, { kind, ...query }: Resource): Promise<AutoscalerView> =>
+  mustHaveKind(await service.get(query), kind);
+
+/** The errors of a name that stands for nothing, or for an autoscaler of another kind. */
+export const ABSENT = ["service.unknown", "cli.other-kind"] as const;
 
 /** Throws `cli.other-kind` if the autoscaler has another kind than the one that was meant. */
 export const mustHaveKind = <View extends AutoscalerView>(view: View, kind: string | undefined): View => {
@@ -98,19 +100,6 @@ export const mustHaveKind = <View extends AutoscalerView>(view: View, kind: stri
   const { cluster, namespace, name } = view;
   const message = `Cannot find ${kind} "${name}": "${name}" in namespace "${namespace}" of cluster "${cluster}" is a ${own}`;
   throw new TidemarkError("cli.other-kind", message, { cluster, namespace, name, kind: own });
-};
-
-/** The error of a name that stands for nothing, or for an autoscaler of another kind. */
-export const isAbsent = (error: unknown): boolean => isTidemarkError(error, "service.unknown") || isTidemarkError(error, "cli.other-kind");
-
-/** The autoscaler of this name and kind; undefined where there is none. Any other failure is thrown. */
-export const viewIfThere = async (service: Pick<Service, "get">, { kind, ...query }: Resource): Promise<AutoscalerView | undefined> => {
-  try {
-    return mustHaveKind(await service.get(query), kind);
-  } catch (error) {
-    if (isAbsent(error)) return undefined;
-    throw error;
-  }
 };
 
 /** Clusters that are looked into at the same time for a name. */
@@ -135,10 +124,14 @@ export const clustersMatching = async (service: Pick<Service, "clusters">, globs
   return new Set(chosen.sort());
 };
 
+/** The first names in quotes; the others are counted. */
+export const namesText = (names: readonly (string | undefined)[], most: number): string => {
+  const shown = names.slice(0, most).map((name) => `"${name}"`);
+  return `${shown.join(", ")}${names.length > most ? ` and ${names.length - most} more` : ""}`;
+};
+
 const unmatched = (glob: string, names: readonly string[]): TidemarkError => {
-  const shown = names.slice(0, SHOWN_MAX).map((name) => `"${name}"`);
-  const more = names.length > SHOWN_MAX ? ` and ${names.length - SHOWN_MAX} more` : "";
-  const there = names.length === 0 ? "there is none" : `there are ${shown.join(", ")}${more}`;
+  const there = names.length === 0 ? "there is none" : `there are ${namesText(names, SHOWN_MAX)}`;
   return new TidemarkError("service.unknown", `Cannot find a cluster that matches --clusters "${glob}": ${there}`, { glob });
 };
 
@@ -152,7 +145,7 @@ export const resourcesInClusters = async (
   const all: Resource[] = [];
   for (const resource of resources) {
     const looked = await mapWithLimit(clusters, SIDE_BY_SIDE, async (cluster) =>
-      (await viewIfThere(service, { ...resource, cluster })) ? [{ ...resource, cluster }] : [],
+      (await unlessFailed(viewOf(service, { ...resource, cluster }), ...ABSENT)) ? [{ ...resource, cluster }] : [],
     );
     if (looked.flat().length === 0)
       throw new TidemarkError("service.unknown", `Cannot find "${resource.name}" in a cluster that matches --clusters "${globs}"`, resource);
