@@ -38,6 +38,14 @@ export interface CommandIo extends TargetSettings {
   readonly open: (target: CommandTarget, by: string) => Promise<Session>;
 }
 
+/** What a command prints with, and what it uses of its process. */
+export interface Surroundings<Part extends keyof CommandIo> {
+  readonly printer: Printer;
+  readonly io: Pick<CommandIo, Part>;
+}
+
+export type Watching = "interruptible" | "watchEveryMs";
+
 /** The open data folder or stack that a command works on. */
 export interface Session {
   readonly service: Service;
@@ -142,7 +150,7 @@ export const interruptible = <Result>(io: Pick<CommandIo, "interruptible">, work
 
 /** Runs the work every five seconds, or as often as `everyMs` says, until Ctrl-C, or until it says that the reader of the output has gone. A failure ends it. */
 export const watch = async (
-  io: Pick<CommandIo, "interruptible" | "watchEveryMs">,
+  io: Pick<CommandIo, Watching>,
   work: (isFirst: boolean) => Promise<boolean>,
   everyMs: () => number = () => WATCH_EVERY_MS,
 ): Promise<void> => {

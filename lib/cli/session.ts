@@ -121,9 +121,8 @@ type Code = { readonly [Verb in keyof Service]: () => Promise<Work<Verb>> };
 
 /** The code of each verb of the service, as `openService` has it (lib/service/open.ts). A process calls one or two of them, and the rest of the service is two thirds of what there is to load. */
 const CODE: Code = {
-  ...from(() => import("../service/autoscalers.ts"), "autoscalers"),
+  ...from(() => import("../service/autoscalers.ts"), "autoscalers", "get"),
   ...from(() => import("../service/rows/rows.ts"), "rows"),
-  get: async () => get,
   ...from(() => import("../service/explain/describe.ts"), "describe"),
   ...from(() => import("../service/explain/explain.ts"), "explain"),
   ...from(() => import("../service/shadow/shadow.ts"), "shadow"),
@@ -151,15 +150,6 @@ const CODE: Code = {
   ...from(() => import("../service/edits/removal.ts"), "removeCluster"),
 };
 
-const get: Work<"get"> = async (context, query) => {
-  const [{ loadSnapshot }, { findAutoscaler }, { autoscalerView }] = await Promise.all([
-    import("../service/autoscalers.ts"),
-    import("../service/find-autoscaler.ts"),
-    import("../service/views/autoscaler-view.ts"),
-  ]);
-  return autoscalerView(await loadSnapshot(context, await findAutoscaler(context, query)));
-};
-
 type Lists = { readonly [Verb in keyof Service as ReturnType<Service[Verb]> extends AsyncIterable<unknown> ? Verb : never]: true };
 /** Verbs whose answer is read item by item. */
 const LISTS: Lists = { autoscalers: true, rows: true, events: true, eventCounts: true, changes: true, clusters: true, overrides: true };
@@ -167,17 +157,13 @@ const LISTS: Lists = { autoscalers: true, rows: true, events: true, eventCounts:
 /** The service on a pair of tables, of which each verb loads its code with its first call. */
 const lazyService = (context: ServiceContext): Service =>
   Object.fromEntries(
-    Object.entries(CODE).map(([verb, load]) => [verb, Object.hasOwn(LISTS, verb) ? listOf(load, context) : answerOf(load, context)]),
+    Object.entries<Load>(CODE).map(([verb, load]) => {
+      const answer = async (...args: never[]): Promise<unknown> => (await load())(context, ...args);
+      const list = async function* (...args: never[]): AsyncGenerator<unknown> {
+        yield* (await load())(context, ...args) as AsyncIterable<unknown>;
+      };
+      return [verb, Object.hasOwn(LISTS, verb) ? list : answer];
+    }),
   ) as unknown as Service;
 
 type Load = () => Promise<(context: ServiceContext, ...args: never[]) => unknown>;
-
-const answerOf =
-  (load: Load, context: ServiceContext) =>
-  async (...args: never[]): Promise<unknown> =>
-    (await load())(context, ...args);
-
-const listOf = (load: Load, context: ServiceContext) =>
-  async function* (...args: never[]): AsyncGenerator<unknown> {
-    yield* (await load())(context, ...args) as AsyncIterable<unknown>;
-  };

@@ -43,7 +43,7 @@ export class Printed {
     return new Printed(styleText(style, escaped(word), { validateStream: false }));
   }
 
-  static joined(words: readonly Word[], between: string | Printed): Printed {
+  static joined(words: readonly Word[], between: string | Printed = ""): Printed {
     return new Printed(words.map(escaped).join(escaped(between)));
   }
 }
@@ -65,11 +65,7 @@ export const styled = Printed.styled;
 export const joined = Printed.joined;
 
 /** Each with a line end. */
-export const lines = (all: readonly Word[]): Printed =>
-  joined(
-    all.map((each) => text`${each}\n`),
-    "",
-  );
+export const lines = (all: readonly Word[]): Printed => joined(all.map((each) => text`${each}\n`));
 
 /** The lines of an error, each with `error: ` before it, so that no text of another origin looks like another kind of line. */
 export const errorLines = (message: string): Printed => lines(message.split("\n").map((each) => text`error: ${each}`));

@@ -6,9 +6,9 @@ import { CLUSTERS_AT_ONCE, eachInGroups } from "../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../views/autoscaler.ts";
 import { storedSpec } from "./stored-spec.ts";
 import type { QueryContext } from "./context.ts";
-import { clustersNamed, type LocatedAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "./find-autoscaler.ts";
+import { clustersNamed, findAutoscaler, type LocatedAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "./find-autoscaler.ts";
 import { type PartitionData, partitionData, type AutoscalerSnapshot } from "./partitions/partition-data.ts";
-import type { AutoscalerCursor, Filter } from "./service.ts";
+import type { AutoscalerCursor, AutoscalerQuery, Filter } from "./service.ts";
 import { autoscalerView } from "./views/autoscaler-view.ts";
 
 /**
@@ -60,6 +60,9 @@ export const snapshotReader = (
 /** Loads one autoscaler with its newest evaluation at or before `atMs` (default: now). */
 export const loadSnapshot = async (context: QueryContext, { cluster, record }: LocatedAutoscaler, atMs?: number): Promise<AutoscalerSnapshot> =>
   snapshotReader(context, cluster, await getFleet(context.tables))(record, atMs);
+
+export const get = async (context: QueryContext, query: AutoscalerQuery): Promise<AutoscalerView> =>
+  autoscalerView(await loadSnapshot(context, await findAutoscaler(context, query)));
 
 /** Lists autoscalers after a cursor, in order of cluster, namespace and name. A record that cannot be read ends the list with an error that names it. */
 export async function* autoscalers(

@@ -2,7 +2,7 @@ import type { Rights } from "../model/access.ts";
 import { getAccess } from "../store/records/access.ts";
 import { access, canI, grantAccess, requireAccess, revokeAccess } from "./access/access.ts";
 import { apply } from "./apply/apply.ts";
-import { autoscalers, loadSnapshot } from "./autoscalers.ts";
+import { autoscalers, get } from "./autoscalers.ts";
 import { calendars, deleteCalendar, putCalendar } from "./calendars/calendars.ts";
 import { changes } from "./changes.ts";
 import { adopt, fleet, freeze, thaw } from "./clusters/fleet.ts";
@@ -14,7 +14,6 @@ import { removeCluster } from "./edits/removal.ts";
 import { eventCounts, events } from "./events.ts";
 import { describe } from "./explain/describe.ts";
 import { explain } from "./explain/explain.ts";
-import { findAutoscaler } from "./find-autoscaler.ts";
 import { history } from "./history/history.ts";
 import { clearOverride, extendOverride, setOverride } from "./overrides/override-edits.ts";
 import { overrides } from "./overrides/override-places.ts";
@@ -28,7 +27,6 @@ import type { CommandService, QueryService, Service } from "./service.ts";
 import { shadow } from "./shadow/shadow.ts";
 import { checkSource, deleteSource, putSource, sources } from "./sources/sources.ts";
 import { status } from "./status/status.ts";
-import { autoscalerView } from "./views/autoscaler-view.ts";
 
 /** Opens the service on a pair of tables. */
 export const openService = (context: ServiceContext): Service => ({ ...openQueries(context), ...openCommands(context) });
@@ -37,7 +35,7 @@ export const openService = (context: ServiceContext): Service => ({ ...openQueri
 export const openQueries = (context: QueryContext): QueryService => ({
   autoscalers: (filter, after) => autoscalers(context, filter, after),
   rows: (query, after, firstMs) => rows(context, query, after, firstMs),
-  get: async (query) => autoscalerView(await loadSnapshot(context, await findAutoscaler(context, query))),
+  get: (query) => get(context, query),
   describe: (query) => describe(context, query),
   explain: (query, atMs) => explain(context, query, atMs),
   shadow: (query) => shadow(context, query),

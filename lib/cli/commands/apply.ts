@@ -4,7 +4,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { type Printed, text } from "../../report/printed.ts";
 import type { ApplyOptions, ManifestSource, Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../views/autoscaler.ts";
-import { type CommandIo, interruptible, type Printer, type Session } from "../io.ts";
+import { interruptible, type Printer, type Session, type Surroundings } from "../io.ts";
 import { forEachResource, resultText } from "../select/listed-autoscalers.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { withoutSources } from "../../service/sources/source-documents.ts";
@@ -32,7 +32,7 @@ export const check = async ({ service }: Session, sources: readonly ManifestSour
 /** Checks all documents of all files, then applies them. It prints a line for each when it is stored. */
 export const apply = async (
   session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible"> },
+  { printer, io }: Surroundings<"interruptible">,
   sources: readonly ManifestSource[],
   { validate, dryRun = false, only, cluster, namespace }: ApplyCommandOptions,
 ): Promise<readonly Applied[]> => {

@@ -2,7 +2,7 @@ import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines, text } from "../../report/printed.ts";
 import type { Description } from "../../views/autoscaler.ts";
 import { type Choice, chosenForQuery } from "../select/chosen-autoscalers.ts";
-import type { CommandIo, Printer, Session } from "../io.ts";
+import type { Session, Surroundings } from "../io.ts";
 import { nothingListed, forEachResource } from "../select/listed-autoscalers.ts";
 import { documentText, kubernetesList, kubernetesObject } from "../output/documents.ts";
 import { describeSheet } from "../output/describe-sheet.ts";
@@ -13,7 +13,7 @@ import { recentLines } from "./timeline.ts";
 /** Prints a sheet for each autoscaler, with an empty line between two; or one document, a `List` unless there is one name. The sheet of a single one ends with its last 30 minutes. */
 export const describe = async (
   session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "columns"> },
+  { printer, io }: Surroundings<"columns">,
   choice: Choice,
   { output }: SheetOptions,
 ): Promise<void> => {

@@ -8,7 +8,7 @@ import { text } from "../../report/printed.ts";
 import { readInputs } from "../../service/apply/manifest-inputs.ts";
 import type { Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../views/autoscaler.ts";
-import type { CommandIo, Printer, Session } from "../io.ts";
+import type { CommandIo, Session, Surroundings } from "../io.ts";
 import { yamlText, kindOf } from "../output/documents.ts";
 import { type Resource, viewOf } from "../select/selected-names.ts";
 import { appliedText } from "./apply.ts";
@@ -23,11 +23,7 @@ const INTRODUCTION = [
  * Opens the manifest of an autoscaler in an editor and applies what was saved, under the version that was opened: the edit of another person is never undone.
  * A refused manifest is opened again with the problem at its top. Where the edit cannot be made, the text is kept in a file that the message names.
  */
-export const editInEditor = async (
-  { service }: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "editFile"> },
-  resource: Resource,
-): Promise<void> => {
+export const editInEditor = async ({ service }: Session, { printer, io }: Surroundings<"editFile">, resource: Resource): Promise<void> => {
   const view = await viewOf(service, resource);
   const { editFile } = io;
   if (!editFile)

@@ -3,7 +3,7 @@ import type { EventQuery } from "../../service/service.ts";
 import type { EventCount, EventView } from "../../views/event.ts";
 import { batches, EMPTY, listWriter, printList, separator, type Writer } from "../output/documents.ts";
 import { clustersMatching, queryForPast, type Resource } from "../select/selected-names.ts";
-import { type CommandIo, type Printer, type Session, watch } from "../io.ts";
+import { type Printer, type Session, type Surroundings, watch, type Watching } from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
 import { csvLine, Table } from "../output/text-table.ts";
 import { COUNT_FIELDS, CSV_HEADER, countCells, EVENT_HEADERS, eventCsv, eventRow, WIDE_EVENT_HEADERS, wideEventRow } from "../output/event-rows.ts";
@@ -48,7 +48,7 @@ const checkWatch = (until: string | undefined, output: string): void => {
 /** Prints scale events, oldest first, with one batch in memory; with `--watch` also those that come, until Ctrl-C. */
 export const events = async (
   session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible" | "watchEveryMs"> },
+  { printer, io }: Surroundings<Watching>,
   resource: Resource | undefined,
   options: EventsOptions,
 ): Promise<void> => {
@@ -66,8 +66,14 @@ export const events = async (
   if (options.by !== undefined) return printAll(inClusters(service.eventCounts(query), chosen), countWriter(output, headers));
   const list = (from: EventQuery) => inClusters(service.events(from), chosen);
   const write = writerFor(options, session, printer);
-  if (options.watch) return watched(query, { list, write, printer, io, clock: session.clock });
-  return printAll(list(query), write);
+  if (!options.watch) return printAll(list(query), write);
+  const unprinted = unprintedEvents();
+  await watch(io, async (isFirst) => {
+    const backMs = Math.max(query.sinceMs ?? 0, session.clock() - LOOK_BACK_MS);
+    const unseen = unprinted(list(isFirst ? query : { ...query, sinceMs: backMs }), backMs);
+    for await (const batch of batches(unseen)) if (!(await printer.print(write.batch(batch)))) return false;
+    return true;
+  });
 };
 
 /** How many events each autoscaler had in each month. */
@@ -84,24 +90,6 @@ async function* inClusters<Of extends { readonly cluster: string }>(
 ): AsyncGenerator<Of> {
   for await (const event of all) if (chosen === undefined || chosen.has(event.cluster)) yield event;
 }
-
-interface Watched {
-  readonly list: (query: EventQuery) => AsyncIterable<EventView>;
-  readonly write: Writer<EventView>;
-  readonly printer: Printer;
-  readonly io: Pick<CommandIo, "interruptible" | "watchEveryMs">;
-  readonly clock: () => number;
-}
-
-const watched = async (query: EventQuery, { list, write, printer, io, clock }: Watched): Promise<void> => {
-  const unprinted = unprintedEvents();
-  await watch(io, async (isFirst) => {
-    const backMs = Math.max(query.sinceMs ?? 0, clock() - LOOK_BACK_MS);
-    const unseen = unprinted(list(isFirst ? query : { ...query, sinceMs: backMs }), backMs);
-    for await (const batch of batches(unseen)) if (!(await printer.print(write.batch(batch)))) return false;
-    return true;
-  });
-};
 
 /** An event is stored when its outcome is known, which can be minutes after its decision when a sync died. Each look goes back as far. */
 const LOOK_BACK_MS = 600_000;
@@ -143,5 +131,5 @@ const tableWriter = ({ clock }: Session, { paint }: Printer, { output, headers, 
 
 const csvWriter = <Item>(columns: Printed, lineOf: (item: Item) => Printed, headers?: boolean): Writer<Item> => {
   const header = separator(headers === false ? EMPTY : lines([columns]), EMPTY);
-  return { batch: (batch) => joined([header(), lines(batch.map(lineOf))], ""), end: header };
+  return { batch: (batch) => joined([header(), lines(batch.map(lineOf))]), end: header };
 };

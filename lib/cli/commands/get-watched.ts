@@ -2,7 +2,7 @@ import { type TableRow, tableRowOf, tableRows } from "../../service/views/row-vi
 import { waitForAll } from "../../store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { ClusterRows, PartitionRows } from "../../views/row.ts";
-import { type CommandIo, type Printer, type Session, watch } from "../io.ts";
+import { type Session, type Surroundings, watch, type Watching } from "../io.ts";
 import { listedAutoscalers, listedClusters, namedAutoscalers, namedIfThere } from "../select/listed-autoscalers.ts";
 import { documentsText, isDocument, rowWriter, type Shown } from "../output/autoscaler-rows.ts";
 import type { Printed } from "../../report/printed.ts";
@@ -24,7 +24,7 @@ const viewText = ({ ageSeconds: _age, syncedAt: _synced, decision, ...view }: Au
 const rowText = ({ ageSeconds: _age, syncedAt: _synced, measuredAt: _measured, partition: _partition, ...row }: TableRow): string =>
   JSON.stringify(row);
 
-interface Watching<Form> {
+interface Looks<Form> {
   /** Looks once. The first look counts an unknown name as an error. */
   readonly look: (isFirst: boolean) => Promise<Look<Form>>;
   readonly everyMs?: () => number;
@@ -34,16 +34,11 @@ interface Watching<Form> {
  * Prints all, then each autoscaler that is new or changed, and once more each that was deleted or no longer has the labels, as kubectl does. A failed look ends it: a list that could not be read says
  * nothing about what was deleted.
  */
-export const getWatched = (
-  session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible" | "watchEveryMs"> },
-  selection: Selection,
-  options: GetOptions,
-): Promise<void> => {
+export const getWatched = (session: Session, { printer, io }: Surroundings<Watching>, selection: Selection, options: GetOptions): Promise<void> => {
   const { output, outputWatchEvents, watchOnly } = options;
   const isList = selection.resources.length === 0;
   const named = (isFirst: boolean) => viewsOf(session, selection, isFirst);
-  const watched = async <Form>({ look, everyMs }: Watching<Form>, write: (shown: readonly Shown<Form>[]) => Printed): Promise<void> => {
+  const watched = async <Form>({ look, everyMs }: Looks<Form>, write: (shown: readonly Shown<Form>[]) => Printed): Promise<void> => {
     let known: Look<Form> = new Map();
     const work = async (isFirst: boolean): Promise<boolean> => {
       const next = await look(isFirst);
@@ -88,7 +83,7 @@ const EVERY_MAX_MS = 15_000;
 const everyMsOf = (partitions: number): number => Math.min(EVERY_MAX_MS, Math.max(EVERY_MIN_MS, partitions * PARTITION_MS));
 
 /** Each look says which rows it has, so that a look where nothing has changed costs the heads of the partitions. */
-const watchedList = ({ service }: Session, { kinds }: Selection, { fields: _none, ...options }: GetOptions): Watching<TableRow> => {
+const watchedList = ({ service }: Session, { kinds }: Selection, { fields: _none, ...options }: GetOptions): Looks<TableRow> => {
   let held: ReadonlyMap<string, Held> = new Map();
   return {
     look: async () => {
@@ -111,7 +106,7 @@ interface HeldCluster {
 const READ_ALONE_MAX = 8;
 
 /** Documents are read again only of clusters whose rows have changed: a look where nothing has costs the heads of the partitions, as with rows. */
-const watchedDocuments = ({ service }: Session, { kinds }: Selection, { fields: _none, ...options }: GetOptions): Watching<AutoscalerView> => {
+const watchedDocuments = ({ service }: Session, { kinds }: Selection, { fields: _none, ...options }: GetOptions): Looks<AutoscalerView> => {
   let held: ReadonlyMap<string, HeldCluster> = new Map();
   const { clusters: _patterns, ...inOneCluster } = options;
   const read = async (changed: readonly string[]): Promise<readonly AutoscalerView[]> => {

@@ -4,7 +4,7 @@ import { type TableRow, tableRowOf } from "../../service/views/row-view.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { printList, listWriter, documentText, kubernetesObject } from "../output/documents.ts";
 import { resourcesInClusters, type Resource, type Selection } from "../select/selected-names.ts";
-import type { CommandIo, Printer, Session } from "../io.ts";
+import type { Printer, Session, Surroundings, Watching } from "../io.ts";
 import { listedAutoscalers, listedRows, nothingListed, namedAutoscalers } from "../select/listed-autoscalers.ts";
 import { isDocument } from "../output/autoscaler-rows.ts";
 import { refuseNamespaceTwice } from "../options/scope-options.ts";
@@ -30,12 +30,7 @@ export const checkOptions = ({ resources }: Selection, options: GetOptions): voi
 const isWatched = ({ watch, watchOnly }: GetOptions): boolean => watch === true || watchOnly === true;
 
 /** Prints the autoscalers with these names, or the list; with `--watch` also each that changes, until Ctrl-C. As a document, each is an object that can be applied again; several are a `List` of them. */
-export const get = async (
-  session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible" | "watchEveryMs"> },
-  selection: Selection,
-  options: GetOptions,
-): Promise<void> => {
+export const get = async (session: Session, { printer, io }: Surroundings<Watching>, selection: Selection, options: GetOptions): Promise<void> => {
   const { clusters } = options;
   const named = selection.resources;
   const resources = clusters === undefined || named.length === 0 ? named : await resourcesInClusters(session.service, named, clusters);

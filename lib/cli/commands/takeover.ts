@@ -5,7 +5,7 @@ import { lines } from "../../report/printed.ts";
 import { readSelector } from "../../service/label-selector.ts";
 import type { Filter, Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
-import { type CommandIo, interruptible, type Printer, type Session } from "../io.ts";
+import { interruptible, type Session, type Surroundings } from "../io.ts";
 import { documentText, labelsOf, listOf } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
 import { queryFor, type Resource } from "../select/selected-names.ts";
@@ -51,97 +51,76 @@ const countOf = (option: string, words: string, least: number): number => {
   return count;
 };
 
-export const takeover = (session: Session, surroundings: Surroundings, chosen: Chosen, options: TakeoverOptions): Promise<void> => {
-  const force = options.force === true;
-  const task: Task = {
-    ...{ chosen, options, verb: TAKE_OVER, none: NONE_SHADOW },
-    isWanted: async ({ state }) => state === "shadow",
-    waitsFor: (view) => (force ? undefined : waitsFor(view)),
-  };
-  return switchAll(session, surroundings, task, (ports, view) => takeOverOne(ports, view, { force }));
-};
-
-export const handback = (session: Session, surroundings: Surroundings, chosen: Chosen, options: TakeoverOptions): Promise<void> => {
-  const isWanted = (view: AutoscalerView): Promise<boolean> => isTakenOver(session.service, view);
-  return switchAll(session, surroundings, { chosen, options, verb: HAND_BACK, none: NONE_TAKEN, isWanted, waitsFor: () => undefined }, handBackOne);
-};
-
-/** What a command prints with, and what ends it early. */
-export interface Surroundings {
-  readonly printer: Printer;
-  readonly io: Pick<CommandIo, "interruptible">;
-}
-
 interface Verb {
   readonly name: "takeover" | "handback";
   readonly infinitive: string;
   readonly done: string;
+  /** Which autoscalers -A or -l means, in the message where there is none. */
+  readonly wanted: string;
+  readonly isWanted: (service: Service, view: AutoscalerView) => Promise<boolean>;
+  /** Why one cannot be switched yet. */
+  readonly waitsFor: (view: AutoscalerView) => string | undefined;
+  readonly work: (ports: TakeoverPorts, view: AutoscalerView, options: { readonly force: boolean }) => Promise<string>;
 }
-const TAKE_OVER: Verb = { name: "takeover", infinitive: "take over", done: "taken" };
-const HAND_BACK: Verb = { name: "handback", infinitive: "hand back", done: "handed back" };
 
-const NONE_SHADOW = "Cannot find an autoscaler to take over: none of the selected autoscalers is in the state shadow";
-const NONE_TAKEN = "Cannot find an autoscaler to hand back: none of the selected autoscalers has been taken over";
+const TAKE_OVER: Verb = {
+  ...{ name: "takeover", infinitive: "take over", done: "taken", wanted: "is in the state shadow", waitsFor, work: takeOverOne },
+  isWanted: async (_service, { state }) => state === "shadow",
+};
+const HAND_BACK: Verb = {
+  ...{ name: "handback", infinitive: "hand back", done: "handed back", wanted: "has been taken over" },
+  ...{ isWanted: isTakenOver, waitsFor: () => undefined, work: handBackOne },
+};
 
-export interface Chosen {
+interface Task {
   readonly filter: Filter;
   /** Empty where -A or -l chooses. */
   readonly resources: readonly Resource[];
-}
-
-interface Task {
-  readonly verb: Verb;
-  /** Why one cannot be switched yet. */
-  readonly waitsFor: ManySwitches["waitsFor"];
-  readonly chosen: Chosen;
   readonly options: TakeoverOptions;
-  /** True for an autoscaler that -A or -l means. */
-  readonly isWanted: (view: AutoscalerView) => Promise<boolean>;
-  /** The message where there is none. */
-  readonly none: string;
 }
 
 /** Works on many one after the other and in batches. Resolves where each was switched; throws `cli.takeover` where one was not, and then all that were is in the table. */
-const switchAll = async (
-  { service }: Session,
-  { printer, io }: Surroundings,
-  task: Task,
-  work: (ports: TakeoverPorts, view: AutoscalerView) => Promise<string>,
-): Promise<void> => {
-  const { chosen, options, verb } = task;
-  const names = chosen.resources.map(({ name }) => name);
-  const { size, waitMs, pauseMs, failuresMax } = batchesOf(names, options);
-  const views = await viewsOf(service, task);
-  const api = await openKubeconfig({ path: options.kubeconfig, ...(options.context !== undefined && { context: options.context }) });
-  const isText = options.output === "text";
-  // With a document for programs, what people read goes to standard error.
-  const say = async (words: string): Promise<unknown> => (isText ? printer.print(lines([words])) : printer.report(words));
-  const elapsed = (): number => performance.now();
-  const ports: TakeoverPorts = { service, api, elapsed, wait: async (ms) => sleep(ms), switched: say };
-  const report = async ({ view, outcome, message }: SwitchResult, left: number): Promise<void> => {
-    printer.progress();
-    if (outcome === "done") await say(message);
-    else if (views.length > 1) printer.report(`"${pathOf(view)}" ${outcome}: ${message}`);
-    if (left > 0) printer.progress(`${views.length - left} of ${views.length}`);
+const switchAll =
+  (verb: Verb) =>
+  async ({ service }: Session, { printer, io }: Surroundings<"interruptible">, task: Task): Promise<void> => {
+    const { resources, options } = task;
+    const force = options.force === true;
+    const names = resources.map(({ name }) => name);
+    const { size, waitMs, pauseMs, failuresMax } = batchesOf(names, options);
+    const views = await viewsOf(service, verb, task);
+    const api = await openKubeconfig({ path: options.kubeconfig, ...(options.context !== undefined && { context: options.context }) });
+    const isText = options.output === "text";
+    // With a document for programs, what people read goes to standard error.
+    const say = async (words: string): Promise<unknown> => (isText ? printer.print(lines([words])) : printer.report(words));
+    const elapsed = (): number => performance.now();
+    const ports: TakeoverPorts = { service, api, elapsed, wait: async (ms) => sleep(ms), switched: say };
+    const report = async ({ view, outcome, message }: SwitchResult, left: number): Promise<void> => {
+      printer.progress();
+      if (outcome === "done") await say(message);
+      else if (views.length > 1) printer.report(`"${pathOf(view)}" ${outcome}: ${message}`);
+      if (left > 0) printer.progress(`${views.length - left} of ${views.length}`);
+    };
+    try {
+      const results = await interruptible(io, (signal) =>
+        switchMany(views, {
+          ...{ service, elapsed, signal, size, waitMs, pauseMs, failuresMax, report },
+          wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined),
+          waitsFor: (view) => (force ? undefined : verb.waitsFor(view)),
+          begunToWait: (view, why) => printer.report(`"${pathOf(view)}" waits: ${why}`),
+          work: (view) => verb.work(ports, view, { force }),
+        }),
+      );
+      printer.progress();
+      if (!isText) await printer.print(documentText(listOf(results.map((result) => documentOf(result, verb))), "json"));
+      else if (results.length > 1) await printer.print(lines(["", ...aligned([HEADERS, ...results.map((result) => rowOf(result, verb))])]));
+      refuseUnswitched(results, verb);
+    } finally {
+      api.close();
+    }
   };
-  try {
-    const results = await interruptible(io, (signal) =>
-      switchMany(views, {
-        ...{ service, elapsed, signal, size, waitMs, pauseMs, failuresMax, report },
-        wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined),
-        waitsFor: task.waitsFor,
-        begunToWait: (view, why) => printer.report(`"${pathOf(view)}" waits: ${why}`),
-        work: (view) => work(ports, view),
-      }),
-    );
-    printer.progress();
-    if (!isText) await printer.print(documentText(listOf(results.map((result) => documentOf(result, verb))), "json"));
-    else if (results.length > 1) await printer.print(lines(["", ...aligned([HEADERS, ...results.map((result) => rowOf(result, verb))])]));
-    refuseUnswitched(results, verb);
-  } finally {
-    api.close();
-  }
-};
+
+export const takeover = switchAll(TAKE_OVER);
+export const handback = switchAll(HAND_BACK);
 
 const HEADERS = ["CLUSTER", "NAMESPACE", "NAME", "RESULT", "WHY"];
 
@@ -171,12 +150,14 @@ const refuseUnswitched = (results: readonly SwitchResult[], { infinitive, name }
 
 const viewsOf = async (
   service: Service,
-  { chosen: { filter, resources }, options: { selector }, isWanted, none }: Task,
+  { isWanted, infinitive, wanted }: Verb,
+  { filter, resources, options: { selector } }: Task,
 ): Promise<readonly AutoscalerView[]> => {
   if (resources.length > 0) return Promise.all(resources.map(async (resource) => service.get(await queryFor(service, resource))));
   const test = selector === undefined ? () => true : readSelector(selector);
   const views: AutoscalerView[] = [];
-  for await (const view of service.autoscalers(filter)) if (test(labelsOf(view)) && (await isWanted(view))) views.push(view);
-  if (views.length === 0) throw new TidemarkError("cli.takeover", none, {});
+  for await (const view of service.autoscalers(filter)) if (test(labelsOf(view)) && (await isWanted(service, view))) views.push(view);
+  if (views.length === 0)
+    throw new TidemarkError("cli.takeover", `Cannot find an autoscaler to ${infinitive}: none of the selected autoscalers ${wanted}`, {});
   return views;
 };

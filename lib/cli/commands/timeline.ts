@@ -9,7 +9,7 @@ import type { AutoscalerQuery, Service } from "../../service/service.ts";
 import type { ChangeView } from "../../views/change.ts";
 import type { EventView } from "../../views/event.ts";
 import type { HistoryView } from "../../views/over-time.ts";
-import type { CommandIo, Printer, Session } from "../io.ts";
+import type { Printer, Session, Surroundings } from "../io.ts";
 import { csvLine, aligned } from "../output/text-table.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { queryFor, type Resource } from "../select/selected-names.ts";
@@ -43,7 +43,7 @@ interface Stretch {
 /** The load, the counts, what held them and what happened, on one axis. */
 export const timeline = async (
   session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "columns"> },
+  { printer, io }: Surroundings<"columns">,
   resource: Resource,
   options: TimelineOptions,
 ): Promise<void> => {

@@ -137,7 +137,6 @@ interface Reading {
 
 /** The API server may be in the middle of a line, so a last line that is not whole is left out, and a note says so. */
 const readLog = async (file: string, reading: Reading, printer: Printer): Promise<void> => {
-  const { namespace } = reading;
   let number = 0;
   let broken: TidemarkError | undefined;
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -149,7 +148,7 @@ const readLog = async (file: string, reading: Reading, printer: Printer): Promis
       broken = new TidemarkError("cli.audit", message, {});
     }
     const write = writeIn(event);
-    if (write && (namespace === undefined || write.workload.startsWith(`${namespace}/`))) note(reading, write);
+    if (write) note(reading, write);
   }
   if (!broken) return;
   if (await endsWithLine(file)) throw broken;
@@ -184,7 +183,8 @@ interface ScaleWrite {
   readonly atMs: number;
 }
 
-const note = ({ turns, span }: Reading, { workload, writer, atMs }: ScaleWrite): void => {
+const note = ({ turns, span, namespace }: Reading, { workload, writer, atMs }: ScaleWrite): void => {
+  if (namespace !== undefined && !workload.startsWith(`${namespace}/`)) return;
   span.firstMs = Math.min(span.firstMs, atMs);
   span.lastMs = Math.max(span.lastMs, atMs);
   const own = turns.get(workload) ?? [];

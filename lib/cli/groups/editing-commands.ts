@@ -69,13 +69,13 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
       "after",
       example("tidemark delete shop/web", "tidemark delete -l app=old -n shop --dry-run", "tidemark delete -f manifests/ --ignore-not-found"),
     )
-    .action((names: readonly string[], options: ChoiceOptions & DeleteOptions) => deleteCommand(names, options, { run, io }));
+    .action((names: readonly string[], options: ChoiceOptions & DeleteOptions) => deleteCommand(names, options, run, io));
   withLabels(root.command("pause"))
     .description("pause autoscalers; their workloads keep their counts")
     .argument("[names...]", NAMES)
     .option("--until <time>", "end of the pause: RFC 3339, or a duration from now")
     .action((names: readonly string[], options: ChoiceOptions & { readonly until?: string }) =>
-      onChosen({ run, io }, { command: "pause", names, options }, async (session, printer, chosen) =>
+      onChosen(run, "pause", { names, options }, async (session, printer, chosen) =>
         (await code.pause()).pause(session, printer, chosen, options.until),
       ),
     );
@@ -83,9 +83,7 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .description("resume paused autoscalers")
     .argument("[names...]", NAMES)
     .action((names: readonly string[], options: ChoiceOptions) =>
-      onChosen({ run, io }, { command: "resume", names, options }, async (session, printer, chosen) =>
-        (await code.pause()).resume(session, printer, chosen),
-      ),
+      onChosen(run, "resume", { names, options }, async (session, printer, chosen) => (await code.pause()).resume(session, printer, chosen)),
     );
 };
 
@@ -98,21 +96,11 @@ const STRICT = [
 const withLabels = (command: Command): Command =>
   withSelector(withEditScopes(command)).option("--all", "all autoscalers of the namespace, or with -A of every namespace");
 
-interface Place {
-  readonly run: Run;
-  readonly io: CommandIo;
-}
-
-interface Call {
-  readonly command: string;
-  readonly names: readonly string[];
-  readonly options: ChoiceOptions;
-}
-
 /** The names and options are read before anything is opened. */
 const onChosen = async (
-  { run }: Place,
-  { command, names, options }: Call,
+  run: Run,
+  command: string,
+  { names, options }: { readonly names: readonly string[]; readonly options: ChoiceOptions },
   work: (session: Session, printer: Printer, chosen: readonly Chosen[]) => Promise<void>,
 ): Promise<void> => {
   const { choiceOfEdit, chosenForEdit } = await code.choice();
@@ -125,9 +113,9 @@ const onChosen = async (
 };
 
 /** The names are read before anything is opened, and all manifests before anything is deleted. */
-const deleteCommand = async (names: readonly string[], options: ChoiceOptions & DeleteOptions, { run, io }: Place): Promise<void> => {
+const deleteCommand = async (names: readonly string[], options: ChoiceOptions & DeleteOptions, run: Run, io: CommandIo): Promise<void> => {
   if (options.filename === undefined)
-    return onChosen({ run, io }, { command: "delete", names, options }, async (session, printer, chosen) =>
+    return onChosen(run, "delete", { names, options }, async (session, printer, chosen) =>
       (await code.delete()).remove(session, printer, chosen, options),
     );
   const filter = filterOf(options);

@@ -100,8 +100,8 @@ const takeoverCommand = (root: Command, { run, io }: Place, { name, words, calls
     const code = await import("../commands/takeover.ts");
     code.batchesOf(names, options);
     const filter = filterOf(options);
-    const chosen = { filter, resources: names.length === 0 ? [] : namedResources(names, filter) };
-    return run(options, options.output === "text" ? "edit" : "document", (session, printer) => code[name](session, { printer, io }, chosen, options));
+    const task = { filter, resources: names.length === 0 ? [] : namedResources(names, filter), options };
+    return run(options, options.output === "text" ? "edit" : "document", (session, printer) => code[name](session, { printer, io }, task));
   });
 };
 

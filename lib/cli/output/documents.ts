@@ -137,7 +137,7 @@ export const listWriter = (format: "jsonl" | "json" | "yaml" | TemplateFormat, h
     case "yaml": {
       const head = separator(`${YAML_HEAD}\n`, "");
       return {
-        batch: (batch) => joined([block(head()), documentText(batch, "yaml")], ""),
+        batch: (batch) => joined([block(head()), documentText(batch, "yaml")]),
         end: () => block(head() === "" ? "" : `${YAML_HEAD} []\n`),
       };
     }

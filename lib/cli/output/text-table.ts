@@ -9,10 +9,7 @@ const widest = (widths: readonly number[], rows: readonly PrintedRow[]): readonl
   rows.reduce((seen, row) => row.map((cell, column) => Math.max(seen[column] ?? 0, cell.length)), widths);
 
 const lineOf = (row: PrintedRow, widths: readonly number[]): Printed =>
-  joined(
-    row.flatMap((cell, column) => (column === row.length - 1 ? [cell] : [cell, " ".repeat((widths[column] ?? 0) - cell.length) + GAP])),
-    "",
-  ).trimEnd();
+  joined(row.flatMap((cell, at) => (at === row.length - 1 ? [cell] : [cell, " ".repeat((widths[at] ?? 0) - cell.length) + GAP]))).trimEnd();
 
 /** Formats rows in columns as kubectl does: left-aligned, three blanks apart, no borders, the last column not padded. */
 export const aligned = (rows: readonly Row[]): readonly Printed[] => {

@@ -23,6 +23,7 @@ export type SwitchFault = "refused" | "unseen" | "failed";
 const CONFLICT = 409;
 const REQUEST_TIMEOUT = 408;
 const NOT_FOUND = 404;
+const faultOf = (code: number): SwitchFault => (isRefused(code) ? "refused" : "failed");
 const isRefused = (code: number): boolean => code >= 400 && code < 500 && code !== REQUEST_TIMEOUT;
 
 const fault = (path: string, why: string, kind: SwitchFault): TidemarkError =>
@@ -199,7 +200,7 @@ const restKept = async (
       // Without an answer, or after a 5xx, it may have been done: then the takeover stays recorded, so that handback finds it.
       if (isRefused(code)) await notMade();
       const why = `${rival.kind} "${rival.name}" could not be ${switching.rested}: ${message}; look whether it is still there`;
-      throw fault(pathOf(view), why, isRefused(code) ? "refused" : "failed");
+      throw fault(pathOf(view), why, faultOf(code));
     }
     const again = await switching.get(api, { namespace, name: rival.name });
     if (again.kind === "failed" || !isAsKept({ kind: rival.kind, ...again.value }, rival, kept)) break;

@@ -128,7 +128,7 @@ export const smallDrawing = (timeline: Timeline, { columns, rows }: { readonly c
   return [
     ...loadBars(cells, rows).map(named("load", scaleText(Math.max(1, highestLoad(cells))), "blue")),
     ...podBars(cells, rows).map(named("pods", scaleText(topCount(cells)), "green")),
-    text`${gutter("held by")} ${joined(cells.map(heldOrMark), "")}`.trimEnd(),
+    text`${gutter("held by")} ${joined(cells.map(heldOrMark))}`.trimEnd(),
   ];
 };
 
@@ -170,13 +170,9 @@ const COLOURS: Readonly<Record<Lane, Parameters<typeof styled>[0]>> = {
 const FREE = "·";
 
 const lanes = (cells: readonly Cell[], paint: PaintWord): readonly Word[] => {
-  const runs = runsOf(cells.map((cell) => cell.held));
-  const held = joined(
-    runs.map(({ value, from, to }) => heldText(value, to - from, paint)),
-    "",
-  );
+  const held = runsOf(cells.map((cell) => cell.held)).map(({ value, from, to }) => heldText(value, to - from, paint));
   const marks = cells.map(({ mark }) => MARKS.find(({ kind }) => kind === mark)?.mark ?? " ").join("");
-  return [text`${gutter("held by")} ${held}`, text`${gutter("marks")} ${paint("bold", marks.trimEnd())}`];
+  return [text`${gutter("held by")} ${joined(held)}`, text`${gutter("marks")} ${paint("bold", marks.trimEnd())}`];
 };
 
 const TICK_COLUMNS = 12;
