@@ -3,7 +3,7 @@ import { withLocalTimes } from "../../report/instant-text.ts";
 import { lines } from "../../report/printed.ts";
 import type { ChangeQuery } from "../../service/service.ts";
 import type { ChangeView, FieldChange } from "../../views/change.ts";
-import { EMPTY, listWriter, printList, type Writer } from "../output/documents.ts";
+import { listWriter, printList } from "../output/documents.ts";
 import { clustersMatching, queryForPast, type Resource } from "../select/selected-names.ts";
 import type { Printer, Session } from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
@@ -29,7 +29,8 @@ export const changes = async (
     ...present({ sinceMs }),
   };
   const clusters = options.clusters === undefined ? undefined : await clustersMatching(service, options.clusters);
-  const write: Writer<ChangeView> = options.output === "text" ? textWriter(nowMs) : listWriter(options.output);
+  const textOf = (batch: readonly ChangeView[]) => lines(batch.flatMap((change) => changeLines(withLocalTimes(change), nowMs)));
+  const write = options.output === "text" ? { batch: textOf } : listWriter(options.output);
   const isEmpty = await printList(printer, chosenOf(service.changes(query), clusters, untilMs), write);
   if (isEmpty && options.output === "text") printer.report("No changes");
 };
@@ -45,11 +46,6 @@ export async function* chosenOf(
     if (clusters === undefined || (change.cluster !== undefined && clusters.has(change.cluster))) yield change;
   }
 }
-
-const textWriter = (nowMs: number): Writer<ChangeView> => ({
-  batch: (batch) => lines(batch.flatMap((change) => changeLines(withLocalTimes(change), nowMs))),
-  end: () => EMPTY,
-});
 
 const VALUE_CHARACTERS_MAX = 120;
 

@@ -81,7 +81,7 @@ const countWriter = (output: EventsOptions["output"], headers?: boolean): Writer
   if (output === "csv") return csvWriter(csvLine(COUNT_FIELDS), (count) => csvLine(countCells(count)), headers);
   if (output !== "table" && output !== "wide") return listWriter(output);
   const table = new Table(headers === false ? undefined : COUNT_FIELDS.map((field) => field.toUpperCase()));
-  return { batch: (batch) => lines(table.lines(batch.map(countCells))), end: () => EMPTY };
+  return { batch: (batch) => lines(table.lines(batch.map(countCells))) };
 };
 
 async function* inClusters<Of extends { readonly cluster: string }>(
@@ -125,7 +125,6 @@ const tableWriter = ({ clock }: Session, { paint }: Printer, { output, headers, 
       const before = rows.length - batch.length;
       return lines([...rows.slice(0, before), ...batch.flatMap((event, at) => [rows[before + at] ?? "", ...whyLines(event, paint)])]);
     },
-    end: () => EMPTY,
   };
 };
 

@@ -3,7 +3,7 @@ import { lines } from "../../report/printed.ts";
 import { ROW_FIELDS, type RowField, type TableRow, withFields } from "../../service/views/row-view.ts";
 import type { Printer, Session } from "../io.ts";
 import { isDocument, rowWriter, type RowOptions } from "../output/autoscaler-rows.ts";
-import { EMPTY, listWriter, type Writer } from "../output/documents.ts";
+import { listWriter, type Writer } from "../output/documents.ts";
 import { Table } from "../output/text-table.ts";
 import { usage } from "../usage-error.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
@@ -43,13 +43,13 @@ export const rowsWriter = (session: Session, printer: Printer, options: GetOptio
   const { output, headers } = options;
   const fields = fieldsOf(options);
   if (fields && isDocument(output)) {
-    const { batch, end } = listWriter(output);
-    return { batch: (rows) => batch(rows.map((row) => documentOf(row, fields))), end };
+    const writer = listWriter(output);
+    return { ...writer, batch: (rows) => writer.batch(rows.map((row) => documentOf(row, fields))) };
   }
   if (fields) return fieldsTable(fields, headers);
   if (isDocument(output)) throw new RangeError("rows have no manifests");
-  const { batch, end } = rowWriter(session, printer, { ...options, output });
-  return { batch: (rows) => batch(rows.map((view) => ({ view }))), end };
+  const { batch } = rowWriter(session, printer, { ...options, output });
+  return { batch: (rows) => batch(rows.map((view) => ({ view }))) };
 };
 
 /** A row as `GET /v1/rows` has it, with its cluster first. The ages of its sync are of its partition, and are no fields. */
@@ -63,7 +63,7 @@ const NAMES = ["cluster", "namespace", "name"] as const;
 const fieldsTable = (fields: readonly RowField[], headers?: boolean): Writer<TableRow> => {
   const columns = [...NAMES, ...fields];
   const table = new Table(headers === false ? undefined : columns.map((name) => name.replace(/[A-Z]/g, "_$&").toUpperCase()));
-  return { batch: (rows) => lines(table.lines(rows.map((row) => columns.map((name) => cellText(row[name]))))), end: () => EMPTY };
+  return { batch: (rows) => lines(table.lines(rows.map((row) => columns.map((name) => cellText(row[name]))))) };
 };
 
 const cellText = (value: unknown): string => {

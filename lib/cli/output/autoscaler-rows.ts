@@ -4,7 +4,7 @@ import { stateWords, type TableRow } from "../../service/views/row-view.ts";
 import type { AutoscalerState, AutoscalerView } from "../../views/autoscaler.ts";
 import { ageText, Table } from "./text-table.ts";
 import type { Paint, Style, Printer, Session } from "../io.ts";
-import { type DocumentFormat, documentText, EMPTY, kubernetesObject, type Writer } from "./documents.ts";
+import { type DocumentFormat, documentText, kubernetesObject, type Writer } from "./documents.ts";
 
 const NONE = "<none>";
 
@@ -123,7 +123,7 @@ export const rowWriter = (
   const eventCell = ({ event }: Shown<TableRow>): readonly string[] => (outputWatchEvents && event !== undefined ? [event] : []);
   if (output === "name") {
     const pathOf = ({ cluster, namespace, name }: TableRow): string => `${cluster}/${namespace}/${name}`;
-    return { batch: (batch) => lines(batch.map((shown) => joined([...eventCell(shown), pathOf(shown.view)], "   "))), end: () => EMPTY };
+    return { batch: (batch) => lines(batch.map((shown) => joined([...eventCell(shown), pathOf(shown.view)], "   "))) };
   }
   const wide = output === "wide";
   const header = [...(outputWatchEvents ? ["EVENT"] : []), ...columnsOf(wide).map((column) => column.header), ...(showLabels ? ["LABELS"] : [])];
@@ -138,7 +138,6 @@ export const rowWriter = (
       const nowMs = clock();
       return lines(table.lines(batch.map((shown) => rowOf(shown, nowMs))));
     },
-    end: () => EMPTY,
   };
 };
 

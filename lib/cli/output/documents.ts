@@ -101,8 +101,9 @@ export const listOf = <Item>(items: readonly Item[]) => ({ apiVersion: "v1", kin
 
 /** Formats a list batch by batch, so that a list of any length needs constant memory. */
 export interface Writer<Item> {
-  batch(items: readonly Item[]): Printed;
-  end(): Printed;
+  readonly batch: (items: readonly Item[]) => Printed;
+  /** What closes the list. */
+  readonly end?: () => Printed;
 }
 
 /** Returns `first` on the first call and `next` on every other one. */
@@ -126,7 +127,7 @@ export const listWriter = (format: "jsonl" | "json" | "yaml" | TemplateFormat, h
   if (isTemplate(format)) return templateWriter(format, hasHeaders);
   switch (format) {
     case "jsonl":
-      return { batch: (batch) => lines(batch.map((item) => jsonText(item))), end: () => EMPTY };
+      return { batch: (batch) => lines(batch.map((item) => jsonText(item))) };
     case "json": {
       const before = separator(`${JSON_HEAD}\n`, ",\n");
       return {
@@ -170,7 +171,7 @@ export const printList = async <Item>(
     isEmpty = false;
     if (!(await print(write.batch(batch)))) return false;
   }
-  await print(write.end());
+  if (write.end) await print(write.end());
   return isEmpty;
 };
 
