@@ -19,20 +19,15 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Waits until a command answers as wanted; the run is another process and takes its time. */
-const until = async <Value>(read: () => Promise<Value | undefined>): Promise<Value> => {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    const value = await read();
-    if (value !== undefined) return value;
-    await wait(100);
-  }
-  throw new Error("What was waited for did not happen");
-};
-
-const hasDecided = (data: string) =>
-  until(async () => {
-    const { code, out } = await tidemark(["get", "--data", data]);
-    return code === 0 && /daily +\d+% .*\/60%/.test(out) ? out : undefined;
+/** Waits until a run prints such a line. */
+const printed = (run: Started, line: RegExp): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let out = "";
+    run.child.stdout?.on("data", (chunk: Buffer) => {
+      out += chunk.toString("utf8");
+      if (line.test(out)) resolve();
+    });
+    run.ended.then(({ err }) => reject(new Error(`The run ended before it printed ${line}: ${err}`)), reject);
   });
 
 describe("npm start", { timeout: 120_000 }, () => {
@@ -71,7 +66,9 @@ describe("npm start", { timeout: 120_000 }, () => {
   it("serves commands while it runs, refuses a second run, ends on Ctrl-C with its summary, and goes on where it was", async () => {
     const data = mkdtempSync(folder("long-"));
     const run: Started = startRun(["--data", data, ...SEED]);
-    await hasDecided(data);
+    await printed(run, /^\S+ {2}shop\/crowd \d+ → \d+ applied/m);
+    const decided = await tidemark(["get", "--data", data]);
+    expect([decided.code, decided.out]).toEqual([0, expect.stringMatching(/daily +\d+% .*\/60%/)]);
     const { seriesUrl = "" } = livingRun(folderLayout(data)) ?? {};
     const scraped = await (await fetch(seriesUrl)).text();
     expect(scraped).toMatch(/^tidemark_current_replicas\{cluster="[^"]+",namespace="shop",name="daily",.*\} [1-9]/m);
@@ -79,10 +76,11 @@ describe("npm start", { timeout: 120_000 }, () => {
     const second = await startRun(["--data", data, ...SEED]).ended;
     expect(second.code).toBe(1);
     expect(second.err).toMatch(new RegExp(`^error: Cannot use ".*long-.*": a run with pid ${run.child.pid} has it since .*\n$`));
+    const scaled = printed(run, /^\S+ {2}shop\/checkout \d+ → \d+ applied/m);
     const applied = await tidemark(["apply", "-f", CHECKOUT, "--data", data]);
     expect([applied.code, applied.out]).toEqual([0, expect.stringContaining("created")]);
-    const first = await until(async () => (await exportedEvents(data)).find(({ name }) => name === "checkout"));
-    expect(first).toMatchObject({ name: "checkout", from: 2, outcome: "applied" });
+    await scaled;
+    expect((await exportedEvents(data)).find(({ name }) => name === "checkout")).toMatchObject({ name: "checkout", from: 2, outcome: "applied" });
     run.child.kill("SIGINT");
     const { code, out } = await run.ended;
     expect(code).toBe(0);
@@ -155,16 +153,16 @@ describe("npm start", { timeout: 120_000 }, () => {
   });
 
   it("makes clusters, workloads and autoscalers of its own, the same at every start, and goes on with them", async () => {
-    const made = ["--clusters", "2", "--autoscalers", "150", ...FAST];
+    const made = ["--clusters", "2", "--autoscalers", "80", ...FAST];
     const [one, other] = [folder("made"), folder("made-again")];
     // A second attempt begins anew.
     for (const data of [one, other]) rmSync(data, { recursive: true, force: true });
     const { code, err, out } = await startRun(["--data", one, ...made, "--for", "3m"]).ended;
     expect([code, err]).toEqual([0, ""]);
-    expect(out).toContain("Making 150 autoscalers and their workloads in 2 simulated clusters\n");
-    expect(out).toMatch(/^workloads +150, \d/m);
+    expect(out).toContain("Making 80 autoscalers and their workloads in 2 simulated clusters\n");
+    expect(out).toMatch(/^workloads +80, \d/m);
     const listed = (await tidemark(["get", "-A", "--clusters", "*", "-o", "name", "--data", one])).out.trimEnd().split("\n");
-    expect(listed).toHaveLength(150);
+    expect(listed).toHaveLength(80);
     expect(new Set(listed.map((line) => line.split("/")[0]))).toEqual(new Set(["local-1", "local-2"]));
     await startRun(["--data", other, ...made, "--for", "3m"]).ended;
     const [first = "", second] = await Promise.all(
@@ -172,8 +170,8 @@ describe("npm start", { timeout: 120_000 }, () => {
     );
     expect(first.split("\n").length).toBeGreaterThan(20);
     expect(second).toBe(first);
-    const refused = await startRun(["--data", one, "--clusters", "3", "--autoscalers", "150"]).ended;
-    expect(refused.err).toContain("it simulates 150 autoscalers in 2 clusters, not 150 autoscalers in 3 clusters; for a run of its own: ");
+    const refused = await startRun(["--data", one, "--clusters", "3", "--autoscalers", "80"]).ended;
+    expect(refused.err).toContain("it simulates 80 autoscalers in 2 clusters, not 80 autoscalers in 3 clusters; for a run of its own: ");
     const resumed = await startRun(["--data", one, "--for", "1m", "--speed", "100000"]).ended;
     expect([resumed.code, resumed.err]).toEqual([0, ""]);
     rmSync(join(one, "cluster", "local-2", "cluster-writes.jsonl"));

@@ -39,6 +39,11 @@ const standing = async (data: string): Promise<Readonly<Record<string, Status>>>
 const wrong = (all: Readonly<Record<string, Status>>): readonly string[] =>
   Object.entries(all).flatMap(([name, { state }]) => (["active", "limited", "held"].includes(state) ? [] : [`${name} ${state}`]));
 
+/** A sync each 75 ms: the next is soon there, and the run has time left for the commands beside it. Its one load has no drop-out. */
+const RUN = ["--speed", "200", "--manifest", join(ROOT, "examples/daily.yaml")];
+/** A look is a command, which takes as much work as two syncs. */
+const LOOKS = { interval: 200 } as const;
+
 /** A run beside which commands act. */
 const begin = (data: string, ...args: readonly string[]): void => {
   const stop = new AbortController();
@@ -81,13 +86,13 @@ describe("a simulated cluster", () => {
     const annotated = `, annotations: { tidemark.dev/simulated-trace: azurefn-squarewave-1m, tidemark.dev/simulated-replicas: "7" }`;
     const late = hpa("late", "apiVersion: apps/v1, kind: StatefulSet, name: late", annotated);
     writeFileSync(file, `${hpa("nope", "apiVersion: apps/v1, kind: Deployment, name: nope")}---\n${late}`);
-    begin(data, "--speed", "600");
-    await expect.poll(async () => (await standing(data))["daily"]?.state, { timeout: 30_000 }).toBe("active");
+    begin(data, ...RUN);
+    await expect.poll(async () => (await standing(data))["daily"]?.state, { ...LOOKS, timeout: 30_000 }).toBe("active");
     expect(await inside(["apply", "-f", file, "--data", data])).toMatchObject({ code: 0, err: "" });
     await expect
-      .poll(async () => (await standing(data))["nope"], { timeout: 30_000 })
+      .poll(async () => (await standing(data))["nope"], { ...LOOKS, timeout: 30_000 })
       .toMatchObject({ state: "active", currentReplicas: expect.any(Number) });
-    await expect.poll(async () => wrong(await standing(data)), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(async () => wrong(await standing(data)), { ...LOOKS, timeout: 30_000 }).toEqual([]);
     const events = await inside(["events", "shop/late", "-o", "json", "--data", data]);
     expect(events.out).toMatch(/"from": ?7/);
     for (const each of undo.splice(1)) await each();
@@ -100,8 +105,8 @@ describe("a simulated cluster", () => {
   it("scales kinds that came during a run from the next sync on, and goes on with the same manifests", { timeout: 120_000 }, async () => {
     const folder = newFolder();
     const data = join(folder, "data");
-    begin(data, "--speed", "600");
-    await expect.poll(async () => (await standing(data))["daily"]?.state, { timeout: 30_000 }).toBe("active");
+    begin(data, ...RUN);
+    await expect.poll(async () => (await standing(data))["daily"]?.state, { ...LOOKS, timeout: 30_000 }).toBe("active");
     // The first brings its group, the second another kind of the same group. Both were asked for before they were made.
     for (const [name, kind] of [
       ["first", "Rollout"],
@@ -110,7 +115,7 @@ describe("a simulated cluster", () => {
       const file = join(folder, `${name}.yaml`);
       writeFileSync(file, hpa(name, `apiVersion: argoproj.io/v1alpha1, kind: ${kind}, name: ${name}`, WITHOUT_GAPS));
       expect(await inside(["apply", "-f", file, "--data", data])).toMatchObject({ code: 0, err: "" });
-      await expect.poll(async () => (await standing(data))[name]?.state, { timeout: 15_000 }).toMatch(/^(active|limited|held)$/);
+      await expect.poll(async () => (await standing(data))[name]?.state, { ...LOOKS, timeout: 15_000 }).toMatch(/^(active|limited|held)$/);
     }
     for (const each of undo.splice(1)) await each();
     const files = ["first", "second"].flatMap((name) => ["--manifest", join(folder, `${name}.yaml`)]);
@@ -120,11 +125,11 @@ describe("a simulated cluster", () => {
 
   it("leaves nothing failing of the examples, applied during a run", { timeout: 120_000 }, async () => {
     const data = join(newFolder(), "data");
-    begin(data, "--speed", "600");
-    await expect.poll(async () => (await standing(data))["daily"]?.state, { timeout: 30_000 }).toBe("active");
+    begin(data, ...RUN);
+    await expect.poll(async () => (await standing(data))["daily"]?.state, { ...LOOKS, timeout: 30_000 }).toBe("active");
     // A note on what AWS takes for the queue of an example is printed, too.
     expect((await inside(["apply", "-f", join(ROOT, "examples"), "--data", data])).code).toBe(0);
-    await expect.poll(async () => wrong(await standing(data)), { timeout: 60_000 }).toEqual([]);
+    await expect.poll(async () => wrong(await standing(data)), { ...LOOKS, timeout: 60_000 }).toEqual([]);
     expect(Object.keys(await standing(data)).length).toBeGreaterThan(12);
   });
 
