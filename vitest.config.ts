@@ -31,10 +31,14 @@ const LITTLE_GARBAGE = ["--max-semi-space-size=64", "--min-semi-space-size=64", 
 /** Each file of tests has a process of its own, and many start others: Node keeps the code that it compiled for them, as `tidemark` does for itself. */
 const COMPILED = process.env["NODE_COMPILE_CACHE"] ?? join(import.meta.dirname, "node_modules/.cache/node");
 
+/** Projects whose tests change nothing of their process: their files share it, and load the same modules once. */
+const SHARED: readonly string[] = ["conformance", "simulation"];
+
 const project = (name: string, include: readonly string[]) => ({
   extends: true as const,
   test: {
     name,
+    isolate: !SHARED.includes(name),
     include: [...include],
     globalSetup: [...(SETUPS[name] ?? [])],
     retry: REAL.includes(name) ? 1 : 0,

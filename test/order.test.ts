@@ -1,15 +1,21 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { LONGEST, spread } from "./order.ts";
+import { FIRST, placeOf } from "./order.ts";
 
 describe("the order of the files of tests", () => {
-  it("names only files that there are", () => {
-    expect(LONGEST.filter((file) => !existsSync(file))).toEqual([]);
+  it("names only files and folders that there are", () => {
+    expect(FIRST.filter((path) => !existsSync(path))).toEqual([]);
   });
 
-  it("begins with the first of both lists, and spreads the shorter one over the longer one", () => {
-    expect(spread(["A", "B"], ["1", "2", "3", "4", "5", "6"])).toEqual(["A", "1", "2", "3", "B", "4", "5", "6"]);
-    expect(spread([], ["1", "2"])).toEqual(["1", "2"]);
-    expect(spread(["A", "B"], [])).toEqual(["A", "B"]);
+  it("begins with the seeds, then has what waits, then what takes long, then what shares processes, and ends with all others", () => {
+    const files = [
+      { path: "/tidemark/test/e2e/readme.test.ts", isShared: false },
+      { path: "/tidemark/test/sync/waves.played.test.ts", isShared: true },
+      { path: "/tidemark/test/e2e/week.test.ts", isShared: false },
+      { path: "/tidemark/test/real-server/run.test.ts", isShared: false },
+      { path: "/tidemark/test/real-server/parity.test.ts", isShared: false },
+      { path: "/tidemark/test/simulation/first-seeds.test.ts", isShared: true },
+    ];
+    expect(files.toSorted((one, other) => placeOf(one) - placeOf(other))).toEqual(files.toReversed());
   });
 });
