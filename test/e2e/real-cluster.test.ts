@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const replicas = () => Object.fromEntries(cluster.readings().map(({ name, replicas: count }) => [name, count]));
+const replicas = () => Object.fromEntries(cluster.each(({ model, state }) => [model.name, state.replicas]));
 
 describe("npm start -- --kubeconfig", { timeout: 120_000 }, () => {
   it("scales a cluster that it did not make in real time, for the manifests applied and nothing else", async () => {

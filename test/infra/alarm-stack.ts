@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { type SimulatedCluster, startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
 import { SYNC_QUEUE } from "../../lib/local/folder/layout.ts";
 import type { Queues } from "../../lib/local/queue/sqs-server.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { withIds } from "../../lib/store/table/real-tables.ts";
+import { type FaultyCluster, startFaultyCluster } from "../local/cluster/faulty-cluster.ts";
 import { type OpenAccount, openAccount, type Statement } from "./lambda/account.ts";
 import { keyOf, type Sample, samplesIn } from "./lambda/emitted.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
@@ -54,7 +54,7 @@ const WEB = {
 export const SCALE_OF_WEB = "/apis/apps/v1/namespaces/shop/deployments/web/scale";
 
 export interface ReachedCluster {
-  readonly cluster: SimulatedCluster;
+  readonly cluster: FaultyCluster;
   readonly balancer: LoadBalancer;
   readonly close: () => Promise<void>;
 }
@@ -62,7 +62,7 @@ export interface ReachedCluster {
 /** A simulated cluster with the workload `web`, which has run for ten minutes, behind a load balancer that functions reach. */
 export const startReachedCluster = async (folder: string, clock: () => number): Promise<ReachedCluster> => {
   let aheadMs = -10 * MINUTE_MS;
-  const cluster = await startSimulatedCluster({ dataDir: folder, clock: () => clock() + aheadMs, seed: 1, workloads: [WEB] });
+  const cluster = await startFaultyCluster({ dataDir: folder, clock: () => clock() + aheadMs, seed: 1, workloads: [WEB] });
   aheadMs = 0;
   const balancer = await startLoadBalancer(cluster.kubeconfigPath);
   const close = async (): Promise<void> => {

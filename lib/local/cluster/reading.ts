@@ -1,7 +1,7 @@
 import { demandAt } from "../traces/trace.ts";
 import { type WorkloadModel, drawer } from "./definition.ts";
-import { isLive, type SimulatedPod, isReady } from "./simulated-pod.ts";
-import { cpuUsedAt, type WorkloadState, cpuPercent, openSegment, type Totals, totalsAt } from "./simulated-workload.ts";
+import { isLive, type SimulatedPod } from "./simulated-pod.ts";
+import { cpuUsedAt, type Totals, totalsAt, type WorkloadState } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
 
 /** What the metrics server knows of one pod: the mean CPU between two scrapes and the memory at the later one. */
@@ -26,19 +26,14 @@ export const lastScrapeMs = (nowMs: number): number => Math.floor(nowMs / RESOLU
 /** The usage of each live pod as of the last scrape, if there is one. `noise`: relative amplitude. */
 export const scrape = (model: WorkloadModel, state: WorkloadState, nowMs: number, noise: number): readonly PodUsage[] => {
   const atMs = lastScrapeMs(nowMs);
-  if (!isScraped(model, nowMs)) return [];
+  // Usage is what two scrapes in a row differ by: after an outage the first one says nothing.
+  if (isDark(model, atMs) || isDark(model, atMs - RESOLUTION_MS)) return [];
   return state.pods.filter(isLive).flatMap((pod) => {
     const fromMs = Math.max(atMs - RESOLUTION_MS, pod.runningMs);
     const fresh = pod.runningMs > atMs - RESOLUTION_MS;
     if (fromMs >= atMs || (fresh && atMs - fromMs < FRESHEST_MS)) return [];
     return [usageOf({ model, state, noise }, pod, { fromMs, atMs })];
   });
-};
-
-/** Usage is what two scrapes in a row differ by: after an outage the first one says nothing. */
-const isScraped = (model: WorkloadModel, nowMs: number): boolean => {
-  const atMs = lastScrapeMs(nowMs);
-  return !isDark(model, atMs) && !isDark(model, atMs - RESOLUTION_MS);
 };
 
 /** True within an outage and within a gap of the trace. */
@@ -68,25 +63,6 @@ const usageOf = (
   };
 };
 
-/** One workload for the live view. */
-export interface WorkloadFigures {
-  readonly namespace: string;
-  readonly name: string;
-  /** What the trace asks for at this instant, in its unit. */
-  readonly demand: number;
-  readonly unit: string;
-  /** Share of the demand that finds no capacity at this instant, 0 to 1. */
-  readonly unservedShare: number;
-  /** `spec.replicas`. */
-  readonly replicas: number;
-  readonly ready: number;
-  /** CPU of the ready pods in percent of their request, at this instant; absent without ready pods. */
-  readonly cpuPercent?: number;
-  readonly targetCpuPercent?: number;
-  /** False while the metrics of the workload are dark. */
-  readonly scraped: boolean;
-}
-
 export interface Statistics extends Totals {
   readonly namespace: string;
   readonly name: string;
@@ -97,24 +73,6 @@ export interface Statistics extends Totals {
   /** Absent without a target; no time then counts as above it. */
   readonly targetCpuPercent?: number;
 }
-
-export const reading = ({ model, state, live }: SimulatedWorkload, nowMs: number): WorkloadFigures => {
-  const { demand, load } = openSegment(state);
-  const ready = live.filter((pod) => isReady(pod, nowMs)).length;
-  const percent = cpuPercent(model, load, ready);
-  return {
-    namespace: model.namespace,
-    name: model.name,
-    demand,
-    unit: model.trace.unit,
-    unservedShare: demand > 0 ? load.unserved / demand : 0,
-    replicas: state.replicas,
-    ready,
-    ...(percent !== undefined && { cpuPercent: percent }),
-    ...(model.targetCpuPercent !== undefined && { targetCpuPercent: model.targetCpuPercent }),
-    scraped: isScraped(model, nowMs),
-  };
-};
 
 export const statistics = ({ model, state }: SimulatedWorkload, nowMs: number): Statistics => ({
   namespace: model.namespace,

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { ServerCredentials } from "../run/certificates.ts";
@@ -31,50 +30,33 @@ interface Answer {
 export interface ServerParts {
   readonly api: KubeApi;
   readonly credentials: ServerCredentials;
-  readonly faults: Faults;
+  /** Stands before what answers a request. Absent: nothing does. */
+  readonly before?: Before;
   /** Gets what should not have happened; the client gets a 500. */
   readonly onError: (error: unknown) => void;
 }
 
-/** The HTTPS side of the API: authentication, faults, bodies, Status objects. It has no state of its own. */
+/** Meets the requests of a server, and gives those on that it lets through. */
+export type Before = (answering: RequestListener) => RequestListener;
+
+/** The HTTPS side of the API: authentication, bodies, Status objects. It has no state of its own. */
 export const apiServer = (parts: ServerParts): Server => {
   const { certificatePem, keyPem } = parts.credentials;
-  const server = createServer({ cert: certificatePem, key: keyPem, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    serve(parts, request, response).catch((error: unknown) => {
+  const answering: RequestListener = async (request, response) => {
+    try {
+      await send(request, response, await answerTo(parts, request));
+    } catch (error) {
       // No answer is possible: the connection is broken, or half an answer was sent.
       parts.onError(error);
       response.destroy();
-    });
-  });
-  return server;
-};
-
-const serve = async (parts: ServerParts, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-  const fault = parts.faults.take(request.method ?? "GET", urlOf(request).pathname);
-  if (fault === undefined || fault.kind === "slow") return send(request, response, await answerTo(parts, request, fault?.delayMs));
-  if (fault.when === "after") await answerTo(parts, request);
-  return spoil(fault, request, response);
-};
-
-const spoil = async (fault: Exclude<Fault, { kind: "slow" }>, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-  switch (fault.kind) {
-    case "hang":
-      return;
-    case "reset":
-      request.socket.destroy();
-      return;
-    case "status": {
-      const { code, reason, message, retryAfterSeconds } = fault;
-      const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
-      const headers = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
-      return send(request, response, { code, body: new Refusal(code, reason, message, details).body, headers });
     }
-  }
+  };
+  return createServer({ cert: certificatePem, key: keyPem, keepAliveTimeout: KEEP_ALIVE_MS }, parts.before?.(answering) ?? answering);
 };
 
-const answerTo = async (parts: ServerParts, request: IncomingMessage, delayMs = 0): Promise<Answer> => {
+const answerTo = async (parts: ServerParts, request: IncomingMessage): Promise<Answer> => {
   try {
-    return await perform(parts, request, delayMs);
+    return await perform(parts, request);
   } catch (error) {
     if (error instanceof Refusal) return { code: error.body.code, body: error.body };
     // The client closed the connection in the middle of its request: there is no effect and no answer.
@@ -85,14 +67,11 @@ const answerTo = async (parts: ServerParts, request: IncomingMessage, delayMs = 
   }
 };
 
-/** A request that was read whole takes effect after its delay, whether or not the client still waits: so a late write can be met. */
-const perform = async ({ api, credentials }: ServerParts, request: IncomingMessage, delayMs: number): Promise<Answer> => {
+const perform = async ({ api, credentials }: ServerParts, request: IncomingMessage): Promise<Answer> => {
   const { pathname, searchParams } = urlOf(request);
   if (HEALTH_PATHS.has(pathname)) return { code: 200, body: "ok" };
   if (!isBearer(request.headers.authorization, credentials.token)) throw unauthorized();
   const body = await bodyOf(request);
-  // A delay does not keep the process alive.
-  if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
   const answer = await api({
     method: request.method ?? "GET",
     path: pathname,
@@ -142,62 +121,4 @@ const send = async (request: IncomingMessage, response: ServerResponse, { code, 
     ...headers,
   });
   response.end(content);
-};
-
-/** A fault that a test or a demonstration plants in requests to the simulated API server. */
-type Fault = {
-  readonly path: string;
-  readonly method?: string /** How many requests it meets; then it is over. Without it: all. */;
-  readonly times?: number;
-} & FaultKind;
-
-type FaultKind =
-  | {
-      readonly kind: "status";
-      readonly code: number;
-      readonly reason: string;
-      readonly message: string;
-      readonly retryAfterSeconds?: number;
-      readonly when?: When;
-    }
-  /** No answer, the connection stays open. */
-  | { readonly kind: "hang"; readonly when?: When }
-  /** The connection is cut. */
-  | { readonly kind: "reset"; readonly when?: When }
-  /** The answer comes late, by wall time. */
-  | { readonly kind: "slow"; readonly delayMs: number };
-
-/** "after": the request has its effect, only the answer is lost. Default "before". */
-type When = "before" | "after";
-
-/** The faults in force: the first one that fits a request meets it. */
-export interface Faults {
-  /** Begins a fault. The returned function ends it. */
-  add(fault: Fault): () => void;
-  clear(): void;
-  /** The fault that meets this request, counted as one of its times. */
-  take(method: string, path: string): Fault | undefined;
-}
-
-export const faultSwitches = (): Faults => {
-  const inForce = new Map<symbol, { readonly fault: Fault; left: number }>();
-  return {
-    add: (fault) => {
-      const key = Symbol(fault.kind);
-      inForce.set(key, { fault, left: fault.times ?? Number.POSITIVE_INFINITY });
-      return () => {
-        inForce.delete(key);
-      };
-    },
-    clear: () => inForce.clear(),
-    take: (method, path) => {
-      for (const [key, entry] of inForce) {
-        if (!path.startsWith(entry.fault.path) || (entry.fault.method ?? method) !== method) continue;
-        entry.left--;
-        if (entry.left <= 0) inForce.delete(key);
-        return entry.fault;
-      }
-      return undefined;
-    },
-  };
 };

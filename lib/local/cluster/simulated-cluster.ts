@@ -14,11 +14,11 @@ import { refuseForeignHosts } from "../run/loopback.ts";
 import { type KubeApi, kubeApi } from "./api.ts";
 import { type WorkloadDefinition, workloadModel } from "./definition.ts";
 import { type RecordedQueue, recordedQueue } from "../sources/services.ts";
-import { type Faults, faultSwitches, apiServer } from "./server.ts";
+import { apiServer, type Before } from "./server.ts";
 import { CustomObjects, KEPT_KINDS, type KeptKind, type KeptObjects } from "./objects/custom-objects.ts";
 import { ClusterEvents } from "./objects/events.ts";
 import { putObject } from "./objects/object-requests.ts";
-import { reading, type Statistics, statistics, type WorkloadFigures, lastScrapeMs } from "./reading.ts";
+import { lastScrapeMs } from "./reading.ts";
 import type { Trace } from "../traces/trace.ts";
 import { lackedBy, type SimulatedWorkload, Simulation } from "./simulation.ts";
 import { type MadeWorkload, openWriteJournal, type RunHeader, type WriteJournal } from "./write-journal.ts";
@@ -40,6 +40,8 @@ export interface ClusterOptions {
   readonly wallClock?: () => number;
   /** Gets what went wrong inside the server. Default: a warning of the process. */
   readonly onError?: (error: unknown) => void;
+  /** Stands before the API server. */
+  readonly before?: Before;
 }
 
 export type Define = (made: Deployment, at: number) => Promise<WorkloadDefinition>;
@@ -54,11 +56,8 @@ export interface SimulatedCluster {
   readonly startMs: number;
   /** Of the last accepted write, when there was one before this start: virtual time has been there. */
   readonly resumedAfterMs: number | undefined;
-  readonly faults: Faults;
-  /** Per workload, in the order of their keys: what has been asked, served and spent since `startMs`. */
-  statistics(): readonly Statistics[];
-  /** Per workload, in the order of their keys: how it is now. */
-  readings(): readonly WorkloadFigures[];
+  /** A view of each workload as it is now, in the order of their keys. */
+  each<Shape>(view: (workload: SimulatedWorkload, nowMs: number) => Shape): readonly Shape[];
   /** The load of the workloads of a name as a queue; undefined where none has the name. */
   queue(name: string): RecordedQueue | undefined;
   /** Puts an autoscaler into the cluster, as an apply by the one who starts it. Throws `local.object-refused` for one that the API would refuse. */
@@ -93,7 +92,7 @@ export const startSimulatedCluster = async (options: ClusterOptions): Promise<Si
 };
 
 const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<SimulatedCluster> => {
-  const { dataDir, clock, seed, noise = 0, hasKeda = false, wallClock = Date.now, onError = warn } = options;
+  const { dataDir, clock, seed, noise = 0, hasKeda = false, wallClock = Date.now, onError = warn, before } = options;
   const { startMs } = journal.header;
   const models = options.workloads.map((definition) => workloadModel(definition, { seed, startMs }));
   const simulation = new Simulation(models, startMs, clock);
@@ -105,15 +104,9 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
   const objectFile = join(dataDir, CLUSTER_OBJECTS);
   const objects = new CustomObjects(seed, readObjectFile(objectFile));
   const store = { objects, save: () => writeObjectFile(objectFile, objects) };
-  const faults = faultSwitches();
   const credentials = await serverCredentials(dataDir, wallClock());
   const call = kubeApi(simulation, { noise, uid: uidOf(credentials), hasKeda, store, events: new ClusterEvents(seed) }, journal);
-  const server = apiServer({
-    api: call,
-    credentials,
-    faults,
-    onError,
-  });
+  const server = apiServer({ api: call, credentials, onError, ...(before && { before }) });
   const kubeconfigPath = join(dataDir, CLUSTER_KUBECONFIG);
   const url = await listen(server);
   try {
@@ -122,18 +115,15 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
     server.close();
     throw error;
   }
-  const each = <Shape>(view: (workload: SimulatedWorkload, nowMs: number) => Shape) => {
-    const nowMs = simulation.now();
-    return simulation.workloads().map((workload) => view(workload, nowMs));
-  };
   return {
     url,
     kubeconfigPath,
     startMs,
     resumedAfterMs: journal.writes.at(-1)?.atMs,
-    faults,
-    statistics: () => each(statistics),
-    readings: () => each(reading),
+    each: (view) => {
+      const nowMs = simulation.now();
+      return simulation.workloads().map((workload) => view(workload, nowMs));
+    },
     queue: (name) => {
       const nowMs = simulation.now();
       return recordedQueue(simulation.workloads(), name, nowMs);

@@ -4,7 +4,7 @@ import { Writable } from "node:stream";
 import type { MessagePort } from "node:worker_threads";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { SyncHandler } from "../../../functions/sync.ts";
-import type { Statistics } from "../cluster/reading.ts";
+import { type Statistics, statistics } from "../cluster/reading.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import { clusterLanes, type ClusterLanes, type ClusterTimes, timesFor, timesIn } from "../engine/clock.ts";
 import { invocationContext } from "../engine/event-source.ts";
@@ -204,7 +204,7 @@ answerIn<Question, Answer, Share, string>(PART, (share, log) => {
         clusters = await openClusters(share, closer);
         return [...clusters.values()].map(({ kubeconfigPath }) => kubeconfigPath);
       case "statistics":
-        return clusters.get(question.place)?.statistics();
+        return clusters.get(question.place)?.each(statistics);
       case "queue":
         return clusters.get(question.place)?.queue(question.name);
       case "start": {

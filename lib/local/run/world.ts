@@ -1,7 +1,7 @@
 import type { Connection } from "../../model/records.ts";
 import type { KubeApi } from "../cluster/api.ts";
 import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
-import type { Statistics } from "../cluster/reading.ts";
+import { type Statistics, statistics } from "../cluster/reading.ts";
 import { type Define, type Making, startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
@@ -58,7 +58,7 @@ const simulatedWorld = async ({ cluster: dataDir }: FolderLayout, identity: Simu
   return {
     name: SIMULATED_NAME,
     connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },
-    statistics: async () => cluster.statistics(),
+    statistics: async () => cluster.each(statistics),
     queueOf: async (name) => cluster.queue(name),
     call: cluster.call,
     putObject: cluster.putObject,

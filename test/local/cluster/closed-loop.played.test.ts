@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ON_THIS_MACHINE } from "../../../lib/cluster/access/kubeconfig-file.ts";
 import type { ObservedCluster, Watched } from "../../../lib/cluster/cluster-client.ts";
 import { connect } from "../../../lib/cluster/connect.ts";
+import { statistics } from "../../../lib/local/cluster/reading.ts";
 import { demonstrationWorkloads } from "../../../lib/local/run/world.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
@@ -9,6 +10,7 @@ import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { decide } from "../../../lib/policy/decide.ts";
 import { afterWrite, asksOf } from "../../../lib/policy/dialects.ts";
+import { reading } from "./readings.ts";
 import { type RunningCluster, runCluster, START_MS } from "./running-cluster.ts";
 
 const SYNC_PERIOD_MS = 15_000;
@@ -65,7 +67,7 @@ const play = async (forMinutes: number, between: (cluster: RunningCluster) => un
       const observed = await client.observe(watched, LIMITS);
       for (const each of watched) await syncOne(each, observed);
     }
-    return { scales, failed, statistics: cluster.statistics() };
+    return { scales, failed, statistics: cluster.each(statistics) };
   } finally {
     client.close();
     await cluster.remove();
@@ -85,7 +87,7 @@ describe("the demonstration under the real client and the real rules", () => {
   it("gives the same scales at any speed and with onlookers", async () => {
     const undisturbed = await play(20);
     const watchedClosely = await play(20, async (cluster) => {
-      cluster.readings();
+      cluster.each(reading);
       await cluster.fetch("/api/v1/pods");
       await new Promise((resolve) => setTimeout(resolve, 3));
     });

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { workloadModel } from "../../../lib/local/cluster/definition.ts";
 import { capacityPerPod } from "../../../lib/local/cluster/simulated-workload.ts";
-import { reading } from "../../../lib/local/cluster/reading.ts";
 import { Simulation } from "../../../lib/local/cluster/simulation.ts";
 import { CROWD_OFFSET_MS, DAILY_OFFSET_MS, demonstrationWorkloads, STEPS_OFFSET_MS, workloadsOf } from "../../../lib/local/run/world.ts";
 import { demandAt } from "../../../lib/local/traces/trace.ts";
+import { reading } from "./readings.ts";
 import { START_MS } from "./running-cluster.ts";
 
 const MINUTE_MS = 60_000;

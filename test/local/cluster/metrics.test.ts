@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { reading } from "./readings.ts";
 import { constantTrace, type RunningCluster, runCluster, START_MS, workload } from "./running-cluster.ts";
 
 const MINUTE_MS = 60_000;
@@ -94,7 +95,7 @@ describe("during an outage", () => {
     expect(await items("/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods?labelSelector=app%3Dapi")).toHaveLength(2);
     expect(await items(`${CUSTOM}/v1beta2/namespaces/shop/pods/*/demand`)).toHaveLength(2);
     expect(await items(`${EXTERNAL}/demand`)).toHaveLength(1);
-    expect(cluster.readings()).toMatchObject([
+    expect(cluster.each(reading)).toMatchObject([
       { name: "api", scraped: true },
       { name: "web", scraped: false, demand: 61, replicas: 2, ready: 2, cpuPercent: 62, targetCpuPercent: 60, unservedShare: 0 },
     ]);

@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { statistics } from "../../../lib/local/cluster/reading.ts";
 import type { ClusterOptions } from "../../../lib/local/cluster/simulated-cluster.ts";
 import { TidemarkError } from "../../../lib/model/errors.ts";
+import { reading } from "./readings.ts";
 import { httpsRequest, runCluster, START_MS, workload } from "./running-cluster.ts";
 
 const SCALE = "/apis/apps/v1/namespaces/shop/deployments/web/scale";
@@ -34,7 +36,7 @@ describe("a data folder", () => {
     first.time.nowMs += 60_000;
     await first.fetch(SCALE, { method: "PUT", body: { spec: { replicas: 5 } } });
     first.time.nowMs += 33_000;
-    const before = { pods: (await first.fetch("/api/v1/pods")).json, statistics: first.statistics(), readings: first.readings() };
+    const before = { pods: (await first.fetch("/api/v1/pods")).json, statistics: first.each(statistics), readings: first.each(reading) };
     const { kubeConfig } = first;
     await first.close();
 
@@ -42,7 +44,7 @@ describe("a data folder", () => {
     expect(second.resumedAfterMs).toBe(START_MS + 60_000);
     expect(second.startMs).toBe(START_MS);
     second.time.nowMs = START_MS + 93_000;
-    expect({ pods: (await second.fetch("/api/v1/pods")).json, statistics: second.statistics(), readings: second.readings() }).toEqual(before);
+    expect({ pods: (await second.fetch("/api/v1/pods")).json, statistics: second.each(statistics), readings: second.each(reading) }).toEqual(before);
     expect(second.kubeConfig.getCurrentUser()).toEqual(kubeConfig.getCurrentUser());
     expect(second.kubeConfig.getCurrentCluster()?.caData).toBe(kubeConfig.getCurrentCluster()?.caData);
     await second.close();

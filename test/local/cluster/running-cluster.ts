@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import type { WorkloadDefinition } from "../../../lib/local/cluster/definition.ts";
 import { HPA_KIND } from "../../../lib/local/cluster/objects/custom-objects.ts";
-import { type ClusterOptions, type SimulatedCluster, startSimulatedCluster } from "../../../lib/local/cluster/simulated-cluster.ts";
+import type { ClusterOptions, SimulatedCluster } from "../../../lib/local/cluster/simulated-cluster.ts";
+import { type FaultyCluster, startFaultyCluster } from "./faulty-cluster.ts";
 
 export const START_MS = Date.UTC(2026, 0, 5, 8);
 const MEBIBYTE = 2 ** 20;
@@ -32,7 +33,7 @@ export const workload = (changes: Partial<WorkloadDefinition> = {}): WorkloadDef
   ...changes,
 });
 
-export interface RunningCluster extends SimulatedCluster {
+export interface RunningCluster extends FaultyCluster {
   readonly dataDir: string;
   readonly time: { nowMs: number };
   readonly kubeConfig: KubeConfig;
@@ -71,7 +72,7 @@ export const putHpa = (cluster: Pick<SimulatedCluster, "putObject">, namespace: 
 export const runCluster = async (options: Partial<ClusterOptions> = {}): Promise<RunningCluster> => {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "tidemark-cluster-")));
   const time = { nowMs: START_MS };
-  const cluster = await startSimulatedCluster({ clock: () => time.nowMs, seed: 1, workloads: [workload()], ...options, dataDir });
+  const cluster = await startFaultyCluster({ clock: () => time.nowMs, seed: 1, workloads: [workload()], ...options, dataDir });
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromFile(cluster.kubeconfigPath);
   const credentials = JSON.parse(await readFile(join(dataDir, "cluster-credentials.json"), "utf8"));
