@@ -132,15 +132,14 @@ export const isBaseOfChange = async (tables: Tables, ref: AutoscalerRef, uid: Au
   return false;
 };
 
-export const clusterChangesParams = (historyTable: string, cluster: ClusterName, sinceMs: number): QueryCommandInput => ({
-  TableName: historyTable,
-  KeyConditionExpression: "pk = :pk AND sk >= :since",
-  ExpressionAttributeValues: { ":pk": { S: clusterChangesPk(cluster) }, ":since": { S: `${CHANGE_SK_PREFIX}${sortableMs(Math.max(0, sinceMs))}` } },
-});
-
 /** Edits of every autoscaler of a cluster, also of deleted ones, in order of time and page by page. */
 export async function* changesOfCluster(tables: Tables, cluster: ClusterName, sinceMs: number): AsyncGenerator<ChangeRecord> {
-  yield* changesIn(tables, cluster, `read the changes of cluster "${cluster}"`, clusterChangesParams(tables.historyTable, cluster, sinceMs));
+  const since = `${CHANGE_SK_PREFIX}${sortableMs(Math.max(0, sinceMs))}`;
+  yield* changesIn(tables, cluster, `read the changes of cluster "${cluster}"`, {
+    TableName: tables.historyTable,
+    KeyConditionExpression: "pk = :pk AND sk >= :since",
+    ExpressionAttributeValues: { ":pk": { S: clusterChangesPk(cluster) }, ":since": { S: since } },
+  });
 }
 
 /** The first byte of a change that is read by itself. */

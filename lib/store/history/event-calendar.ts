@@ -171,18 +171,15 @@ const readMonth = (value: unknown): ClosedMonth => {
   return { days: new Map(Object.entries(days)), counts: readCounts(counts), ...(added !== undefined && { added }) };
 };
 
-const monthsIn = (cluster: ClusterName, { sinceMs, untilMs }: Pick<Stretch, "sinceMs" | "untilMs">): ClosedRange => ({
+const monthsIn = (cluster: ClusterName, { sinceMs, untilMs }: Range): ClosedRange => ({
   pk: eventMonthsPk(cluster),
   first: monthOf(dayOf(Math.max(0, sinceMs))),
   last: monthOf(dayOf(untilMs)),
 });
 
 /** The closed months that a stretch touches: 13 of them are one request. */
-export const closedMonths = (
-  tables: Tables,
-  cluster: ClusterName,
-  stretch: Pick<Stretch, "sinceMs" | "untilMs">,
-): Promise<ReadonlyMap<string, ClosedMonth>> => closedIn(tables, monthsIn(cluster, stretch), readMonth);
+export const closedMonths = (tables: Tables, cluster: ClusterName, stretch: Range): Promise<ReadonlyMap<string, ClosedMonth>> =>
+  closedIn(tables, monthsIn(cluster, stretch), readMonth);
 
 interface ToClose {
   readonly cluster: ClusterName;

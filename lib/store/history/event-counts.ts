@@ -1,10 +1,9 @@
-import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import { compress, decompress } from "../table/compressed.ts";
 import { closedTimeOf } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
-import { type HistoryItem, historyItemOf } from "./item.ts";
+import { type HistoryItem, historyItemOf, itemsBetween, LAST } from "./item.ts";
 import type { EventRecord } from "../../model/scale-records.ts";
 
 /** The scale events of an autoscaler in some time. */
@@ -97,15 +96,10 @@ export interface ClosedRange {
   readonly last: string;
 }
 
-export const closedParams = (historyTable: string, { pk, first, last }: ClosedRange): QueryCommandInput => ({
-  TableName: historyTable,
-  KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
-  ExpressionAttributeValues: { ":pk": { S: pk }, ":since": { S: first }, ":until": { S: `${last}~` } },
-});
-
 /** The items of closed days or months, in order. The item of a late event follows the item of its day or month. */
-export async function* closedItems(tables: Tables, range: ClosedRange) {
-  for await (const item of readAll(tables, `read the counts of events in "${range.pk}"`, closedParams(tables.historyTable, range))) {
+export async function* closedItems(tables: Tables, { pk, first, last }: ClosedRange) {
+  const params = itemsBetween(tables.historyTable, pk, [first, `${last}${LAST}`]);
+  for await (const item of readAll(tables, `read the counts of events in "${pk}"`, params)) {
     const { sk, body } = historyItemOf(item);
     yield { ...closedTimeOf(sk), body };
   }

@@ -14,8 +14,8 @@ import {
   sortableMs,
 } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
-import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
-import { type HistoryItem, type InsertHistory, historyItemOf, readHistory } from "./item.ts";
+import type { Tables } from "../table/tables.ts";
+import { type HistoryItem, type InsertHistory, historyItemOf, LAST, readHistory, unexpiredBetween } from "./item.ts";
 import type { EventRecord, ScaleEventRecord } from "../../model/scale-records.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { compress, decompress } from "../table/compressed.ts";
@@ -24,8 +24,6 @@ const SECOND_MS = 1_000;
 export const DAY_MS = 86_400_000;
 /** 13 months, so that a year can be compared with the year before. */
 export const EVENT_DAYS_KEPT = 396;
-/** Sorts after every character of an id. */
-const LAST = "~";
 
 export const ttlOf = (atMs: number, days: number): number => Math.floor((atMs + days * DAY_MS) / SECOND_MS);
 
@@ -97,19 +95,13 @@ export interface Stretch {
 /** True for a stretch that ends before it begins. No request is sent for it, because DynamoDB refuses such a query. */
 export const isEmptyStretch = ({ sinceMs, untilMs }: Pick<Stretch, "sinceMs" | "untilMs">): boolean => untilMs < Math.max(0, sinceMs);
 
-const NOT_EXPIRED = "#ttl > :now";
-
-const stretchParams = (historyTable: string, pk: string, prefix: string, stretch: Stretch): QueryCommandInput => ({
-  TableName: historyTable,
-  KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
-  FilterExpression: NOT_EXPIRED,
-  ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE },
-  ExpressionAttributeValues: {
-    ":pk": { S: pk },
-    ":since": { S: `${prefix}${sortableMs(Math.max(0, stretch.sinceMs))}` },
-    ":until": { S: `${prefix}${sortableMs(stretch.untilMs)}${LAST}` },
-    ":now": { N: String(Math.floor(stretch.untilMs / SECOND_MS)) },
-  },
+export const stretchParams = (historyTable: string, pk: string, prefix: string, stretch: Stretch): QueryCommandInput => ({
+  ...unexpiredBetween(
+    historyTable,
+    pk,
+    [`${prefix}${sortableMs(Math.max(0, stretch.sinceMs))}`, `${prefix}${sortableMs(stretch.untilMs)}${LAST}`],
+    stretch.untilMs,
+  ),
   ScanIndexForward: !stretch.newestFirst,
   ...(stretch.pageSize !== undefined && { Limit: stretch.pageSize }),
 });

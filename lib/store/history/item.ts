@@ -2,14 +2,14 @@ import { type Key, itemKey } from "../table/keys.ts";
 import {
   type AttributeValue,
   GetItemCommand,
-  type GetItemCommandInput,
+  type QueryCommandInput,
   BatchExecuteStatementCommand,
   type BatchExecuteStatementCommandInput,
   type BatchStatementError,
 } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
 import { repeat, backOff, isTransientCode } from "../table/repeat.ts";
-import type { Tables } from "../table/tables.ts";
+import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { mapWithLimit } from "../table/wait-for-all.ts";
 
 /** One item of history. It is never changed, and only its time to live deletes it. */
@@ -43,18 +43,34 @@ export const historyItemOf = (item: Readonly<Record<string, AttributeValue>>): H
   return { pk: pk.S, sk: sk.S, body: content, ttlSeconds: Number(ttl?.N) };
 };
 
-export const readHistoryParams = (historyTable: string, key: Key): GetItemCommandInput => ({
+/** Reads one item strongly; absent when there is none of this key. */
+export const readHistory = async (tables: Tables, key: Key, action = `read the history item "${key.sk}"`): Promise<HistoryItem | undefined> => {
+  const params = { TableName: tables.historyTable, Key: itemKey(key), ConsistentRead: true };
+  const { Item } = await repeat(tables, action, () => tables.client.send(new GetItemCommand(params)));
+  return Item && historyItemOf(Item);
+};
+
+/** Sorts after every character of an id, and after every time. */
+export const LAST = "~";
+
+/** The items between two sort keys, both inclusive. */
+export const itemsBetween = (historyTable: string, pk: string, [since, until]: readonly [string, string]): QueryCommandInput => ({
   TableName: historyTable,
-  Key: itemKey(key),
-  ConsistentRead: true,
+  KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
+  ExpressionAttributeValues: { ":pk": { S: pk }, ":since": { S: since }, ":until": { S: until } },
 });
 
-/** Reads one item strongly; absent when there is none of this key. */
-export const readHistory = async (tables: Tables, key: Key): Promise<HistoryItem | undefined> => {
-  const { Item } = await repeat(tables, `read the history item "${key.sk}"`, () =>
-    tables.client.send(new GetItemCommand(readHistoryParams(tables.historyTable, key))),
-  );
-  return Item && historyItemOf(Item);
+const SECOND_MS = 1_000;
+
+/** The same without the items that have expired at an instant, because their deletion may be days late. */
+export const unexpiredBetween = (historyTable: string, pk: string, range: readonly [string, string], nowMs: number): QueryCommandInput => {
+  const { ExpressionAttributeValues: values, ...between } = itemsBetween(historyTable, pk, range);
+  return {
+    ...between,
+    FilterExpression: "#ttl > :now",
+    ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE },
+    ExpressionAttributeValues: { ...values, ":now": { N: String(Math.floor(nowMs / SECOND_MS)) } },
+  };
 };
 
 /** The stored item of a duplicate. Throws `store.unreadable` when it is missing; no right of the functions can delete it. */

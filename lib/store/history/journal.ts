@@ -1,9 +1,9 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
-import { journalKey, journalPagePrefix, journalPk, sortableMs } from "../table/keys.ts";
+import { journalKey, journalPagePrefix, journalPk } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
-import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
-import { isEmptyStretch, ttlOf } from "./events.ts";
+import type { Tables } from "../table/tables.ts";
+import { isEmptyStretch, type Stretch, stretchParams, ttlOf } from "./events.ts";
 import { type HistoryItem, historyItemOf, readHistory } from "./item.ts";
 import { hasDictionaries, packed, unpacked, compress, inflatedText, versionOf } from "../table/compressed.ts";
 import type { Evaluation, JournalPage } from "../../model/scale-records.ts";
@@ -13,8 +13,6 @@ export const JOURNAL_DAYS_KEPT = 14;
 export const BASE_MS_MAX = 3_600_000;
 /** A difference that is larger than this share of its base saves too little, and the page becomes a new base. */
 const DIFFERENCE_SHARE_MAX = 0.5;
-const SECOND_MS = 1_000;
-const LAST = "~";
 
 /** A larger journal page is shortened, well before an item is full (400 KB). The journal only explains, so it must never stop a sync from its release. */
 export const JOURNAL_BYTES_MAX = 350_000;
@@ -93,25 +91,9 @@ const baseReader = (tables: Tables, ref: PartitionRef, page: number): ((base: Ba
   };
 };
 
-/** Items of one journal page between two instants, both inclusive. Expired pages are filtered by time, because their deletion may be days late. */
-export const journalParams = (
-  historyTable: string,
-  ref: PartitionRef,
-  wanted: { readonly page: number; readonly sinceMs: number; readonly untilMs: number; readonly newestFirst?: boolean; readonly pageSize?: number },
-): QueryCommandInput => ({
-  TableName: historyTable,
-  KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
-  FilterExpression: "#ttl > :now",
-  ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE },
-  ExpressionAttributeValues: {
-    ":pk": { S: journalPk(ref) },
-    ":since": { S: `${journalPagePrefix(wanted.page)}${sortableMs(Math.max(0, wanted.sinceMs))}` },
-    ":until": { S: `${journalPagePrefix(wanted.page)}${sortableMs(wanted.untilMs)}${LAST}` },
-    ":now": { N: String(Math.floor(wanted.untilMs / SECOND_MS)) },
-  },
-  ScanIndexForward: !wanted.newestFirst,
-  ...(wanted.pageSize !== undefined && { Limit: wanted.pageSize }),
-});
+/** Items of one journal page between two instants, both inclusive. */
+export const journalParams = (historyTable: string, ref: PartitionRef, wanted: Stretch & { readonly page: number }): QueryCommandInput =>
+  stretchParams(historyTable, journalPk(ref), journalPagePrefix(wanted.page), wanted);
 
 type JournalQuery = Parameters<typeof journalParams>[2] & {
   /** Of the evaluations of each page only the one of this autoscaler is parsed, and no other is in the answer. */

@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
-import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import type { Key } from "../table/keys.ts";
-import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { ttlOf } from "./events.ts";
-import { type HistoryItem, type InsertHistory, historyItemOf, readHistoryParams } from "./item.ts";
+import { type HistoryItem, type InsertHistory, readHistory } from "./item.ts";
 
 /** Names an edit by its caller and the idempotency key. Repeats of the edit have the same key. Keys of different callers never meet. */
 export interface RequestName {
@@ -63,10 +61,9 @@ export const insertAnswer = async (insert: InsertHistory, name: RequestName, ans
 
 /** The answer to the request of that name. It is absent while the request runs, and stays absent when the function died. */
 export const readAnswer = async (tables: Tables, name: RequestName): Promise<KeptAnswer | undefined> => {
-  const params = readHistoryParams(tables.historyTable, answerKey(name));
-  const { Item } = await repeat(tables, "read the answer to a request", () => tables.client.send(new GetItemCommand(params)));
-  if (!Item) return undefined;
-  const { body } = historyItemOf(Item);
+  const item = await readHistory(tables, answerKey(name), "read the answer to a request");
+  if (!item) return undefined;
+  const { body } = item;
   const { version, value } = typeof body === "string" ? { version: -1, value: undefined } : decompress(body);
   if (version === VERSION) return value as KeptAnswer;
   throw new TidemarkError("store.unreadable", `Cannot read the answer to a request: its version is ${version}`, { version });

@@ -1,12 +1,11 @@
-import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerRef, AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import type { Lane, Sample, SampleMetric } from "../../model/scale-records.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import { autoscalerHistoryPk, type Key, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
-import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
+import type { Tables } from "../table/tables.ts";
 import { EVENT_DAYS_KEPT, isEmptyStretch, ttlOf } from "./events.ts";
-import { type HistoryItem, type InsertHistory, historyItemOf } from "./item.ts";
+import { type HistoryItem, type InsertHistory, historyItemOf, LAST, unexpiredBetween } from "./item.ts";
 import { JOURNAL_DAYS_KEPT } from "./journal.ts";
 
 /** The time that one item covers. Four a day take four write units, and one turn reads a quarter of a day's journal. */
@@ -17,7 +16,6 @@ export const ROLLUP_BODY_BYTES_MAX = 780;
 const ROLLUP_VERSION = 1;
 const ROLLUP_SK_PREFIX = "rollup#";
 const SECOND_MS = 1_000;
-const LAST = "~";
 
 /** Where the samples come from. An autoscaler that moved to another journal within the time has an item of each. */
 export interface RollupSource {
@@ -131,22 +129,9 @@ export const insertRollups = async (insert: InsertHistory, source: RollupSource,
   await insert([{ ...markKey(source), body: String(items.length), ttlSeconds: ttlOf(source.fromMs + ROLLUP_MS, MARK_DAYS_KEPT) }]);
 };
 
-const stretchParams = (historyTable: string, pk: string, [since, until]: readonly [string, string], nowMs: number): QueryCommandInput => ({
-  TableName: historyTable,
-  KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
-  FilterExpression: "#ttl > :now",
-  ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE },
-  ExpressionAttributeValues: {
-    ":pk": { S: pk },
-    ":since": { S: since },
-    ":until": { S: until },
-    ":now": { N: String(Math.floor(nowMs / SECOND_MS)) },
-  },
-});
-
 /** The marks since an instant, as `<beginning in ms>#<page>`. */
 export const rollupMarks = async (tables: Tables, partition: PartitionRef, sinceMs: number): Promise<ReadonlySet<string>> => {
-  const params = stretchParams(tables.historyTable, marksPk(partition), [sortableMs(sinceMs), LAST], 0);
+  const params = unexpiredBetween(tables.historyTable, marksPk(partition), [sortableMs(sinceMs), LAST], 0);
   const marks = new Set<string>();
   for await (const item of readAll(tables, `read what is rolled up of "${partition.cluster}/${partition.partition}"`, params)) {
     const [ms = "", page = ""] = historyItemOf(item).sk.split("#");
@@ -164,7 +149,7 @@ export const rolledSamples = async (
   if (isEmptyStretch(stretch)) return [];
   const firstMs = Math.floor(stretch.sinceMs / ROLLUP_MS) * ROLLUP_MS;
   const range = [`${ROLLUP_SK_PREFIX}${sortableMs(firstMs)}`, `${ROLLUP_SK_PREFIX}${sortableMs(stretch.untilMs)}${LAST}`] as const;
-  const params = stretchParams(tables.historyTable, autoscalerHistoryPk(ref), range, tables.clock());
+  const params = unexpiredBetween(tables.historyTable, autoscalerHistoryPk(ref), range, tables.clock());
   const samples: Sample[] = [];
   for await (const found of readAll(tables, `read the rollups of "${ref.namespace}/${ref.name}"`, params)) {
     const item = historyItemOf(found);

@@ -6,10 +6,7 @@ import { CHANGE_SK_PREFIX, type Key, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
-import { type HistoryItem, type InsertHistory, historyItemOf } from "./item.ts";
-
-/** Sorts after every time. */
-const LAST = "~";
+import { type HistoryItem, type InsertHistory, historyItemOf, LAST } from "./item.ts";
 
 /** Partition key of the edits of one cluster, of the fleet or of one partition. No autoscaler or day has such a key. */
 const scopePk = ({ scope, name }: Pick<ScopeChangeRecord, "scope" | "name">): string => `changes#${scope}#${name}`;
