@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { PartitionRef } from "../../model/ids.ts";
-import { batchGet, readAll } from "../table/read-many.ts";
+import { batchGet, getItem, readAll } from "../table/read-many.ts";
 import { editsKey, headKey, indexKey, itemKey } from "../table/keys.ts";
 import { repeat, isRefusal } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
@@ -134,25 +134,21 @@ const EDIT_SHOWS_MS = 60_000;
  *
  * No condition: of two edits at once, either time will do.
  */
-export const markEditedParams = (stateTable: string, atMs: number): UpdateItemCommandInput => ({
-  TableName: stateTable,
-  Key: itemKey(editsKey),
-  UpdateExpression: "SET atMs = :at",
-  ExpressionAttributeValues: { ":at": { N: String(atMs) } },
-});
 
 /** Marks for readers that an autoscaler was edited. The editor calls it before the edit is answered. */
 export const markEdited = async (tables: Tables): Promise<void> => {
-  const params = markEditedParams(tables.stateTable, tables.clock());
+  const params = {
+    TableName: tables.stateTable,
+    Key: itemKey(editsKey),
+    UpdateExpression: "SET atMs = :at",
+    ExpressionAttributeValues: { ":at": { N: String(tables.clock()) } },
+  };
   await repeat(tables, "mark an edit", () => tables.client.send(new UpdateItemCommand(params)));
 };
 
 /** True where a person may have edited an autoscaler so lately that an eventual read of a head could miss it. */
-export const wasEditedLately = async (tables: Tables): Promise<boolean> => {
-  const params = { TableName: tables.stateTable, Key: itemKey(editsKey), ConsistentRead: true };
-  const { Item } = await repeat(tables, "read when autoscalers were edited", () => tables.client.send(new GetItemCommand(params)));
-  return isLately(tables, Number(Item?.["atMs"]?.N ?? 0));
-};
+export const wasEditedLately = async (tables: Tables): Promise<boolean> =>
+  isLately(tables, Number((await getItem(tables, "read when autoscalers were edited", editsKey))?.["atMs"]?.N ?? 0));
 
 /** The same of an edit whose time is known. */
 export const isLately = ({ clock }: Pick<Tables, "clock">, editedMs: number): boolean => clock() - editedMs < EDIT_SHOWS_MS;

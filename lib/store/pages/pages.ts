@@ -11,7 +11,7 @@ import {
 import { TidemarkError } from "../../model/errors.ts";
 import type { PartitionRef } from "../../model/ids.ts";
 import { itemKey, pageKey, type Key, pagesBelow, pagesEnd } from "../table/keys.ts";
-import { isRefusal, repeat } from "../table/repeat.ts";
+import { isRefusal, repeat, wasExecuted } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { readAll } from "../table/read-many.ts";
 
@@ -172,13 +172,7 @@ export const deleteLeftovers = async (tables: Tables, named: NamedPages, epoch: 
   return deleted;
 };
 
-const deleteEarlier = async (tables: Tables, words: string, key: Key, epoch: number): Promise<boolean> => {
+const deleteEarlier = (tables: Tables, words: string, key: Key, epoch: number): Promise<boolean> => {
   const params = deleteLeftoverParams(tables.stateTable, key, epoch);
-  try {
-    await repeat(tables, `delete ${words}`, () => tables.client.send(new DeleteItemCommand(params)));
-    return true;
-  } catch (error) {
-    if (isRefusal(error)) return false;
-    throw error;
-  }
+  return wasExecuted(tables, `delete ${words}`, () => tables.client.send(new DeleteItemCommand(params)));
 };

@@ -4,7 +4,7 @@ import { type AutoscalerRef, type AutoscalerUid, autoscalerUid, type ClusterName
 import type { AutoscalerRecord } from "../../model/records.ts";
 import { batchGet, readAll } from "../table/read-many.ts";
 import { autoscalerKey, autoscalersPk, DELETED, headKey, itemKey, namespacePrefix } from "../table/keys.ts";
-import { repeat, isRefusal } from "../table/repeat.ts";
+import { repeat, wasExecuted } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { attributesOf, autoscalerSchema } from "./schemas.ts";
 import { isTombstone, deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
@@ -103,16 +103,6 @@ export async function* listAutoscalers(tables: Tables, cluster: ClusterName, nam
 /** What people set on some autoscalers, beside the manifest. */
 type SetAttribute = "paused" | "overrides";
 
-export const listAutoscalersWithParams = (
-  stateTable: string,
-  cluster: ClusterName,
-  attributes: readonly SetAttribute[],
-  namespace?: Namespace,
-): QueryCommandInput => ({
-  ...listAutoscalersParams(stateTable, cluster, namespace),
-  FilterExpression: attributes.map((attribute) => `attribute_exists(${attribute})`).join(" OR "),
-});
-
 /** The autoscalers of a cluster, or of one namespace, that have one of these: a pause or overrides, also expired ones. The table reads all autoscalers and sends only these. */
 export async function* listAutoscalersWith(
   tables: Tables,
@@ -120,7 +110,8 @@ export async function* listAutoscalersWith(
   cluster: ClusterName,
   namespace?: Namespace,
 ): AsyncGenerator<AutoscalerRecord> {
-  const params = listAutoscalersWithParams(tables.stateTable, cluster, attributes, namespace);
+  const filter = attributes.map((attribute) => `attribute_exists(${attribute})`).join(" OR ");
+  const params = { ...listAutoscalersParams(tables.stateTable, cluster, namespace), FilterExpression: filter };
   for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}" with ${attributes.join(" or ")}`, params)) {
     const read = isTombstone(item) ? undefined : itemOf(item);
     if (read?.kind === "read") yield read.record;
@@ -169,11 +160,6 @@ export const goneMarkParams = (stateTable: string, record: AutoscalerRecord, gon
 /** Notes on the record since when its object is gone; `undefined` takes the note off. Nothing happens where the record was replaced or deleted in the meantime: the next sync looks again. */
 export const markGone = async (tables: Tables, record: AutoscalerRecord, goneMs: number | undefined): Promise<void> => {
   const params = goneMarkParams(tables.stateTable, record, goneMs);
-  try {
-    await repeat(tables, `mark "${record.namespace}/${record.name}" in cluster "${record.cluster}"`, () =>
-      tables.client.send(new UpdateItemCommand(params)),
-    );
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-  }
+  const action = `mark "${record.namespace}/${record.name}" in cluster "${record.cluster}"`;
+  await wasExecuted(tables, action, () => tables.client.send(new UpdateItemCommand(params)));
 };

@@ -3,8 +3,8 @@ import { TidemarkError } from "../../model/errors.ts";
 import type { ClusterName, Namespace, PartitionName, PartitionRef } from "../../model/ids.ts";
 import type { ClusterRecord, Connection, ConnectionRecord, FleetRecord } from "../../model/records.ts";
 import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, clusterKey, connectionKey, editsKey, FLEET_PK, fleetKey, itemKey } from "../table/keys.ts";
-import { readAll } from "../table/read-many.ts";
-import { isRefusal, repeat } from "../table/repeat.ts";
+import { itemsUnder, readAll } from "../table/read-many.ts";
+import { wasExecuted } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { attributesOf, clusterSchema, connectionSchema, fleetSchema } from "./schemas.ts";
 import { isTombstone, deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
@@ -67,16 +67,9 @@ const connectionOf = (item: Readonly<Record<string, AttributeValue>>): Connectio
   throw new TidemarkError("store.unreadable", `Cannot read the connection of cluster "${cluster}": ${parsed.error.message}`, { cluster });
 };
 
-export const listConnectionsParams = (stateTable: string): QueryCommandInput => ({
-  TableName: stateTable,
-  KeyConditionExpression: "pk = :pk",
-  ExpressionAttributeValues: { ":pk": { S: CONNECTIONS_PK } },
-  ConsistentRead: true,
-});
-
 /** Every stored connection, page by page. */
 export async function* listConnections(tables: Tables): AsyncGenerator<ConnectionRecord> {
-  for await (const item of readAll(tables, "list the connections", listConnectionsParams(tables.stateTable))) yield connectionOf(item);
+  for await (const item of readAll(tables, "list the connections", itemsUnder(tables, CONNECTIONS_PK))) yield connectionOf(item);
 }
 
 /** A connection, and the identity of the cluster that it reached when it was looked at. */
@@ -124,12 +117,8 @@ export const raiseClusterVersionParams = (stateTable: string, name: ClusterName,
  */
 export const raiseClusterVersion = async (tables: Tables, name: ClusterName, expected: number): Promise<void> => {
   const params = raiseClusterVersionParams(tables.stateTable, name, expected);
-  try {
-    await repeat(tables, `raise the version of cluster "${name}"`, () => tables.client.send(new UpdateItemCommand(params)));
-  } catch (error) {
-    // An edit was first, or this is the repeat of a request that was executed. In both cases the version has changed.
-    if (!isRefusal(error)) throw error;
-  }
+  // Where it is refused an edit was first, or this is the repeat of a request that was executed. In both cases the version has changed.
+  await wasExecuted(tables, `raise the version of cluster "${name}"`, () => tables.client.send(new UpdateItemCommand(params)));
 };
 
 /** Deletes the cluster with this uid and the version `expected`. */

@@ -1,4 +1,4 @@
-import type { AttributeValue, QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import {
   type MetricSourceRecord,
@@ -9,7 +9,7 @@ import {
   SOURCE_LIMITS,
 } from "../../model/metric-source.ts";
 import { SOURCES_PK, sourceKey } from "../table/keys.ts";
-import { readAll } from "../table/read-many.ts";
+import { itemsUnder, readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { attributesOf } from "./schemas.ts";
 import { isTombstone, deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
@@ -70,18 +70,9 @@ const itemOf = (item: Readonly<Record<string, AttributeValue>>): MetricSourceIte
   return { kind: "unreadable", name: item["sk"]?.S ?? "", version: Number(item["version"]?.N ?? 0), message };
 };
 
-/** Strongly consistent: a source that was deleted or changed is not asked with its old address any more. */
-export const listMetricSourcesParams = (stateTable: string): QueryCommandInput => ({
-  TableName: stateTable,
-  KeyConditionExpression: "pk = :pk",
-  ExpressionAttributeValues: { ":pk": { S: SOURCES_PK } },
-  ConsistentRead: true,
-});
-
-/** Every registered source in order of name. */
+/** Every registered source in order of name. Strongly consistent: a source that was deleted or changed is not asked with its old address any more. */
 export async function* listMetricSources(tables: Tables): AsyncGenerator<MetricSourceItem> {
-  for await (const item of readAll(tables, "list the metric sources", listMetricSourcesParams(tables.stateTable)))
-    if (!isTombstone(item)) yield itemOf(item);
+  for await (const item of readAll(tables, "list the metric sources", itemsUnder(tables, SOURCES_PK))) if (!isTombstone(item)) yield itemOf(item);
 }
 
 /** Reads one source strongly; absent when there is none. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { itemKey, planKey, reportedProblemsKey } from "../table/keys.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
@@ -19,14 +19,11 @@ export const readPlanMarks = async (tables: Tables): Promise<ReadonlySet<number>
  *
  * No condition: where two calls run at once, the later write takes away the mark of the earlier one. Then a minute is planned once more, and the claim refuses the copies.
  */
-export const markPlannedParams = (stateTable: string, minutes: readonly number[]): PutItemCommandInput => ({
-  TableName: stateTable,
-  Item: { ...itemKey(planKey), minutes: { NS: minutes.map(String) } },
-});
 
 /** Stores which minutes are planned, in place of what was stored. To be called when every message of these minutes was sent. */
 export const markPlanned = async (tables: Tables, minutes: readonly number[]): Promise<void> => {
-  await repeat(tables, "mark the planned minutes", () => tables.client.send(new PutItemCommand(markPlannedParams(tables.stateTable, minutes))));
+  const params = { TableName: tables.stateTable, Item: { ...itemKey(planKey), minutes: { NS: minutes.map(String) } } };
+  await repeat(tables, "mark the planned minutes", () => tables.client.send(new PutItemCommand(params)));
 };
 
 /** The problems that were reported to people, by kind: how many at each place, and when the last time. */
@@ -51,11 +48,7 @@ const reportedIn = (body: Uint8Array): ReportedProblems => {
 };
 
 /** No condition: where two calls run at once, a problem is reported twice or remembered twice. */
-export const storeReportedParams = (stateTable: string, reported: ReportedProblems): PutItemCommandInput => ({
-  TableName: stateTable,
-  Item: { ...itemKey(reportedProblemsKey), body: { B: compress(VERSION, reported) } },
-});
-
 export const storeReported = async (tables: Tables, reported: ReportedProblems): Promise<void> => {
-  await repeat(tables, "store the reported problems", () => tables.client.send(new PutItemCommand(storeReportedParams(tables.stateTable, reported))));
+  const params = { TableName: tables.stateTable, Item: { ...itemKey(reportedProblemsKey), body: { B: compress(VERSION, reported) } } };
+  await repeat(tables, "store the reported problems", () => tables.client.send(new PutItemCommand(params)));
 };

@@ -1,7 +1,8 @@
-import { GetItemCommand, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../../model/ids.ts";
 import { itemKey, storedBytesKey } from "../table/keys.ts";
-import { isRefusal, repeat } from "../table/repeat.ts";
+import { getItem } from "../table/read-many.ts";
+import { wasExecuted } from "../table/repeat.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 
 /**
@@ -32,25 +33,21 @@ export const repaidAfter = (repaidMs: RepaidMs, bytes: number, nowMs: number): R
 /** From when on there is room for so many bytes. */
 export const roomFromMs = (repaidMs: RepaidMs, bytes: number): number => repaidMs - HOUR_MS + Math.ceil((bytes / NAMESPACE_BYTES_MAX) * HOUR_MS);
 
-export const readStoredBytes = async (tables: Tables, partition: PartitionRef, namespace: string): Promise<RepaidMs> => {
-  const params = { TableName: tables.stateTable, Key: itemKey(storedBytesKey(partition, namespace)), ConsistentRead: true };
-  const { Item } = await repeat(tables, `read the bytes of namespace "${namespace}"`, () => tables.client.send(new GetItemCommand(params)));
-  return Number(Item?.["repaidMs"]?.N ?? 0);
-};
+export const readStoredBytes = async (tables: Tables, partition: PartitionRef, namespace: string): Promise<RepaidMs> =>
+  Number((await getItem(tables, `read the bytes of namespace "${namespace}"`, storedBytesKey(partition, namespace)))?.["repaidMs"]?.N ?? 0);
+
+interface BytesMove {
+  readonly partition: PartitionRef;
+  readonly namespace: string;
+  readonly from: RepaidMs;
+  readonly to: RepaidMs;
+}
 
 /*
  *  A  reads 12:10 ── 12:10 → 12:25 ✓ ── stores
  *  B  reads 12:10 ─────────── 12:10 → 12:18 ✗          B was overtaken: it stores nothing in this sync
  */
-export const storedBytesParams = (
-  stateTable: string,
-  {
-    partition,
-    namespace,
-    from,
-    to,
-  }: { readonly partition: PartitionRef; readonly namespace: string; readonly from: RepaidMs; readonly to: RepaidMs },
-): UpdateItemCommandInput => ({
+export const storedBytesParams = (stateTable: string, { partition, namespace, from, to }: BytesMove): UpdateItemCommandInput => ({
   TableName: stateTable,
   Key: itemKey(storedBytesKey(partition, namespace)),
   UpdateExpression: "SET repaidMs = :to, #ttl = :ttl",
@@ -64,14 +61,7 @@ export const storedBytesParams = (
 });
 
 /** Moves the count of a namespace, before anything is stored for it. False where another sync has moved it: on doubt, nothing is stored. */
-export const moveStoredBytes = async (tables: Tables, move: Parameters<typeof storedBytesParams>[1]): Promise<boolean> => {
-  try {
-    await repeat(tables, `count the bytes of namespace "${move.namespace}"`, () =>
-      tables.client.send(new UpdateItemCommand(storedBytesParams(tables.stateTable, move))),
-    );
-    return true;
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    return false;
-  }
+export const moveStoredBytes = (tables: Tables, move: BytesMove): Promise<boolean> => {
+  const params = storedBytesParams(tables.stateTable, move);
+  return wasExecuted(tables, `count the bytes of namespace "${move.namespace}"`, () => tables.client.send(new UpdateItemCommand(params)));
 };

@@ -1,7 +1,8 @@
-import { GetItemCommand, PutItemCommand, type PutItemCommandInput, type AttributeValue } from "@aws-sdk/client-dynamodb";
+import { PutItemCommand, type PutItemCommandInput, type AttributeValue } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { DELETED, itemKey, type Key } from "../table/keys.ts";
-import { isRefusal, repeat } from "../table/repeat.ts";
+import { getItem } from "../table/read-many.ts";
+import { wasExecuted } from "../table/repeat.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 
 /** How a conditional write of a record ended. `conflict` means that another editor wrote the record since it was read. */
@@ -60,14 +61,9 @@ export const putRecordParams = (stateTable: string, write: RecordPut & { readonl
 export const putRecord = async (tables: Tables, action: string, write: RecordPut): Promise<RecordWrite> => {
   const token = tables.token();
   const params = putRecordParams(tables.stateTable, { ...write, token });
-  try {
-    await repeat(tables, action, () => tables.client.send(new PutItemCommand(params)));
-    return { kind: "stored" };
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    const stored = await readItem(tables, action, write.key);
-    return stored?.["token"]?.S === token ? { kind: "stored" } : { kind: "conflict" };
-  }
+  if (await wasExecuted(tables, action, () => tables.client.send(new PutItemCommand(params)))) return { kind: "stored" };
+  const stored = await getItem(tables, action, write.key);
+  return { kind: stored?.["token"]?.S === token ? "stored" : "conflict" };
 };
 
 /**
@@ -83,21 +79,15 @@ export const deleteRecord = (
   return putRecord(tables, action, { key, record: tombstoneOf(expected, tables.clock()), expected });
 };
 
-const readItem = async (tables: Tables, action: string, key: Key) => {
-  const params = { TableName: tables.stateTable, Key: itemKey(key), ConsistentRead: true };
-  const { Item } = await repeat(tables, action, () => tables.client.send(new GetItemCommand(params)));
-  return Item;
-};
-
 /** Reads one record of the state table strongly; absent also where there is a tombstone. */
 export const readRecord = async (tables: Tables, action: string, key: Key) => {
-  const item = await readItem(tables, action, key);
+  const item = await getItem(tables, action, key);
   return item && isTombstone(item) ? undefined : item;
 };
 
 /** A new record under this key must have a higher count of edits than this: the count of the tombstone, or 0. */
 export const lastCount = async (tables: Tables, action: string, key: Key, counter: Expected["counter"]): Promise<number> => {
-  const item = await readItem(tables, action, key);
+  const item = await getItem(tables, action, key);
   return item && isTombstone(item) ? Number(item[counter]?.N ?? 0) : 0;
 };
 
@@ -108,14 +98,8 @@ export const lastCount = async (tables: Tables, action: string, key: Key, counte
 const TOMBSTONE_LIFE_S = 86_400;
 const SECOND_MS = 1_000;
 
-interface Deleted {
-  readonly counter: "generation" | "version";
-  readonly value: number;
-  readonly uid?: string;
-}
-
 /** The item that replaces a deleted record. It continues the count of the record, so that no generation or version occurs twice under one name. */
-const tombstoneOf = ({ counter, value, uid }: Deleted, nowMs: number): object => ({
+const tombstoneOf = ({ counter, value, uid }: Expected & Required<Pick<Expected, "value">>, nowMs: number): object => ({
   [counter]: value + 1,
   [DELETED]: nowMs,
   ...(uid !== undefined && { deletedUid: uid }),

@@ -1,8 +1,9 @@
 import * as z from "zod";
-import { type AttributeValue, DeleteItemCommand, GetItemCommand, PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { type AttributeValue, DeleteItemCommand, PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../../model/ids.ts";
 import { indexKey, itemKey, type Key, summaryKey } from "../table/keys.ts";
-import { isRefusal, repeat } from "../table/repeat.ts";
+import { getItem } from "../table/read-many.ts";
+import { repeat, wasExecuted } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { hash as hashed } from "node:crypto";
 import {
@@ -39,14 +40,9 @@ export const putDerivedParams = (stateTable: string, key: Key, { epoch, body }: 
 });
 
 /** True where it was stored, also by an earlier attempt. False where a later holder wrote one: the release of this sync will be refused. */
-const putDerived = async (tables: Tables, action: string, key: Key, item: DerivedItem): Promise<boolean> => {
-  try {
-    await repeat(tables, action, () => tables.client.send(new PutItemCommand(putDerivedParams(tables.stateTable, key, item))));
-    return true;
-  } catch (error) {
-    if (isRefusal(error)) return false;
-    throw error;
-  }
+const putDerived = (tables: Tables, action: string, key: Key, item: DerivedItem): Promise<boolean> => {
+  const params = putDerivedParams(tables.stateTable, key, item);
+  return wasExecuted(tables, action, () => tables.client.send(new PutItemCommand(params)));
 };
 
 export const putSummary = (tables: Tables, partition: PartitionRef, item: DerivedItem): Promise<boolean> =>
@@ -63,13 +59,8 @@ export const derivedItemOf = (item: Readonly<Record<string, AttributeValue>> | u
 };
 
 /** Reads the summary item of one partition strongly; absent where there is none. */
-export const readSummary = async (tables: Tables, partition: PartitionRef): Promise<DerivedItem | undefined> => {
-  const request = { TableName: tables.stateTable, Key: itemKey(summaryKey(partition)), ConsistentRead: true };
-  const { Item } = await repeat(tables, `read the summary of "${partition.cluster}/${partition.partition}"`, () =>
-    tables.client.send(new GetItemCommand(request)),
-  );
-  return derivedItemOf(Item);
-};
+export const readSummary = async (tables: Tables, partition: PartitionRef): Promise<DerivedItem | undefined> =>
+  derivedItemOf(await getItem(tables, `read the summary of "${partition.cluster}/${partition.partition}"`, summaryKey(partition)));
 
 /** Deletes summary and index of a partition that ends. A sync that outlives it may write them once more: they say nothing about another partition of the name. */
 export const deleteDerived = async (tables: Tables, partition: PartitionRef): Promise<void> => {

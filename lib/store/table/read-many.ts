@@ -1,4 +1,4 @@
-import { type AttributeValue, QueryCommand, type QueryCommandInput, BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
+import { type AttributeValue, BatchGetItemCommand, GetItemCommand, QueryCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { repeat, backOff } from "./repeat.ts";
 import type { Tables } from "./tables.ts";
 import { itemKey, type Key } from "./keys.ts";
@@ -13,6 +13,21 @@ export async function* readAll(tables: Tables, action: string, params: QueryComm
     from = page.LastEvaluatedKey;
   } while (from);
 }
+
+/** A strong query of all items under a partition key of the state table. */
+export const itemsUnder = ({ stateTable }: Tables, pk: string): QueryCommandInput => ({
+  TableName: stateTable,
+  KeyConditionExpression: "pk = :pk",
+  ExpressionAttributeValues: { ":pk": { S: pk } },
+  ConsistentRead: true,
+});
+
+/** One item of the state table, read strongly; absent when there is none. */
+export const getItem = async (tables: Tables, action: string, key: Key): Promise<Item | undefined> => {
+  const params = { TableName: tables.stateTable, Key: itemKey(key), ConsistentRead: true };
+  const { Item: item } = await repeat(tables, action, () => tables.client.send(new GetItemCommand(params)));
+  return item;
+};
 
 /** Most keys of one BatchGetItem (limit of DynamoDB). */
 export const KEYS_MAX = 100;

@@ -79,6 +79,17 @@ export const backOff = async (tables: Tables, action: string, attempt: number, c
   await tables.wait(waitMs);
 };
 
+/** Sends a conditional write until its answer is clear. False where its condition refused it. */
+export const wasExecuted = async (tables: Tables, action: string, send: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await repeat(tables, action, send);
+    return true;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return false;
+  }
+};
+
 /** True for the refusal of a condition, the only exception that the senders translate. */
 export const isRefusal = (error: unknown): boolean =>
   typeof error === "object" && error !== null && textOf(error, "name") === "ConditionalCheckFailedException";
