@@ -1,46 +1,35 @@
 import * as z from "zod";
-import { compress, decompress } from "../table/compressed.ts";
+import { compress, readIfKnown } from "../table/compressed.ts";
 import { closedTimeOf } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { type HistoryItem, historyItemOf, itemsBetween, LAST } from "./item.ts";
 import type { EventRecord } from "../../model/scale-records.ts";
 
+/** In the order in which they are stored. `outside`: changes of the count that this stack did not make. */
+const COUNTED = ["ups", "added", "downs", "removed", "refused", "outside"] as const;
+
 /** The scale events of an autoscaler in some time. */
-export interface EventCounts {
-  readonly ups: number;
-  readonly added: number;
-  readonly downs: number;
-  readonly removed: number;
-  readonly refused: number;
-  /** Changes of the count that this stack did not make. */
-  readonly outside: number;
-}
+export type EventCounts = Readonly<Record<(typeof COUNTED)[number], number>>;
 
 /** What happened in some time, by NAMESPACE/NAME. */
 export type CountsByPath = ReadonlyMap<string, EventCounts>;
-
-const NOTHING: EventCounts = { ups: 0, added: 0, downs: 0, removed: 0, refused: 0, outside: 0 };
 
 export const pathOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string => `${namespace}/${name}`;
 
 /** How many events the counts are of. */
 export const eventsIn = ({ ups, downs, refused, outside }: EventCounts): number => ups + downs + refused + outside;
 
+const countsBy = (count: (name: keyof EventCounts, at: number) => number): EventCounts =>
+  Object.fromEntries(COUNTED.map((name, at) => [name, count(name, at)])) as unknown as EventCounts;
+
+const NOTHING = countsBy(() => 0);
+
 const countsOf = ({ from, to, outcome }: Pick<EventRecord, "from" | "to" | "outcome">): EventCounts => {
   if (outcome === "refused") return { ...NOTHING, refused: 1 };
   if (outcome === "outside") return { ...NOTHING, outside: 1 };
   return to >= from ? { ...NOTHING, ups: 1, added: to - from } : { ...NOTHING, downs: 1, removed: from - to };
 };
-
-const sumOf = (one: EventCounts, other: EventCounts): EventCounts => ({
-  ups: one.ups + other.ups,
-  added: one.added + other.added,
-  downs: one.downs + other.downs,
-  removed: one.removed + other.removed,
-  refused: one.refused + other.refused,
-  outside: one.outside + other.outside,
-});
 
 export class CountsSum {
   readonly byPath = new Map<string, EventCounts>();
@@ -54,40 +43,30 @@ export class CountsSum {
   }
 
   #add(path: string, some: EventCounts): void {
-    this.byPath.set(path, sumOf(this.byPath.get(path) ?? NOTHING, some));
+    const before = this.byPath.get(path) ?? NOTHING;
+    this.byPath.set(
+      path,
+      countsBy((name) => before[name] + some[name]),
+    );
   }
 }
 
-const counts = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number(), z.number()]);
-const stored = z.record(z.string(), counts);
+const stored = z.record(z.string(), z.array(z.number()).length(COUNTED.length));
 
 /** Counts as they are stored: six numbers for each path. */
 export const storedCounts = (byPath: CountsByPath): z.infer<typeof stored> =>
-  Object.fromEntries(
-    [...byPath].map(([path, { ups, added, downs, removed, refused, outside }]) => [path, [ups, added, downs, removed, refused, outside]]),
-  );
+  Object.fromEntries([...byPath].map(([path, counts]) => [path, COUNTED.map((name) => counts[name])]));
 
 export const readCounts = (value: unknown): CountsByPath =>
-  new Map(
-    Object.entries(stored.parse(value)).map(([path, [ups, added, downs, removed, refused, outside]]) => [
-      path,
-      { ups, added, downs, removed, refused, outside },
-    ]),
-  );
+  new Map(Object.entries(stored.parse(value)).map(([path, counts]) => [path, countsBy((_, at) => counts[at] ?? 0)]));
 
 const VERSION = 1;
 
 export const encodeClosed = (value: unknown): Uint8Array => compress(VERSION, value);
 
 /** `undefined` for damage, or a later version: what is not read as closed is asked for its events. */
-export const decodeClosed = <Closed>(body: HistoryItem["body"], read: (value: unknown) => Closed): Closed | undefined => {
-  try {
-    const { version, value } = decompress(body as Uint8Array);
-    return version === VERSION ? read(value) : undefined;
-  } catch {
-    return undefined;
-  }
-};
+export const decodeClosed = <Closed>(body: HistoryItem["body"], read: (value: unknown) => Closed): Closed | undefined =>
+  readIfKnown(body as Uint8Array, VERSION, read);
 
 export interface ClosedRange {
   readonly pk: string;

@@ -1,6 +1,6 @@
 import type { AutoscalerRef, AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import type { Lane, Sample, SampleMetric } from "../../model/scale-records.ts";
-import { compress, decompress } from "../table/compressed.ts";
+import { compress, readIfKnown } from "../table/compressed.ts";
 import { autoscalerHistoryPk, type Key, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
@@ -160,12 +160,7 @@ export const rolledSamples = async (
 
 const samplesOf = ({ sk, body }: HistoryItem): readonly Sample[] => {
   const fromMs = Number(sk.split("#")[1]);
-  try {
-    const { version, value } = decompress(Buffer.from(body));
-    return version === ROLLUP_VERSION ? samplesIn(value as RollupBody, fromMs) : [];
-  } catch {
-    return [];
-  }
+  return readIfKnown(Buffer.from(body), ROLLUP_VERSION, (value) => samplesIn(value as RollupBody, fromMs)) ?? [];
 };
 
 const samplesIn = ({ at, counts, load, metrics, reasons, held }: RollupBody, fromMs: number): readonly Sample[] =>

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import * as z from "zod";
 import type { AutoscalerUid } from "../../model/ids.ts";
 import { PROBLEM_KINDS, type ProblemTimes, type SummaryRow, type SummaryTotals } from "../../model/summary.ts";
-import { compress, decompress } from "../table/compressed.ts";
+import { compress, readIfKnown } from "../table/compressed.ts";
 
 const VERSION = 1;
 const SECOND_MS = 1_000;
@@ -29,33 +29,16 @@ const amounts = z.array(z.number().nullable());
 const optionalAmounts = amounts.optional();
 const body = z.tuple([z.string(), z.array(z.string()), z.record(z.string(), z.unknown())]);
 
+const TOTALS = ["ups", "added", "downs", "removed", "refusedUps", "refusedDowns"] as const satisfies readonly (keyof SummaryTotals)[];
+const COUNTS = ["heldBy", "current", "unread", "desired", "min", "max", "over", "off", "bands", "more", "missing", "scaled"] as const;
+const OPTIONAL = [...COUNTS, ...TOTALS, ...PROBLEM_KINDS];
+
 /** A column for each field. Columns compress better than rows: what is alike stands together. */
 const columns = z.object({
   state: amounts,
-  heldBy: optionalAmounts,
   reason: amounts,
-  current: optionalAmounts,
-  unread: optionalAmounts,
-  desired: optionalAmounts,
-  min: optionalAmounts,
-  max: optionalAmounts,
-  over: optionalAmounts,
-  off: optionalAmounts,
-  bands: optionalAmounts,
   targets: z.array(z.string()).optional(),
-  more: optionalAmounts,
-  missing: optionalAmounts,
-  scaled: optionalAmounts,
-  ups: optionalAmounts,
-  added: optionalAmounts,
-  downs: optionalAmounts,
-  removed: optionalAmounts,
-  refusedUps: optionalAmounts,
-  refusedDowns: optionalAmounts,
-  refused: optionalAmounts,
-  failing: optionalAmounts,
-  unmeasured: optionalAmounts,
-  atMax: optionalAmounts,
+  ...(Object.fromEntries(OPTIONAL.map((name) => [name, optionalAmounts])) as Record<(typeof OPTIONAL)[number], typeof optionalAmounts>),
 });
 type Columns = z.infer<typeof columns>;
 
@@ -100,12 +83,7 @@ export const rowsValue = (rows: readonly SummaryRow[], atMs: number): unknown =>
     more: numbers((row) => row.moreTargets || null),
     missing: numbers((row) => row.missing || null),
     scaled: numbers((row) => secondsBefore(atMs, row.lastScaleMs)),
-    ups: total("ups"),
-    added: total("added"),
-    downs: total("downs"),
-    removed: total("removed"),
-    refusedUps: total("refusedUps"),
-    refusedDowns: total("refusedDowns"),
+    ...Object.fromEntries(TOTALS.map((name) => [name, total(name)])),
     ...Object.fromEntries(PROBLEM_KINDS.map((kind) => [kind, since(kind)])),
   };
   return [rows.map(({ key }) => key).join(""), words, all];
@@ -167,16 +145,8 @@ const rowAt = (
 };
 
 const totalsAt = (read: Columns, at: number): SummaryTotals | undefined => {
-  const of = (column: readonly (number | null)[] | undefined): number => column?.[at] ?? 0;
-  const totals = {
-    ups: of(read.ups),
-    added: of(read.added),
-    downs: of(read.downs),
-    removed: of(read.removed),
-    refusedUps: of(read.refusedUps),
-    refusedDowns: of(read.refusedDowns),
-  };
-  return Object.values(totals).some((value) => value > 0) ? totals : undefined;
+  const totals = TOTALS.map((name) => [name, read[name]?.[at] ?? 0] as const);
+  return totals.some(([, value]) => value > 0) ? (Object.fromEntries(totals) as unknown as SummaryTotals) : undefined;
 };
 
 const sinceAt = (read: Columns, at: number, atMs: number): ProblemTimes | undefined => {
@@ -202,13 +172,8 @@ export const encodeSummary = (rows: readonly SummaryRow[], atMs: number): Uint8A
 const whole = z.tuple([z.number(), z.unknown()]);
 
 /** The instant and the rows of a body; `undefined` for damage or a later version: a reader then does without. */
-export const decodeSummary = (bytes: Uint8Array): { readonly atMs: number; readonly rows: readonly SummaryRow[] } | undefined => {
-  try {
-    const { version, value } = decompress(bytes);
-    if (version !== VERSION) return undefined;
+export const decodeSummary = (bytes: Uint8Array): { readonly atMs: number; readonly rows: readonly SummaryRow[] } | undefined =>
+  readIfKnown(bytes, VERSION, (value) => {
     const [atMs, rows] = whole.parse(value);
     return { atMs, rows: rowsIn(rows, atMs) };
-  } catch {
-    return undefined;
-  }
-};
+  });

@@ -16,7 +16,7 @@ import {
   type ProblemCounts,
   type SummaryRow,
 } from "../../model/summary.ts";
-import { compress, decompress } from "../table/compressed.ts";
+import { compress, readIfKnown } from "../table/compressed.ts";
 import type { Head } from "../head/head.ts";
 import { rowsIn, rowsValue } from "./summary-codec.ts";
 
@@ -89,15 +89,9 @@ const rest = z.object({
 const row = z.tuple([z.string(), z.string(), z.string(), z.number(), z.string(), z.number(), rest]);
 const stored = z.tuple([z.number(), z.string(), z.array(row)]);
 
-const rowValue = ({ namespace, name, uid, generation, kind, createdMs, ...parts }: IndexRow): z.infer<typeof row> => [
-  namespace,
-  name,
-  uid,
-  generation,
-  kind,
-  createdMs,
-  parts,
-];
+const rowValue = ({ namespace, name, uid, generation, kind, createdMs, ...parts }: IndexRow): z.infer<typeof row> => {
+  return [namespace, name, uid, generation, kind, createdMs, parts];
+};
 
 const HASH_CHARACTERS = 8;
 
@@ -108,27 +102,14 @@ export const encodeIndex = ({ specVersion, clusterIncarnation, rows }: Partition
 };
 
 /** `undefined` for damage, or a later version: a reader then lists the autoscalers themselves. */
-export const decodeIndex = (bytes: Uint8Array): PartitionIndex | undefined => {
-  try {
-    const { version, value } = decompress(bytes);
-    if (version !== VERSION) return undefined;
+export const decodeIndex = (bytes: Uint8Array): PartitionIndex | undefined =>
+  readIfKnown(bytes, VERSION, (value) => {
     const [specVersion, clusterIncarnation, rows] = stored.parse(value);
-    return {
-      specVersion,
-      clusterIncarnation,
-      rows: rows.map(([namespace, name, uid, generation, kind, createdMs, parts]) => ({
-        namespace,
-        name,
-        uid,
-        generation,
-        kind,
-        createdMs,
-        ...parts,
-      })),
-    };
-  } catch {
-    return undefined;
-  }
+    return { specVersion, clusterIncarnation, rows: rows.map(rowOf) };
+  });
+
+const rowOf = ([namespace, name, uid, generation, kind, createdMs, parts]: z.infer<typeof row>): IndexRow => {
+  return { namespace, name, uid, generation, kind, createdMs, ...parts };
 };
 
 const HEAD_VERSION = 1;
@@ -199,11 +180,9 @@ export const encodeHeadSummary = (summary: HeadSummary): Uint8Array => {
 };
 
 /** `undefined` for damage, or a later version: a reader then does without. */
-export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | undefined => {
-  try {
-    if (!body) return undefined;
-    const { version, value } = decompress(body);
-    if (version !== HEAD_VERSION) return undefined;
+export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | undefined =>
+  body &&
+  readIfKnown(body, HEAD_VERSION, (value) => {
     const [atMs, baseEpoch, sinceBaseMs, changedEpoch, [epoch, hash], [autoscalers, paused, specVersion, overridden = 0], problems, wrong, rows] =
       storedHead.parse(value);
     return {
@@ -220,10 +199,7 @@ export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | u
       trouble: wrong ?? UNTROUBLED,
       rows: rows === null ? [] : rowsIn(rows, atMs),
     };
-  } catch {
-    return undefined;
-  }
-};
+  });
 
 /** What a head says for readers; `undefined` where the newest release wrote no summary: a reader then reads pages and journal. */
 export const statedIn = ({ summary, nowMs }: Pick<Head, "summary" | "nowMs">): HeadSummary | undefined => {

@@ -109,6 +109,16 @@ export const decompress = (body: Uint8Array): { readonly version: number; readon
   value: JSON.parse(inflatedText(body).toString()) as unknown,
 });
 
+/** What `read` makes of the value of a body; `undefined` for damage, or a later version: a reader then does without. */
+export const readIfKnown = <Value>(body: Uint8Array, known: number, read: (value: unknown) => Value): Value | undefined => {
+  try {
+    const { version, value } = decompress(body);
+    return version === known ? read(value) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
 export interface Zstd {
   readonly compress: typeof zstdCompressSync;
   readonly decompress: typeof zstdDecompressSync;
