@@ -9,7 +9,7 @@ import { madeEarlier } from "../cluster/write-journal.ts";
 import { CLUSTER_WRITES, DEFAULT_DATA_FOLDER, type FolderLayout, AUTOSCALERS_EACH, labelOf, START_WORDS, shellWord } from "../folder/layout.ts";
 import { newFolderBeside } from "../folder/damage.ts";
 import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
-import { type Beside, divided, type RunOptions } from "./options.ts";
+import { divided, type RunOptions } from "./options.ts";
 import { textOfFile } from "./text-file.ts";
 
 /** What this run does, computed from its options and its folder. */
@@ -38,7 +38,7 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
   const targets = deploymentsOf(named, besideOf(options, identity));
   const real = options.kubeconfig === undefined ? undefined : realIdentity(options.kubeconfig, options.context);
   if (identity !== undefined && identity !== "beginning") {
-    refuseOther(layout, identity, askedOf(options, trace, targets, real));
+    refuseOther(layout, identity, { options, trace, targets, real });
     return { identity, resumed: true, manifests: named };
   }
   if (real) return { identity: real, resumed: false, manifests: named };
@@ -94,58 +94,28 @@ const fleetOf = ({ clusters, autoscalers }: RunOptions): MadeFleet | undefined =
   return { clusters: clusters ?? 1, autoscalers: autoscalers ?? (clusters ?? 1) * AUTOSCALERS_EACH };
 };
 
-const podsOf = ({ capacity, podStart }: RunOptions): Pick<RequestedRun, "capacity" | "podStartMs"> => ({
+const podsOf = ({ capacity, podStart }: RunOptions): Pick<SimulatedIdentity, "capacity" | "podStartMs"> => ({
   ...(capacity !== undefined && { capacity }),
   ...(podStart !== undefined && { podStartMs: podStart }),
-});
-
-const askedOf = (
-  options: RunOptions,
-  trace: string | undefined,
-  targets: readonly Deployment[],
-  real: ReturnType<typeof realIdentity> | undefined,
-): RequestedRun => ({
-  kind: real ? "kubeconfig" : "simulated",
-  args: options.args,
-  targets,
-  ...podsOf(options),
-  ...(options.seed !== undefined && { seed: options.seed }),
-  ...(options.begin !== undefined && { begin: options.begin }),
-  ...(options.beside !== undefined && { beside: options.beside }),
-  ...(fleetOf(options) && { fleet: fleetOf(options) }),
-  ...(trace !== undefined && { trace }),
-  ...playedMetrics(options),
-  ...(real && { kubeconfig: real.kubeconfig }),
-  ...(real?.context !== undefined && { context: real.context }),
 });
 
 const sorted = (deployments: readonly Deployment[]): Deployment[] =>
   deployments.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 
-/** The options of this start, as far as the folder has fixed them. */
+/** What this start asks for: a folder has fixed some of it. */
 interface RequestedRun {
-  readonly kind: FolderIdentity["kind"];
-  readonly seed?: number;
-  readonly begin?: number;
-  readonly beside?: Beside;
-  readonly fleet?: MadeFleet | undefined;
-  readonly trace?: string;
-  readonly metricTraces?: Readonly<Record<string, string>>;
-  readonly capacity?: number;
-  readonly podStartMs?: number;
-  readonly kubeconfig?: string;
-  readonly context?: string;
+  readonly options: RunOptions;
+  readonly trace: string | undefined;
   /** The targets of the manifests of the command line. */
   readonly targets: readonly Deployment[];
-  /** The arguments without `--data`, for the command that begins anew. */
-  readonly args: readonly string[];
+  readonly real: ReturnType<typeof realIdentity> | undefined;
 }
 
 /** Throws `local.folder-differs`, with the command to run instead, when the folder belongs to a run with other options. */
 const refuseOther = (layout: FolderLayout, identity: FolderIdentity, requested: RequestedRun): void => {
   const differs = difference(layout, identity, requested);
   if (differs === undefined) return;
-  const command = [START_WORDS, ...requested.args.map(shellWord), "--data", shellWord(newFolderBeside(layout.dir))].join(" ");
+  const command = [START_WORDS, ...requested.options.args.map(shellWord), "--data", shellWord(newFolderBeside(layout.dir))].join(" ");
   throw new TidemarkError("local.folder-differs", `Cannot continue in "${layout.dir}": ${differs}; for a run of its own: ${command}`, {
     dir: layout.dir,
   });
@@ -154,26 +124,29 @@ const refuseOther = (layout: FolderLayout, identity: FolderIdentity, requested: 
 const WHAT = { simulated: "a simulated cluster", kubeconfig: "a real cluster" } as const;
 
 const difference = (layout: FolderLayout, identity: FolderIdentity, requested: RequestedRun): string | undefined => {
-  if (identity.kind !== requested.kind) return `it belongs to ${WHAT[identity.kind]}, not to ${WHAT[requested.kind]}`;
-  if (identity.kind !== "simulated") return otherCluster(identity, requested);
+  const { real } = requested;
+  const kind = real ? "kubeconfig" : "simulated";
+  if (identity.kind !== kind) return `it belongs to ${WHAT[identity.kind]}, not to ${WHAT[kind]}`;
+  if (identity.kind !== "simulated") return real && otherCluster(identity, real);
   return otherSimulation(identity, requested) ?? otherTargets(layout, identity, requested);
 };
 
 /** Autoscalers of one cluster are never written to another because its kubeconfig has changed. */
-const otherCluster = (identity: RealIdentity, { kubeconfig, context }: RequestedRun): string | undefined => {
+const otherCluster = (identity: RealIdentity, { kubeconfig, context }: RealIdentity): string | undefined => {
   if (kubeconfig !== identity.kubeconfig) return `it belongs to the cluster of "${identity.kubeconfig}", not of "${kubeconfig}"`;
   return context === identity.context ? undefined : `it belongs to the context "${identity.context}" of its kubeconfig, not to "${context}"`;
 };
 
-const otherSimulation = (identity: SimulatedIdentity, asked: RequestedRun): string | undefined => {
-  const { seed, begin, trace, fleet } = asked;
+const otherSimulation = (identity: SimulatedIdentity, { options, trace }: RequestedRun): string | undefined => {
+  const { seed, begin } = options;
+  const fleet = fleetOf(options);
   if (fleet && !isDeepStrictEqual(fleet, identity.fleet)) return `it simulates ${fleetText(identity.fleet)}, not ${fleetText(fleet)}`;
   if (begin !== undefined && begin !== identity.startMs) return `it began at ${instantText(identity.startMs)}, not at ${instantText(begin)}`;
   if (seed !== undefined && seed !== identity.seed) return `its seed is ${identity.seed}, not ${seed}`;
-  const { metricTraces } = asked;
+  const { metricTraces } = playedMetrics(options);
   if (metricTraces && !isDeepStrictEqual(metricTraces, identity.metricTraces)) return "its metrics play other loads";
   if (trace !== undefined && trace !== identity.trace) return `it plays ${identity.trace ?? "the recorded workloads of the demonstration"}`;
-  return otherBeside(identity, asked) ?? otherPods(identity, asked);
+  return otherBeside(identity, options) ?? otherPods(identity, podsOf(options));
 };
 
 /** The cluster has the workloads of its first start, and those that were made during a run because an autoscaler scales them. */
@@ -188,12 +161,12 @@ const isSameTarget = (one: Deployment, other: Deployment): boolean => one.namesp
 const fleetText = (fleet: MadeFleet | undefined): string =>
   fleet ? `${fleet.autoscalers} autoscalers in ${fleet.clusters} clusters` : "the workloads of its manifests";
 
-const otherBeside = (known: SimulatedIdentity, { beside }: RequestedRun): string | undefined => {
+const otherBeside = (known: SimulatedIdentity, { beside }: RunOptions): string | undefined => {
   if (beside === undefined || beside === known.beside) return undefined;
   return `it began ${known.beside === undefined ? "without another controller" : `beside ${known.beside}`}, not beside ${beside}`;
 };
 
-const otherPods = (known: SimulatedIdentity, { capacity, podStartMs }: RequestedRun): string | undefined => {
+const otherPods = (known: SimulatedIdentity, { capacity, podStartMs }: ReturnType<typeof podsOf>): string | undefined => {
   if (capacity !== undefined && capacity !== known.capacity) return `its pods serve ${known.capacity ?? "what the load asks of twelve of them"}`;
   if (podStartMs === undefined || podStartMs === known.podStartMs) return undefined;
   return `its pods start within ${known.podStartMs === undefined ? "20 to 40 s" : `${known.podStartMs / 1_000} s`}`;
