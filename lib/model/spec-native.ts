@@ -43,7 +43,8 @@ export interface NativeMetric {
 /** The members of each type of source. Each file of lib/sources adds its own, so that a new source changes nothing here. */
 export interface NativeSources extends Readonly<Record<never, never>> {}
 
-export type NativeSource = { [Type in keyof NativeSources]: { readonly type: Type } & NativeSources[Type] }[keyof NativeSources];
+export type NativeSourceOf<Type extends keyof NativeSources> = { readonly type: Type } & NativeSources[Type];
+export type NativeSource = { [Type in keyof NativeSources]: NativeSourceOf<Type> }[keyof NativeSources];
 
 /** Levels are thousandths; thousandths of a percent where the metric is measured in percent. Without a tolerance the cluster's holds. */
 export type Band =

@@ -4,6 +4,7 @@ import { queryKey } from "../model/query.ts";
 import { readTime } from "../model/json.ts";
 import { selectorOf } from "../model/selector.ts";
 import type { MetricIdentifier } from "../model/spec-hpa.ts";
+import type { NativeSourceOf } from "../model/spec-native.ts";
 import {
   IDENTIFIER_FIELDS,
   type IdentifierRead,
@@ -28,18 +29,13 @@ export interface ExternalQuery {
   readonly metricSelector: string;
 }
 
-export interface ExternalSpec {
-  readonly type: "External";
-  readonly metric: MetricIdentifier;
-}
-
 export const externalQuery = (metric: MetricIdentifier): ExternalQuery | undefined => {
   const metricSelector = metricSelectorText(metric);
   return metricSelector === undefined ? undefined : { for: "external", metric: metric.name, metricSelector };
 };
 
 /** A metric of something outside the cluster: the values of all its series (hpa.md 2.5). */
-export const EXTERNAL: MetricSource<IdentifierRead, ExternalSpec, ExternalQuery, readonly bigint[]> = {
+export const EXTERNAL: MetricSource<IdentifierRead, NativeSourceOf<"External">, ExternalQuery, readonly bigint[]> = {
   type: "External",
   field: group("A metric of something outside the cluster.", IDENTIFIER_FIELDS),
   measures: ["Total", "Average"],

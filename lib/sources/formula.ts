@@ -1,20 +1,15 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
 import { invalid, type Problem } from "../fields/problem.ts";
 import type { MetricQuery } from "../model/query.ts";
+import type { NativeSourceOf } from "../model/spec-native.ts";
 import { type Expression, formulaValue } from "./expression.ts";
 import { EXPRESSION_LIMITS, readExpression } from "./read-expression.ts";
-import { failure, type MetricSource, NOT_ASKED } from "./source.ts";
+import { failure, type MetricSource, NOT_ASKED, roundedMilli } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
     readonly Formula: { readonly expression: string; readonly root: Expression };
   }
-}
-
-export interface FormulaSpec {
-  readonly type: "Formula";
-  readonly expression: string;
-  readonly root: Expression;
 }
 
 const FIELDS = {
@@ -40,10 +35,8 @@ const rootOf = (expression: string): Expression => {
   return reading.kind === "expression" ? reading.root : NO_NUMBER;
 };
 
-const MILLI = 1_000;
-
 /** A calculation with the values of other metrics of the same autoscaler. It asks nothing itself. */
-export const FORMULA: MetricSource<ReadOf<typeof FIELDS>, FormulaSpec, MetricQuery, readonly bigint[]> = {
+export const FORMULA: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Formula">, MetricQuery, readonly bigint[]> = {
   type: "Formula",
   field: group("A calculation with the values of other metrics of this manifest.", FIELDS),
   problems,
@@ -58,10 +51,8 @@ export const FORMULA: MetricSource<ReadOf<typeof FIELDS>, FormulaSpec, MetricQue
     if (!inputs) return failure(NOT_ASKED);
     const value = formulaValue(root, inputs);
     if (typeof value !== "number") return value;
-    const milli = value * MILLI;
-    if (!(Math.abs(milli) <= Number.MAX_SAFE_INTEGER * MILLI)) return failure("the formula gives no number, or one that is too large");
-    // Away from zero, so that a small positive value stays positive, as values of a Prometheus do.
-    return [BigInt(milli < 0 ? Math.floor(milli) : Math.ceil(milli))];
+    const milli = roundedMilli(value);
+    return milli === undefined ? failure("the formula gives no number, or one that is too large") : [milli];
   },
   statusOf: ({ expression }, current) => ({ type: "Formula", formula: { expression, current } }),
 };

@@ -3,6 +3,7 @@ import { foreignText } from "../model/foreign-text.ts";
 import { isObject } from "../model/json.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { floatOf, milliOf, parseQuantity } from "../model/quantity.ts";
+import type { NativeSourceOf } from "../model/spec-native.ts";
 import { type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, roundedMilli, unusable } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
@@ -14,13 +15,6 @@ declare module "../model/spec-native.ts" {
 /** A GET of a JSON document below the address of a registered source. */
 export interface HttpQuery extends RegisteredQuery {
   readonly for: "http";
-  readonly path: string;
-  readonly pointer: string;
-}
-
-export interface HttpSpec {
-  readonly type: "Http";
-  readonly source: string;
   readonly path: string;
   readonly pointer: string;
 }
@@ -78,7 +72,7 @@ const INDEX = /^(?:0|[1-9]\d{0,5})$/;
 const questionOf = (source: string, path: string, pointer: string): HttpQuery => ({ for: "http", source, path, pointer });
 
 /** A number in a JSON document of an HTTP server that an administrator registered. */
-export const HTTP: MetricSource<ReadOf<typeof FIELDS>, HttpSpec, HttpQuery, readonly bigint[]> = {
+export const HTTP: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Http">, HttpQuery, readonly bigint[]> = {
   type: "Http",
   field: group("A number in a JSON document of a registered HTTP server.", FIELDS),
   measures: ["Total", "Average"],

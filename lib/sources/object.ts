@@ -4,6 +4,7 @@ import { groupOf } from "../model/spec-common.ts";
 import { valuesIn } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
 import type { DescribedObject, MetricIdentifier } from "../model/spec-hpa.ts";
+import type { NativeSourceOf } from "../model/spec-native.ts";
 import {
   CUSTOM_METRICS,
   customValue,
@@ -47,12 +48,6 @@ const FIELDS = {
   ...IDENTIFIER_FIELDS,
 };
 
-export interface ObjectSpec {
-  readonly type: "Object";
-  readonly describedObject: DescribedObject;
-  readonly metric: MetricIdentifier;
-}
-
 /** A described Namespace of the core group is always the namespace of the autoscaler, whatever name the metric has (hpa.md 2.5). */
 export const objectQuery = (metric: MetricIdentifier, { apiVersion, kind, name }: DescribedObject, namespace: string): ObjectQuery | undefined => {
   const metricSelector = metricSelectorText(metric);
@@ -83,7 +78,7 @@ const describedName: Rule = {
 };
 
 /** A custom metric of one object of the namespace (hpa.md 2.5). */
-export const OBJECT: MetricSource<ReadOf<typeof FIELDS>, ObjectSpec, ObjectQuery, readonly [bigint]> = {
+export const OBJECT: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Object">, ObjectQuery, readonly [bigint]> = {
   type: "Object",
   field: group("A custom metric of one object of the namespace.", FIELDS),
   rules: [describedName],
@@ -130,7 +125,7 @@ export const OBJECT: MetricSource<ReadOf<typeof FIELDS>, ObjectSpec, ObjectQuery
 const { rules: _ofTheObject, ...ofObject } = OBJECT;
 
 /** A custom metric of an object in the namespace of the autoscaler; the question fills in the name of the object. */
-export const NAMESPACE: MetricSource<IdentifierRead, ObjectSpec, ObjectQuery, readonly [bigint]> = {
+export const NAMESPACE: MetricSource<IdentifierRead, NativeSourceOf<"Object">, ObjectQuery, readonly [bigint]> = {
   ...ofObject,
   namedBy: ["metric"],
   field: group("A custom metric of the namespace itself.", IDENTIFIER_FIELDS),

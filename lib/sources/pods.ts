@@ -3,6 +3,7 @@ import { valuesIn } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
 import { canonicalSelector, selectorOf } from "../model/selector.ts";
 import type { MetricIdentifier } from "../model/spec-hpa.ts";
+import type { NativeSourceOf } from "../model/spec-native.ts";
 import {
   CUSTOM_METRICS,
   customValue,
@@ -29,18 +30,13 @@ export interface PodsQuery {
   readonly podSelector: string;
 }
 
-export interface PodsSpec {
-  readonly type: "Pods";
-  readonly metric: MetricIdentifier;
-}
-
 export const podsQuery = (metric: MetricIdentifier, podSelector: string): PodsQuery | undefined => {
   const metricSelector = metricSelectorText(metric);
   return metricSelector === undefined ? undefined : { for: "pods", metric: metric.name, metricSelector, podSelector };
 };
 
 /** A custom metric of every pod of the workload (hpa.md 2.5). */
-export const PODS: MetricSource<IdentifierRead, PodsSpec, PodsQuery, PodSamples> = {
+export const PODS: MetricSource<IdentifierRead, NativeSourceOf<"Pods">, PodsQuery, PodSamples> = {
   type: "Pods",
   field: group("A custom metric of each pod.", IDENTIFIER_FIELDS),
   measures: ["Average"],

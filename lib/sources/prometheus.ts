@@ -4,6 +4,7 @@ import { isObject } from "../model/json.ts";
 import { type AwsPlace, SOURCE_LIMITS } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
+import type { NativeSourceOf } from "../model/spec-native.ts";
 import { type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, roundedMilli, unusable } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
@@ -16,13 +17,6 @@ declare module "../model/spec-native.ts" {
 export interface PrometheusQuery extends RegisteredQuery {
   readonly for: "prometheus";
   readonly query: string;
-}
-
-export interface PrometheusSpec {
-  readonly type: "Prometheus";
-  readonly source: string;
-  readonly query: string;
-  readonly whenEmptyMilli?: bigint;
 }
 
 /** A query becomes a part of a URL, which servers and proxies bound. */
@@ -94,7 +88,7 @@ const samplesOf = ({ maxSamples = SOURCE_LIMITS.maxSamples.default }: AwsPlace):
 const questionOf = (source: string, query: string): PrometheusQuery => ({ for: "prometheus", source, query });
 
 /** An instant query of a Prometheus, Thanos, Mimir or VictoriaMetrics that an administrator registered. */
-export const PROMETHEUS: MetricSource<ReadOf<typeof FIELDS>, PrometheusSpec, PrometheusQuery, readonly bigint[]> = {
+export const PROMETHEUS: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Prometheus">, PrometheusQuery, readonly bigint[]> = {
   type: "Prometheus",
   field: group("A query of a registered Prometheus.", FIELDS),
   measures: ["Total", "Average"],

@@ -3,6 +3,7 @@ import { awsDomain } from "../model/aws-names.ts";
 import { isObject } from "../model/json.ts";
 import { type AwsPlace, accountOf, mayCountQueue } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
+import type { NativeSourceOf, NativeSources } from "../model/spec-native.ts";
 import { awsFailure, type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, unusable } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
@@ -30,14 +31,6 @@ export interface SqsQuery extends RegisteredQuery {
   readonly count: string;
 }
 
-export interface SqsSpec {
-  readonly type: "Sqs";
-  readonly source: string;
-  readonly queue: string;
-  readonly accountId: string;
-  readonly count: readonly QueueCount[];
-}
-
 const QUEUE = {
   pattern: "^[a-zA-Z0-9_-]{1,75}([.]fifo)?$",
   detail: "must be the name of a queue: letters, digits, - and _",
@@ -61,7 +54,7 @@ const FIELDS = {
   ),
 };
 
-const questionOf = ({ source, queue, accountId, count }: Omit<SqsSpec, "type">): SqsQuery => ({
+const questionOf = ({ source, queue, accountId, count }: NativeSources["Sqs"]): SqsQuery => ({
   for: "sqs",
   source,
   accountId,
@@ -108,7 +101,7 @@ const REFUSALS = {
 } as const;
 
 /** The numbers of messages of an Amazon SQS queue, together. */
-export const SQS: MetricSource<ReadOf<typeof FIELDS>, SqsSpec, SqsQuery, readonly bigint[]> = {
+export const SQS: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Sqs">, SqsQuery, readonly bigint[]> = {
   type: "Sqs",
   field: group("The messages of an Amazon SQS queue, by a registered source.", FIELDS),
   measures: ["Total", "Average"],
