@@ -5,7 +5,7 @@ import { type RequestOptions, request as requestTls } from "node:https";
 import type { SecureVersion } from "node:tls";
 import { foreignText } from "../model/foreign-text.ts";
 import type { Answer, RecommenderReply } from "../model/observation.ts";
-import { asCount, asList, asObject, asText, type Json } from "../model/json.ts";
+import { asCount, asList, asObject, asText, isObject, type Json, jsonIn } from "../model/json.ts";
 import type { Recommender, RecommenderTls } from "../model/spec-watermark.ts";
 import type { Trusted } from "./access/access.ts";
 import { bareHost, foreignLookup, isOwnHost } from "./reachable.ts";
@@ -104,8 +104,8 @@ const KNOWN = new Set(["targetReplicas", "lowerBoundReplicas", "upperBoundReplic
  */
 export const readRecommenderAnswer = (status: number, text: string): Answer<RecommenderReply> => {
   if (status !== 200) return failed(status, `unexpected response code: ${status} (${Buffer.byteLength(text)} bytes)`);
-  const body = parsed(text);
-  return body === undefined ? failed(status, "error unmarshaling response: the body is not a JSON object") : readRecommenderReply(body);
+  const body = jsonIn(text);
+  return isObject(body) ? readRecommenderReply(body) : failed(status, "error unmarshaling response: the body is not a JSON object");
 };
 
 /** Reads the JSON of a WorkloadRecommendationReply. An unknown field is a failure, because it may change the meaning of the others. */
@@ -136,14 +136,3 @@ const countOf = (value: unknown): number | undefined => {
 };
 
 const failed = (code: number, message: string): Answer<never> => ({ kind: "failed", failure: { code, reason: "Recommender", message } });
-
-const parsed = (text: string): Json | undefined => {
-  try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === "object" && body !== null && !Array.isArray(body) ? asObject(body) : undefined;
-  } catch (error) {
-    // Only an error of JSON.parse means that the text is not JSON.
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-};

@@ -24,6 +24,15 @@ export const asName = (value: unknown): string => {
 const NAME = /^[!-~]{0,253}$/;
 export const asCount = (value: unknown): number | undefined => (typeof value === "number" && Number.isSafeInteger(value) ? value : undefined);
 
+/** The value of a JSON text; undefined for a text that is none. */
+export const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
 /** A map of texts, such as labels. A valid map is returned itself and not copied. */
 export const asTexts = (value: unknown): Readonly<Record<string, string>> => {
   const object = asObject(value);

@@ -2,6 +2,7 @@ import limited from "p-limit";
 import type { ClusterClient, ServiceAnswer } from "../cluster/cluster-client.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { foreignText } from "../model/foreign-text.ts";
+import { jsonIn } from "../model/json.ts";
 import { type MetricSourceRecord, signedServiceOf } from "../model/metric-source.ts";
 import type { Answer, ApiFailure, MetricValue, QuestionKey } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
@@ -264,17 +265,9 @@ const sendTo = async (
   return sent.kind === "failed" ? sent : answerOf(sent);
 };
 
+/** A body that is no JSON is no answer, and its text is never shown. */
 const answerOf = ({ status, bytes }: Extract<ServiceAnswer, { kind: "answered" }>): ForeignAnswer => ({
   status,
   bytes: bytes.length,
-  body: jsonOf(bytes),
+  body: jsonIn(bytes.toString("utf8")),
 });
-
-const jsonOf = (bytes: Buffer): unknown => {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    // A body that is no JSON is no answer, and its text is never shown.
-    return undefined;
-  }
-};

@@ -1,4 +1,4 @@
-import { isObject } from "../../model/json.ts";
+import { isObject, jsonIn } from "../../model/json.ts";
 import { matches } from "../../model/selector.ts";
 import { type Located, resolvePath, type Target, type ApiRequest, asksForDryRun, parseJson } from "./api-request.ts";
 import { discover, type Installed, openApi } from "./discovery.ts";
@@ -167,18 +167,10 @@ export const review = ({ method, path, body }: PostedReview): unknown => {
   const known = Object.hasOwn(REVIEWS, path) ? REVIEWS[path] : undefined;
   if (!known) return undefined;
   if (method !== "POST") throw methodNotAllowed();
-  const posted = parsed(body);
+  // No JSON is refused like an object of another kind.
+  const posted = jsonIn(body);
   if (!isObject(posted) || posted["kind"] !== known.kind) throw badRequest(`the object provided is unrecognized: wanted a ${known.kind}`);
   return { ...posted, status: known.status };
-};
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // No JSON is refused like an object of another kind.
-    return undefined;
-  }
 };
 
 /**

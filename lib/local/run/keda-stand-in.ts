@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../model/json.ts";
+import { asList, asObject, type Json } from "../../model/json.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import type { KubeApi } from "../cluster/api.ts";
 import { type KeptKind, HPA_KIND, SCALED_OBJECT_KIND } from "../cluster/objects/custom-objects.ts";
@@ -35,8 +35,8 @@ export const clusterCalls = (call: KubeApi, manager: string): ClusterCalls => {
     });
   return {
     list: async (of) => {
-      const answer = await send("GET", `/apis/${of.apiVersion}/${of.plural}`);
-      return isObject(answer) && Array.isArray(answer["items"]) ? answer["items"] : [];
+      const { items } = asObject(await send("GET", `/apis/${of.apiVersion}/${of.plural}`));
+      return asList(items) as readonly Json[];
     },
     apply: async (of, place, body) => void (await send("PATCH", pathOf(of, place), body, "application/apply-patch+yaml")),
     status: async (of, place, status) => void (await send("PATCH", `${pathOf(of, place)}/status`, { status }, "application/merge-patch+json")),
@@ -57,9 +57,7 @@ const workloadsPath = (kind: string, namespace: string): string => {
   return `/${served.group === "" ? "api" : "apis"}/${groupVersion(served)}/namespaces/${namespace}/${served.resource}`;
 };
 
-const object = (value: unknown): Json => (isObject(value) ? value : {});
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const metadataOf = (raw: Json): Json => object(raw["metadata"]);
+const metadataOf = (raw: Json): Json => asObject(raw["metadata"]);
 const placeOf = (raw: Json) => ({ namespace: String(metadataOf(raw)["namespace"]), name: String(metadataOf(raw)["name"]) });
 const hpaPlace = (raw: Json) => ({ ...placeOf(raw), name: `keda-hpa-${placeOf(raw).name}` });
 
@@ -73,9 +71,9 @@ const TARGET_FIELDS: Readonly<Record<string, string>> = {
 
 /** The external metrics that KEDA serves for the triggers: `s0-prometheus`, selected by the name of the ScaledObject. */
 const externalMetrics = (raw: Json): readonly Json[] =>
-  list(object(raw["spec"])["triggers"]).flatMap((trigger, index) => {
-    const { type, metadata, metricType = "AverageValue" } = object(trigger);
-    const value = object(metadata)[TARGET_FIELDS[String(type)] ?? ""];
+  asList(asObject(raw["spec"])["triggers"]).flatMap((trigger, index) => {
+    const { type, metadata, metricType = "AverageValue" } = asObject(trigger);
+    const value = asObject(metadata)[TARGET_FIELDS[String(type)] ?? ""];
     if (typeof value !== "string") return [];
     const target = metricType === "Value" ? { type: "Value", value } : { type: "AverageValue", averageValue: value };
     const selector = { matchLabels: { "scaledobject.keda.sh/name": placeOf(raw).name } };
@@ -89,7 +87,7 @@ export const hpaOfScaledObject = (raw: Json): { readonly hpa: Json } | { readonl
 };
 
 const PAUSED = "autoscaling.keda.sh/paused";
-const isPaused = (raw: Json): boolean => object(metadataOf(raw)["annotations"])[PAUSED] === "true";
+const isPaused = (raw: Json): boolean => asObject(metadataOf(raw)["annotations"])[PAUSED] === "true";
 
 /**
  * Plays the operator of KEDA: each ScaledObject gets an HPA, which the controller of HPAs follows; a paused one loses it and says so by its condition. It does not scale to zero, so that the least
@@ -110,7 +108,8 @@ const reconcile = async (calls: ClusterCalls, raw: Json): Promise<boolean> => {
   return has;
 };
 
-const isOwned = (hpa: Json): boolean => list(metadataOf(hpa)["ownerReferences"]).some((owner) => object(owner)["kind"] === SCALED_OBJECT_KIND.kind);
+const isOwned = (hpa: Json): boolean =>
+  asList(metadataOf(hpa)["ownerReferences"]).some((owner) => asObject(owner)["kind"] === SCALED_OBJECT_KIND.kind);
 
 const keyOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string => `${namespace}/${name}`;
 
@@ -143,4 +142,4 @@ const statusOf = (raw: Json, why: string | undefined): Json => {
   };
 };
 
-const nameOf = (metric: Json): string => String(object(object(metric["external"])["metric"])["name"]);
+const nameOf = (metric: Json): string => String(asObject(asObject(metric["external"])["metric"])["name"]);

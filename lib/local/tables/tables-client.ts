@@ -3,6 +3,7 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse, IncomingHttpHeaders } from "node:http";
 import { DynamoDBClient, type DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
 import { boundedRequests, withoutLogger } from "../../aws/bounded-requests.ts";
+import { jsonIn } from "../../model/json.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION, UNSIGNED } from "../run/loopback.ts";
 
 /** Many times as long as the slowest call. A command must not wait for ever on a process that serves the tables and was stopped. */
@@ -149,7 +150,7 @@ interface StatementAnswer {
 }
 
 const answer = async (engine: RequestListener, { headers }: IncomingMessage, body: Buffer): Promise<StatementAnswer> => {
-  const parsed = requestSchema.safeParse(parsedJson(body));
+  const parsed = requestSchema.safeParse(jsonIn(body.toString()));
   if (!parsed.success) return { status: 400, document: { __type: "com.amazon.coral.validate#ValidationException", message: parsed.error.message } };
   const { Statements, ReturnConsumedCapacity } = parsed.data;
   const consumed: object[] = [];
@@ -168,14 +169,6 @@ const put = async (engine: RequestListener, headers: IncomingHttpHeaders, params
   const putHeaders = { authorization, "x-amz-date": date, "x-amz-target": PUT_TARGET, "content-type": CONTENT_TYPE };
   const { body } = await callListener(engine, putHeaders, Buffer.from(JSON.stringify(params)));
   return JSON.parse(body.toString()) as PutAnswer;
-};
-
-const parsedJson = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
 };
 
 const putOf = ({ Statement, Parameters }: Statement) => {

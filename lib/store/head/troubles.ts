@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import { jsonIn } from "../../model/json.ts";
 
 /**
  * What keeps autoscalers of a partition from their work, and since when. It is an attribute of the head, which every release writes anyway: so a sync that finds trouble writes nothing more, and
@@ -103,7 +104,7 @@ const packed = ({ since: all, more, first, owners }: Trouble): z.infer<typeof tr
 /** The troubles of a head. A text that cannot be read counts as none: the sync finds what there is anew, and no scale depends on it. */
 export const troublesOf = (text: string | undefined): Troubles => {
   if (text === undefined || text === "") return NO_TROUBLES;
-  const read = stored.safeParse(parsedJson(text));
+  const read = stored.safeParse(jsonIn(text));
   if (!read.success) return NO_TROUBLES;
   const { u, f, of } = read.data;
   return {
@@ -111,15 +112,6 @@ export const troublesOf = (text: string | undefined): Troubles => {
     ...(f !== undefined && { failingMs: f }),
     of: Object.fromEntries(Object.entries(of).map(([kind, one]) => [kind, unpacked(one)])),
   };
-};
-
-const parsedJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // As a text of another shape.
-    return undefined;
-  }
 };
 
 const unpacked = ({ s, f, m, o }: z.infer<typeof trouble>): Trouble => ({

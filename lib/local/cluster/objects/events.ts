@@ -1,4 +1,4 @@
-import { isObject } from "../../../model/json.ts";
+import { asObject, isObject } from "../../../model/json.ts";
 import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
 import { drawUid } from "../definition.ts";
@@ -76,8 +76,6 @@ export class ClusterEvents {
     if (this.#byKey.size > EVENTS_MAX && oldest !== undefined) this.#byKey.delete(oldest);
   }
 }
-
-const asObject = (value: unknown): Fields => (isObject(value) ? value : {});
 
 const created = (before: KubeObject | undefined, written: Fields, name: string): Fields => {
   if (before) throw conflict(EVENTS, name, "it exists already", "AlreadyExists");
