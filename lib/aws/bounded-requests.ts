@@ -19,8 +19,8 @@ export interface RequestLimits {
  *
  * A request that reaches its limit fails with the name `TimeoutError`. It says nothing about whether the service executed the request.
  */
-export const boundedRequests = (limits: RequestLimits, onDate: OnDate = () => {}, surroundings: Surroundings = {}): NodeHttpHandler =>
-  new BoundedHandler(limits, onDate, surroundings);
+export const boundedRequests = (limits: RequestLimits, onDated: OnDated = () => {}, surroundings: Surroundings = {}): NodeHttpHandler =>
+  new BoundedHandler(limits, onDated, surroundings);
 
 /** Connections and time, where they are not the machine's. */
 export interface Surroundings {
@@ -30,15 +30,21 @@ export interface Surroundings {
   readonly signalAfter?: (ms: number) => AbortSignal;
 }
 
-/** Gets the `Date` header of every answer, with the machine's clock before the request was sent and after the head of the answer came. */
-export type OnDate = (answer: { readonly date: string; readonly sentMs: number; readonly receivedMs: number }) => void;
+/** One answer of a service: its `Date` header, and the own clock before the request was sent and after the head of the answer came. */
+export interface DatedAnswer {
+  readonly date: string;
+  readonly sentMs: number;
+  readonly receivedMs: number;
+}
+
+export type OnDated = (answer: DatedAnswer) => void;
 
 class BoundedHandler extends NodeHttpHandler {
   readonly #wholeMs: number;
-  readonly #onDate: OnDate;
+  readonly #onDated: OnDated;
   readonly #signalAfter: (ms: number) => AbortSignal;
 
-  constructor({ connectMs, wholeMs }: RequestLimits, onDate: OnDate, { httpAgent, sockets, signalAfter = AbortSignal.timeout }: Surroundings) {
+  constructor({ connectMs, wholeMs }: RequestLimits, onDated: OnDated, { httpAgent, sockets, signalAfter = AbortSignal.timeout }: Surroundings) {
     super({
       connectionTimeout: connectMs,
       ...(sockets !== undefined && { httpAgent: { keepAlive: true, maxSockets: sockets }, httpsAgent: { keepAlive: true, maxSockets: sockets } }),
@@ -46,7 +52,7 @@ class BoundedHandler extends NodeHttpHandler {
     });
     this.#wholeMs = wholeMs;
     this.#signalAfter = signalAfter;
-    this.#onDate = onDate;
+    this.#onDated = onDated;
   }
 
   override async handle(...[request, options]: Parameters<Handle>): ReturnType<Handle> {
@@ -58,7 +64,7 @@ class BoundedHandler extends NodeHttpHandler {
       const sentMs = Date.now();
       const answered = await super.handle(request, { ...options, abortSignal });
       const { date } = answered.response.headers;
-      if (date !== undefined) this.#onDate({ date, sentMs, receivedMs: Date.now() });
+      if (date !== undefined) this.#onDated({ date, sentMs, receivedMs: Date.now() });
       return answered;
     } catch (cause) {
       if (!limit.aborted) throw cause;

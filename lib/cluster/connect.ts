@@ -1,3 +1,4 @@
+import type { OnDated } from "../aws/bounded-requests.ts";
 import { TidemarkError } from "../model/errors.ts";
 import { proxyName } from "../model/metric-source.ts";
 import { type ClusterRecord, type ConnectionRecord, incarnationOf } from "../model/records.ts";
@@ -14,7 +15,7 @@ import { listSpecs } from "./specs/list-specs.ts";
 import { fairGate } from "./transport/budget.ts";
 import { sameCluster } from "./transport/same-cluster.ts";
 import { OF_THE_MACHINE, type Surroundings } from "./transport/exchange.ts";
-import { apiTransport, type OnDated, type Transport } from "./transport/transport.ts";
+import { apiTransport, type Transport } from "./transport/transport.ts";
 import { MAX_DESCRIPTIONS } from "./request-limits.ts";
 
 export interface ConnectOptions {

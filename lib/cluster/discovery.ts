@@ -149,16 +149,17 @@ const failed = (code: number, reason: string, message: string): { readonly kind:
 });
 
 const versionsOf = (group: JsonObject): readonly string[] => {
-  const versions = objects(group["versions"]).flatMap(({ version }) => (typeof version === "string" ? [version] : []));
-  const preferred = objects([group["preferredVersion"]])[0]?.["version"];
+  const versions = objectsIn(group["versions"]).flatMap(({ version }) => (typeof version === "string" ? [version] : []));
+  const preferred = objectsIn([group["preferredVersion"]])[0]?.["version"];
   return typeof preferred === "string" ? [preferred, ...versions.filter((version) => version !== preferred)] : versions;
 };
 
-const pluralOf = (resources: JsonObject, kind: string): string | undefined => {
-  const served = objects(resources["resources"]).find(
+/** The plural of a kind among the resources of a version. */
+export const pluralOf = (resources: JsonObject, kind: string): string | undefined => {
+  const served = objectsIn(resources["resources"]).find(
     (resource) => resource["kind"] === kind && typeof resource["name"] === "string" && !resource["name"].includes("/"),
   );
   return served === undefined ? undefined : String(served["name"]);
 };
 
-const objects = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+export const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);

@@ -1,8 +1,8 @@
 import { TidemarkError } from "../model/errors.ts";
-import { isObject } from "../model/json.ts";
+import { asObject } from "../model/json.ts";
 import type { ApiFailure } from "../model/observation.ts";
-import type { Access } from "./access/access.ts";
 import { kubeconfigFileAccess } from "./access/kubeconfig-file.ts";
+import { accessReview } from "./check/ask.ts";
 import { type KindPath, listPath, objectPath } from "./discovery.ts";
 import { list, passedOverFailure } from "./list.ts";
 import { EDIT_MS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS, READ_ALL_MS } from "./request-limits.ts";
@@ -45,15 +45,11 @@ export interface KubeconfigSource {
   readonly context?: string;
 }
 
-const REVIEWS_PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-
 /** Opens the cluster of a kubeconfig. It sends nothing yet. Throws `cluster.access.kubeconfig`. */
-export const openKubeconfig = async ({ path, context }: KubeconfigSource, clock: () => number = Date.now): Promise<KubeconfigApi> => {
+export const openKubeconfig = async ({ path, context }: KubeconfigSource): Promise<KubeconfigApi> => {
   const cluster = context ?? path;
-  return kubeconfigApi(cluster, await kubeconfigFileAccess({ path, cluster, clock, ...(context !== undefined && { context }) }), clock);
-};
-
-const kubeconfigApi = (cluster: string, access: Access, clock: () => number): KubeconfigApi => {
+  const clock = Date.now;
+  const access = await kubeconfigFileAccess({ path, cluster, clock, ...(context !== undefined && { context }) });
   const elapsed = (): number => performance.now();
   const reads = apiTransport({ cluster, access, clock, elapsed });
   const pool = connectionPool(access, clock);
@@ -75,24 +71,19 @@ const kubeconfigApi = (cluster: string, access: Access, clock: () => number): Ku
       return unread ? failed(passedOverFailure(kind.resource, unread)) : done(listed.items);
     },
     get: async (kind, ref) => {
-      const answer = await reads.get({ path: pathOf(kind, ref), resource: kind.resource }, budget());
+      const answer = await reads.get({ path: objectPath(kind, ref.namespace, ref.name), resource: kind.resource }, budget());
       return answer.kind === "read" ? done(answer.body) : answer;
     },
     create: (kind, namespace, body) => edit("POST", { path: listPath(kind, namespace), resource: kind.resource, body }),
-    replace: (kind, ref, body) => edit("PUT", { path: pathOf(kind, ref), resource: kind.resource, body }),
+    replace: (kind, ref, body) => edit("PUT", { path: objectPath(kind, ref.namespace, ref.name), resource: kind.resource, body }),
     remove: (kind, ref, preconditions) => {
       const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions, propagationPolicy: "Background" };
-      return edit("DELETE", { path: pathOf(kind, ref), resource: kind.resource, body });
+      return edit("DELETE", { path: objectPath(kind, ref.namespace, ref.name), resource: kind.resource, body });
     },
     may: async (verb, kind, namespace) => {
       const [resource, ...group] = kind.resource.split(".");
-      const body = {
-        apiVersion: "authorization.k8s.io/v1",
-        kind: "SelfSubjectAccessReview",
-        spec: { resourceAttributes: { verb, resource, group: group.join("."), namespace } },
-      };
-      const answer = await edit("POST", { path: REVIEWS_PATH, resource: "selfsubjectaccessreviews.authorization.k8s.io", body });
-      return answer.kind === "done" ? done(isObject(answer.value["status"]) && answer.value["status"]["allowed"] === true) : answer;
+      const answer = await edit("POST", accessReview({ verb, resource, group: group.join("."), namespace }));
+      return answer.kind === "done" ? done(asObject(answer.value["status"])["allowed"] === true) : answer;
     },
     close: () => {
       reads.close();
@@ -110,8 +101,6 @@ const answerOf = (outcome: Exchange, subject: Subject): ApiAnswer<JsonObject> =>
   if (outcome.status < 200 || outcome.status > 299) return failed(answeredFailure(outcome.status, body, subject));
   return body === undefined ? failed(malformedFailure(subject, `the server answered ${outcome.status} without a JSON object`)) : done(body);
 };
-
-const pathOf = (kind: KindPath, { namespace, name }: ObjectRef): string => objectPath(kind, namespace, name);
 
 /** Throws a failed call as `cluster.refused`, with what was to be done. */
 export const valueOrThrow = <Value>(answer: ApiAnswer<Value>, action: string): Value => {

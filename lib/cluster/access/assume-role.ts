@@ -5,7 +5,7 @@ import type { AwsCredentials } from "./eks-token.ts";
 /** Longest life of a role that is assumed by a role (role chaining). */
 const ASSUMED_SECONDS = 3_600;
 
-export interface AssumedRole {
+interface AssumedRole {
   readonly credentials: AwsCredentials;
   readonly expiresMs: number;
 }

@@ -6,7 +6,7 @@ import { asObject } from "../../model/json.ts";
 import { DESCRIBE_TIMEOUT_MS, MAX_DESCRIPTION_BYTES } from "../request-limits.ts";
 import { type Exchange, exchange } from "../transport/exchange.ts";
 import { decodeDocument } from "../wire/decode-json.ts";
-import type { AwsCredentials } from "./eks-token.ts";
+import type { SignedForEks } from "./eks-token.ts";
 
 /** The right that this call needs. A test compares the roles of the stack with it. */
 export const DESCRIBE_RIGHT = "eks:DescribeCluster";
@@ -20,17 +20,10 @@ export interface EksDescription {
   readonly tokenFor: string;
 }
 
-export interface DescribeInput {
-  readonly credentials: AwsCredentials;
-  readonly clusterId: string;
-  readonly region: string;
-  readonly nowMs: number;
-}
-
 const ATTEMPTS = 2;
 
 /** Asks AWS by one signed GET. The client of the SDK would add 52 KiB to what every sync loads at start. Throws an Error with a message for people. */
-export const describeEks = async (input: DescribeInput): Promise<EksDescription> => {
+export const describeEks = async (input: SignedForEks): Promise<EksDescription> => {
   for (let attempt = 1; ; attempt++) {
     const outcome = await exchange({ ...(await signedGet(input)), timeoutMs: DESCRIBE_TIMEOUT_MS, maxBytes: MAX_DESCRIPTION_BYTES });
     if (attempt === ATTEMPTS || !isPassing(outcome)) return descriptionIn(outcome, input);
@@ -40,7 +33,7 @@ export const describeEks = async (input: DescribeInput): Promise<EksDescription>
 /** True without an answer, or where AWS throttles or fails. */
 const isPassing = (outcome: Exchange): boolean => outcome.kind === "broken" || outcome.status === 429 || outcome.status >= 500;
 
-const signedGet = async ({ credentials, clusterId, region, nowMs }: DescribeInput) => {
+const signedGet = async ({ credentials, clusterId, region, nowMs }: SignedForEks) => {
   const { protocol, hostname, port } = eksUrl(region);
   const path = `/clusters/${percentEncoded(clusterId)}`;
   const host = port === "" ? hostname : `${hostname}:${port}`;
@@ -59,7 +52,7 @@ const eksUrl = (region: string): URL => {
   return new URL(process.env["AWS_ENDPOINT_URL_EKS"] || process.env["AWS_ENDPOINT_URL"] || `https://eks.${region}.${domain}`);
 };
 
-const descriptionIn = (outcome: Exchange, { clusterId }: DescribeInput): EksDescription => {
+const descriptionIn = (outcome: Exchange, { clusterId }: SignedForEks): EksDescription => {
   if (outcome.kind === "broken") throw new Error(`EKS gave no answer (${foreignText(outcome.error.code ?? outcome.error.message)})`);
   const body = decodeDocument(outcome.bytes);
   if (outcome.status !== 200) throw new Error(refusalWords(outcome.status, String(body?.["message"] ?? body?.["Message"] ?? "")));

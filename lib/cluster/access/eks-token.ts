@@ -9,7 +9,8 @@ export interface AwsCredentials {
   readonly sessionToken?: string;
 }
 
-export interface EksTokenInput {
+/** What a request to AWS about one EKS cluster is signed for. */
+export interface SignedForEks {
   readonly credentials: AwsCredentials;
   /** Name of the EKS cluster, or its id on Outposts. It is signed, so that the token is only valid for this cluster. */
   readonly clusterId: string;
@@ -26,12 +27,12 @@ const URL_EXPIRES_SECONDS = 60;
  * A bearer token for an EKS cluster: a presigned STS GetCallerIdentity call in base64url without padding. It is made without a call; the control plane sends the presigned call to learn the
  * identity.
  */
-export const eksToken = async (input: EksTokenInput): Promise<string> => {
+export const eksToken = async (input: SignedForEks): Promise<string> => {
   const url = await presignedIdentityUrl(input);
   return `${PREFIX}${Buffer.from(url).toString("base64url")}`;
 };
 
-const presignedIdentityUrl = async ({ credentials, clusterId, region, nowMs }: EksTokenInput): Promise<string> => {
+const presignedIdentityUrl = async ({ credentials, clusterId, region, nowMs }: SignedForEks): Promise<string> => {
   const hostname = stsHost(region);
   const signer = new SignatureV4({ service: "sts", region, credentials, sha256: Sha256 });
   const signed = await signer.presign(

@@ -5,7 +5,6 @@ import { foreignText } from "../../model/foreign-text.ts";
 import type { Connection } from "../../model/records.ts";
 import { EKS_TOKEN_TTL_MS } from "../request-limits.ts";
 import { type Access, type Cached, cached } from "./access.ts";
-import type { AssumedRole } from "./assume-role.ts";
 import { isCertificates } from "./checked-access.ts";
 import { describeEks, type EksDescription } from "./eks-description.ts";
 import { type AwsCredentials, eksToken } from "./eks-token.ts";
@@ -114,20 +113,13 @@ export const eksIdentity = (
   // The provider of the SDK caches the credentials of the environment.
   if (roleArn === undefined) return { get: defaultProvider({ clientConfig: { region } }), forget: () => undefined };
   const role = { region, roleArn, cluster, ...(externalId !== undefined && { externalId }) };
-  const assumed = cached((): Promise<AssumedRole> => assume(role), {
+  // The client of STS is loaded when the first role is assumed: a sync of a cluster in its own account starts without it.
+  const assumed = cached(async () => (await import("./assume-role.ts")).assumeRole(role), {
     ttlMs: ({ expiresMs }) => expiresMs - clock() - ASSUMED_MARGIN_MS,
     clock,
   });
   return { get: async () => (await assumed.get()).credentials, forget: assumed.forget };
 };
-
-/** Loads the client of STS when the first role is assumed: a sync of a cluster in its own account starts without it. */
-const assume = async (of: {
-  readonly region: string;
-  readonly roleArn: string;
-  readonly cluster: string;
-  readonly externalId?: string;
-}): Promise<AssumedRole> => (await import("./assume-role.ts")).assumeRole(of);
 
 /** A failure of AWS as a refusal of `action`. The error is not its cause, because the error of an unreadable answer holds the answer, and with it credentials. */
 const eksRefusal = (

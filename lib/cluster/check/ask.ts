@@ -128,19 +128,21 @@ export const rightsAsker =
     return refused.length === 0 ? { kind: "allowed" } : { ...whole, namespaces: refused };
   };
 
-const REVIEW = "selfsubjectaccessreviews.authorization.k8s.io";
+/** The question whether the user has a right, and its answer. */
+export const accessReview = (resourceAttributes: JsonObject): Question & { readonly body: JsonObject } => ({
+  path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+  resource: "selfsubjectaccessreviews.authorization.k8s.io",
+  body: { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: { resourceAttributes } },
+});
 
-const reviewed = async (ask: Asker["ask"], right: Right, namespace: string | undefined): Promise<RightAnswer> => {
-  const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: { resourceAttributes: attributes(right, namespace) } };
-  const outcome = await ask({ path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", resource: REVIEW, body });
+const reviewed = async (ask: Asker["ask"], { group, resource, verb }: Right, namespace: string | undefined): Promise<RightAnswer> => {
+  const [plural, subresource] = resource.split("/");
+  const outcome = await ask(
+    accessReview({ group, resource: plural, verb, ...(subresource !== undefined && { subresource }), ...(namespace !== undefined && { namespace }) }),
+  );
   if (outcome.kind === "failed") return { kind: "unknown", failure: outcome.failure };
   const { allowed, reason } = asObject(outcome.reply.body["status"]);
   return allowed === true ? { kind: "allowed" } : { kind: "refused", reason: foreignText(asText(reason)) };
-};
-
-const attributes = ({ group, resource, verb }: Right, namespace: string | undefined) => {
-  const [plural, subresource] = resource.split("/");
-  return { group, resource: plural, verb, ...(subresource !== undefined && { subresource }), ...(namespace !== undefined && { namespace }) };
 };
 
 /** "update deployments/scale.apps" */

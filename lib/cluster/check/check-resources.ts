@@ -9,12 +9,13 @@ import {
   STATUS_RULES,
   readScalableKind,
 } from "../rights/rules.ts";
-import { builtInPath, listPath, isBuiltIn, type Target, inNamespace, segment } from "../discovery.ts";
+import { builtInPath, inNamespace, isBuiltIn, listPath, objectsIn, pluralOf, segment, type Target } from "../discovery.ts";
 import { type Asker, type AskRight, type Right, type RightAnswer, rightText } from "./ask.ts";
 import { type WantedWorkload, type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";
 import { groupOf } from "../../model/spec-common.ts";
 import { foreignText } from "../../model/foreign-text.ts";
-import { isObject, asObject, asText } from "../../model/json.ts";
+import { asObject, asText } from "../../model/json.ts";
+import type { JsonObject } from "../transport/failure.ts";
 import { CHECK_KINDS_MAX, CHECK_NAMESPACES_MAX, CHECK_OBJECTS_MAX } from "../request-limits.ts";
 
 export interface RightsContext {
@@ -203,12 +204,10 @@ const targetsInCluster = async ({ ask }: Asker, { specKinds, namespaces }: Looke
   return answers.flatMap((answer) => (answer.kind === "answered" ? objectsIn(answer.reply.body["items"]).flatMap(targetOf) : []));
 };
 
-const targetOf = (object: Readonly<Record<string, unknown>>): readonly Target[] => {
+const targetOf = (object: JsonObject): readonly Target[] => {
   const { apiVersion, kind } = asObject(asObject(object["spec"])["scaleTargetRef"]);
   return typeof kind === "string" && typeof apiVersion === "string" ? [{ apiVersion, kind }] : [];
 };
-
-const objectsIn = (items: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(items) ? items.filter(isObject) : []);
 
 /** The resource of a kind, in the first version of its group that has it, as a sync looks for it. */
 const findKind = async ({ ask }: Asker, groups: Looked["groups"], target: Target): Promise<ScalableKind | CheckedPoint> => {
@@ -218,7 +217,7 @@ const findKind = async ({ ask }: Asker, groups: Looked["groups"], target: Target
   for (const version of groups.get(group) ?? []) {
     const answer = await ask({ path: `/apis/${segment(group)}/${segment(version)}`, resource: "apiresources" });
     if (answer.kind === "failed" && answer.failure.code !== 404) return warning(check, `unknown: ${answer.failure.message}`, ASK_AGAIN);
-    const resources = answer.kind === "failed" ? [] : objectsIn(answer.reply.body["resources"]);
+    const resources = answer.kind === "failed" ? {} : answer.reply.body;
     const plural = pluralOf(resources, target.kind);
     if (plural !== undefined) return scalable(resources, { group, plural }) ?? warning(check, NO_SCALE, GIVE_SCALE);
   }
@@ -228,13 +227,6 @@ const findKind = async ({ ask }: Asker, groups: Looked["groups"], target: Target
 const NO_SCALE = "it has no scale: the autoscalers that name it hold";
 const GIVE_SCALE = "give its definition the subresource scale, or name another target";
 
-type Resources = readonly Readonly<Record<string, unknown>>[];
-
-const pluralOf = (resources: Resources, wanted: string): string | undefined => {
-  const served = resources.find(({ kind, name }) => kind === wanted && !asText(name).includes("/"));
-  return served && asText(served["name"]);
-};
-
 /** Words of the cluster become a part of a command (`fix`), so that a text of another form is no kind. */
-const scalable = (resources: Resources, { group, plural }: ScalableKind): ScalableKind | undefined =>
-  resources.some(({ name }) => name === `${plural}/scale`) ? readScalableKind(`${group}/${plural}`) : undefined;
+const scalable = ({ resources }: JsonObject, { group, plural }: ScalableKind): ScalableKind | undefined =>
+  objectsIn(resources).some(({ name }) => name === `${plural}/scale`) ? readScalableKind(`${group}/${plural}`) : undefined;

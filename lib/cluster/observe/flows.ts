@@ -19,9 +19,7 @@ import type { Surroundings } from "../transport/exchange.ts";
  * one that is slow is not waited for by all others.
  */
 export interface Flows {
-  /** Asks for a namespace, under its share of the budget. */
-  readonly ask: <Result>(namespace: Namespace, call: (budget: CallBudget) => Promise<Result>) => Promise<Result>;
-  /** The same for a call that stores its answer itself. A mistake that it throws comes out of the next `within`. A namespace that was slow in an earlier sync is asked from `beginLate` on, and so are the questions of a namespace beyond its first hundred. */
+  /** Asks for a namespace, under its share of the budget, by a call that stores its answer itself. A mistake that it throws comes out of the next `within`. A namespace that was slow in an earlier sync is asked from `beginLate` on, and so are the questions of a namespace beyond its first hundred. */
   readonly start: (namespace: Namespace, call: (budget: CallBudget) => Promise<void>) => void;
   /** The same for what is asked after all others were decided: nothing is asked before `beginLate`. A LIST has a share of bytes of its own. */
   readonly startLate: (namespace: Namespace, call: (budget: CallBudget) => Promise<void>, share: Share) => void;
@@ -143,7 +141,6 @@ export const newFlows = ({ budget, slow, elapsed, after }: FlowsOf): Flows => {
   };
 
   return {
-    ask: (namespace, call) => askFrom("questions", namespace, call),
     start: (namespace, call) => {
       const flow = flowOf(namespace);
       if (!slow.has(namespace) && flow.started++ < MAX_EARLY_QUESTIONS) return startFrom("questions", namespace, call);

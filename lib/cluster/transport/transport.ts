@@ -1,5 +1,7 @@
+import type { OnDated } from "../../aws/bounded-requests.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
+import type { ServiceAnswer } from "../cluster-client.ts";
 import { MAX_RETRY_AFTER_WAITS, PUT_SOCKET_IDLE_MS, READ_SOCKET_IDLE_MS, READ_TIMEOUT_MS } from "../request-limits.ts";
 import type { CallBudget } from "./budget.ts";
 import { type Exchange, connectionPool, type Pool, type Surroundings } from "./exchange.ts";
@@ -11,7 +13,7 @@ export interface Transport {
   /** Reads one object, from JSON or from protobuf. It repeats where that is safe, within the budget. */
   readonly get: (request: ApiRequest, budget: CallBudget) => Promise<ReadAnswer>;
   /** Sends one GET once and gives the answer as it came, whatever its status: it may come from a service behind the API server. */
-  readonly getOnce: (request: ApiRequest, timeoutMs: number) => Promise<PlainAnswer>;
+  readonly getOnce: (request: ApiRequest, timeoutMs: number) => Promise<ServiceAnswer>;
   /** Sends one PUT once. `sent: false` proves that the server did not receive it. */
   readonly put: (request: ApiRequest & { readonly body: unknown }, timeoutMs: number) => Promise<WriteAnswer>;
   /** Sends one write once, on which nothing depends. */
@@ -23,9 +25,6 @@ export type { JsonObject } from "./failure.ts";
 /** `bytes`: of the unpacked answer. `streamed`: `onItem` of the request got the items, and the body has none. */
 export type ReadAnswer =
   | { readonly kind: "read"; readonly body: JsonObject; readonly bytes: number; readonly streamed?: true }
-  | { readonly kind: "failed"; readonly failure: ApiFailure };
-export type PlainAnswer =
-  | { readonly kind: "answered"; readonly status: number; readonly bytes: Buffer }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
 export type WriteAnswer =
   | { readonly kind: "written"; readonly body: JsonObject }
@@ -43,8 +42,6 @@ export interface TransportOptions {
   /** Gets the `Date` header of each answer, and the own clock before and after the call. */
   readonly onDated?: OnDated;
 }
-
-export type OnDated = (answer: { readonly date: string; readonly sentMs: number; readonly receivedMs: number }) => void;
 
 const dated =
   (send: Send, clock: () => number, onDated: OnDated): Send =>
@@ -113,7 +110,7 @@ const read = async (http: HttpSession, request: ApiRequest, budget: CallBudget):
   }
 };
 
-const readOnce = async ({ cluster, access, send }: HttpSession, request: ApiRequest, timeoutMs: number): Promise<PlainAnswer> => {
+const readOnce = async ({ cluster, access, send }: HttpSession, request: ApiRequest, timeoutMs: number): Promise<ServiceAnswer> => {
   const outcome = await send("GET", request, timeoutMs, false);
   if (outcome.kind === "no-credentials") return failed(outcome.failure);
   if (outcome.kind === "broken") return failed(brokenFailure(outcome, { cluster, method: "GET", resource: request.resource }, timeoutMs));

@@ -1,16 +1,10 @@
+import type { DatedAnswer } from "../../aws/bounded-requests.ts";
 import { TidemarkError } from "../../model/errors.ts";
 
 /** How far the own clock is ahead of the clock of the service, at least and at most. A negative number means behind. */
 export interface ClockDifference {
   readonly leastMs: number;
   readonly mostMs: number;
-}
-
-/** One answer of the service: its `Date` header, and the own clock before and after the call. */
-export interface DatedAnswer {
-  readonly date: string;
-  readonly sentMs: number;
-  readonly receivedMs: number;
 }
 
 /** The part of `Tables` that knows the clock of the service. */
