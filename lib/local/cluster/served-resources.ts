@@ -49,19 +49,24 @@ export interface Resource {
 }
 
 const NAME_FIELDS = ["metadata.name", "metadata.namespace"];
-const APPS = { group: "apps", version: "v1", namespaced: true, fields: NAME_FIELDS, stored: true } as const;
-const CORE = { group: "", version: "v1", scalable: false, stored: true } as const;
+/** A kind whose objects are in namespaces, stored and not scaled, as most are. */
+const named = (kind: string, ...shortNames: readonly string[]) => ({
+  ...{ kind, singular: kind.toLowerCase(), resource: pluralOf(kind), shortNames },
+  ...{ version: "v1", namespaced: true, fields: NAME_FIELDS, scalable: false, stored: true },
+});
 
-const EVENTS = {
-  resource: "events",
-  singular: "event",
-  kind: "Event",
-  shortNames: ["ev"],
-  namespaced: true,
-  scalable: false,
-  stored: true,
-} as const;
-const EVENT_FIELDS = ["kind", "namespace", "name", "uid", "apiVersion"];
+/** The plural of a kind as Kubernetes guesses it (meta.UnsafeGuessKindToResource): Rollout → rollouts, Policy → policies, Class → classes. */
+export const pluralOf = (kind: string): string => {
+  const singular = kind.toLowerCase();
+  if (singular.endsWith("s")) return `${singular}es`;
+  return singular.endsWith("y") ? `${singular.slice(0, -1)}ies` : `${singular}s`;
+};
+
+/** A kind of events, in whose objects this field names what they are about. */
+const eventsAbout = (field: string) => ({
+  ...named("Event", "ev"),
+  fields: [...NAME_FIELDS, "reason", "type", ...["kind", "namespace", "name", "uid", "apiVersion"].map((name) => `${field}.${name}`)],
+});
 
 const SHORT_NAMES: Readonly<Record<string, string>> = {
   PodAutoscaler: "pa",
@@ -71,17 +76,11 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
 };
 
 const keptResource = (of: KeptKind): Resource => ({
+  ...named(of.kind, SHORT_NAMES[of.kind] ?? of.plural),
   group: of.group,
   version: of.version,
   resource: of.plural,
-  singular: of.kind.toLowerCase(),
-  kind: of.kind,
-  shortNames: [SHORT_NAMES[of.kind] ?? of.plural],
-  namespaced: true,
-  fields: NAME_FIELDS,
-  scalable: false,
   custom: of,
-  stored: true,
   list: ({ objects }) => objects.filter(({ kind }) => kind === of.kind).map((object) => ({ ...object, apiVersion: of.apiVersion })),
 });
 
@@ -108,113 +107,45 @@ const namespaceOf = (name: string, own: object): KubeObject => ({
 const ofKind = ({ workloads }: World, kind: WorkloadKind): readonly SimulatedWorkload[] =>
   workloads.filter(({ model }) => model.kind === kind && model.apiVersion === undefined);
 
-const workloadsOf =
-  (kind: WorkloadKind) =>
-  (world: World): readonly KubeObject[] =>
-    ofKind(world, kind).map((workload) => deployment(workload, world.nowMs));
+const workloadsOf = (kind: WorkloadKind, shortName: string, group = "apps") => ({
+  ...named(kind, shortName),
+  group,
+  scalable: true,
+  list: (world: World): readonly KubeObject[] => ofKind(world, kind).map((workload) => deployment(workload, world.nowMs)),
+});
 
-/** Kinds that metrics describe. The cluster has none of them: only their names are known, so that a metric of one can be asked. */
-const DESCRIBED = [
-  { ...CORE, resource: "services", singular: "service", kind: "Service", shortNames: ["svc"] },
-  {
-    ...{ group: "networking.k8s.io", version: "v1", scalable: false, stored: true },
-    ...{ resource: "ingresses", singular: "ingress", kind: "Ingress", shortNames: ["ing"] },
-  },
-].map((described): Resource => ({ ...described, namespaced: true, fields: NAME_FIELDS, list: () => [] }));
+const REPLICA_SETS = workloadsOf("ReplicaSet", "rs");
+/** Kinds that metrics describe have no objects here: only their names are known, so that a metric of one can be asked. */
+const list = (): readonly KubeObject[] => [];
 
 export const RESOURCES: readonly Resource[] = [
+  { ...named("Namespace", "ns"), group: "", namespaced: false, fields: ["metadata.name", "status.phase"], list: namespaces },
   {
-    ...CORE,
-    resource: "namespaces",
-    singular: "namespace",
-    kind: "Namespace",
-    shortNames: ["ns"],
-    namespaced: false,
-    fields: ["metadata.name", "status.phase"],
-    list: namespaces,
-  },
-  {
-    ...CORE,
-    resource: "pods",
-    singular: "pod",
-    kind: "Pod",
-    shortNames: ["po"],
-    namespaced: true,
+    ...named("Pod", "po"),
+    group: "",
     fields: [...NAME_FIELDS, "status.phase", "spec.nodeName", "spec.restartPolicy"],
     list: ({ workloads, nowMs }) => workloads.flatMap(({ model, state }) => state.pods.map((each) => pod(model, each, nowMs))),
   },
+  workloadsOf("Deployment", "deploy"),
   {
-    ...APPS,
-    resource: "deployments",
-    singular: "deployment",
-    kind: "Deployment",
-    shortNames: ["deploy"],
-    scalable: true,
-    list: workloadsOf("Deployment"),
+    ...REPLICA_SETS,
+    list: (world) => [...ofKind(world, "Deployment").map((workload) => replicaSet(workload, world.nowMs)), ...REPLICA_SETS.list(world)],
   },
-  {
-    ...APPS,
-    resource: "replicasets",
-    singular: "replicaset",
-    kind: "ReplicaSet",
-    shortNames: ["rs"],
-    scalable: true,
-    list: (world) => [...ofKind(world, "Deployment").map((workload) => replicaSet(workload, world.nowMs)), ...workloadsOf("ReplicaSet")(world)],
-  },
-  {
-    ...APPS,
-    resource: "statefulsets",
-    singular: "statefulset",
-    kind: "StatefulSet",
-    shortNames: ["sts"],
-    scalable: true,
-    list: workloadsOf("StatefulSet"),
-  },
-  {
-    ...{ ...CORE, namespaced: true, fields: NAME_FIELDS, scalable: true },
-    ...{ resource: "replicationcontrollers", singular: "replicationcontroller", kind: "ReplicationController", shortNames: ["rc"] },
-    list: workloadsOf("ReplicationController"),
-  },
-  ...DESCRIBED,
+  workloadsOf("StatefulSet", "sts"),
+  workloadsOf("ReplicationController", "rc", ""),
+  { ...named("Service", "svc"), group: "", list },
+  { ...named("Ingress", "ing"), group: "networking.k8s.io", list },
   ...KEPT_KINDS.map(keptResource),
   HPA_OF_V1,
+  { ...eventsAbout("involvedObject"), group: "", list: ({ events }) => events.map(coreEvent) },
+  { ...eventsAbout("regarding"), group: "events.k8s.io", list: ({ events }) => events },
   {
-    ...EVENTS,
-    group: "",
-    version: "v1",
-    fields: [...NAME_FIELDS, "reason", "type", ...EVENT_FIELDS.map((field) => `involvedObject.${field}`)],
-    list: ({ events }) => events.map(coreEvent),
-  },
-  {
-    ...EVENTS,
-    group: "events.k8s.io",
-    version: "v1",
-    fields: [...NAME_FIELDS, "reason", "type", ...EVENT_FIELDS.map((field) => `regarding.${field}`)],
-    list: ({ events }) => events,
-  },
-  {
-    group: "metrics.k8s.io",
-    version: "v1beta1",
-    resource: "pods",
-    singular: "",
-    kind: "PodMetrics",
-    shortNames: [],
-    namespaced: true,
-    missingAs: "podmetrics",
-    fields: NAME_FIELDS,
-    scalable: false,
-    stored: false,
+    ...named("PodMetrics"),
+    ...{ group: "metrics.k8s.io", version: "v1beta1", resource: "pods", singular: "", missingAs: "podmetrics", stored: false },
     list: ({ workloads, nowMs, noise }) =>
       workloads.flatMap((workload) => scrape(workload.model, workload.state, nowMs, noise).map((usage) => podMetrics(workload, usage, nowMs))),
   },
 ];
-
-/** The plural of a kind as Kubernetes guesses it (meta.UnsafeGuessKindToResource): Rollout → rollouts, Policy → policies, Class → classes. */
-export const pluralOf = (kind: string): string => {
-  const singular = kind.toLowerCase();
-  if (singular.endsWith("s")) return `${singular}es`;
-  return singular.endsWith("y") ? `${singular.slice(0, -1)}ies` : `${singular}s`;
-};
 
 /** The kinds that are not of Kubernetes itself, each of which a workload of the cluster has. */
 export const foreignResources = (workloads: readonly SimulatedWorkload[]): readonly Resource[] => {
@@ -229,8 +160,7 @@ const foreign = (model: WorkloadModel | undefined): Resource => {
   const [group = "", version = ""] = apiVersion.split("/");
   const list = (world: World): readonly KubeObject[] =>
     world.workloads.filter((each) => isOf(each, { group, version, kind })).map((workload) => deployment(workload, world.nowMs));
-  const names = { resource: pluralOf(kind), singular: kind.toLowerCase(), kind, shortNames: [] };
-  return { ...names, group, version, namespaced: true, fields: NAME_FIELDS, scalable: true, stored: true, list };
+  return { ...named(kind), group, version, scalable: true, list };
 };
 
 export const isOf = ({ model }: SimulatedWorkload, { group, version, kind }: Pick<Resource, "group" | "version" | "kind">): boolean =>

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import type { Server } from "node:https";
 import { join } from "node:path";
@@ -10,7 +9,7 @@ import type { Deployment } from "../folder/identity.ts";
 import { CLUSTER_KUBECONFIG, CLUSTER_OBJECTS, CLUSTER_WRITES } from "../folder/layout.ts";
 import { readJsonIfThere, writeDurably } from "../folder/whole-file.ts";
 import { type ServerCredentials, serverCredentials } from "../run/certificates.ts";
-import { refuseForeignHosts } from "../run/loopback.ts";
+import { closeServer, listenOnLoopback } from "../run/loopback.ts";
 import { type KubeApi, kubeApi } from "./api.ts";
 import { type WorkloadDefinition, workloadModel } from "./definition.ts";
 import { type RecordedQueue, recordedQueue } from "../sources/services.ts";
@@ -69,8 +68,6 @@ export interface SimulatedCluster {
   close(): Promise<void>;
 }
 
-const LOOPBACK = "127.0.0.1";
-
 /**
  * Starts an HTTPS server on loopback that speaks the Kubernetes API over workloads under recorded load. Only virtual time moves it. Throws TidemarkError
  * "local.cluster-differs" when the folder holds a run of another seed or other workloads.
@@ -108,7 +105,7 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
   const call = kubeApi(simulation, { noise, uid: uidOf(credentials), hasKeda, store, events: new ClusterEvents(seed) }, journal);
   const server = apiServer({ api: call, credentials, onError, ...(before && { before }) });
   const kubeconfigPath = join(dataDir, CLUSTER_KUBECONFIG);
-  const url = await listen(server);
+  const url = (await listenOnLoopback(server)).replace("http:", "https:");
   try {
     writeDurably(kubeconfigPath, kubeconfig(url, credentials));
   } catch (error) {
@@ -218,22 +215,10 @@ const refuseOther = (dataDir: string, kept: RunHeader, requested: RunHeader, wor
   });
 };
 
-const listen = async (server: Server): Promise<string> => {
-  refuseForeignHosts(server);
-  server.listen(0, LOOPBACK);
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new TypeError("The server does not listen on a port");
-  return `https://${LOOPBACK}:${address.port}`;
-};
-
 /** Requests under way are cut off, as by a crash; what they appended is still written. A second call finds nothing to do. */
 const closeAll = async (server: Server, journal: WriteJournal, save: () => void): Promise<void> => {
   if (!server.listening) return;
-  const closed = once(server, "close");
-  server.close();
-  server.closeAllConnections();
-  await closed;
+  await closeServer(server);
   save();
   await journal.close();
 };

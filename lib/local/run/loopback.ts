@@ -21,15 +21,23 @@ const MISDIRECTED = 421;
  * Lets a server answer only requests that name this machine. A web page can make its own name resolve to 127.0.0.1 (DNS rebinding), and the browser then treats the answers as
  * a part of that page. The Host header still has the name of the page.
  */
-export const refuseForeignHosts = (server: Server | SecureServer): void => {
+const refuseForeignHosts = (server: Server | SecureServer): void =>
+  guard(server, { code: MISDIRECTED, why: "the Host header does not name this machine" }, ({ headers }) => OWN_NAMES.test(headers.host ?? ""));
+
+/** Lets the listeners of a server get only the requests that are let in. */
+const guard = (
+  server: Server | SecureServer,
+  refusal: { readonly code: number; readonly why: string },
+  isLetIn: (request: IncomingMessage) => boolean,
+): void => {
   const listeners = server.listeners("request");
   server.removeAllListeners("request");
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    if (OWN_NAMES.test(request.headers.host ?? "")) for (const listener of listeners) listener.call(server, request, response);
+    if (isLetIn(request)) for (const listener of listeners) listener.call(server, request, response);
     else {
       // The body is not read, so the connection is closed and carries no second request.
-      response.writeHead(MISDIRECTED, { "content-type": "text/plain; charset=utf-8", connection: "close" });
-      response.end("Cannot answer: the Host header does not name this machine\n");
+      response.writeHead(refusal.code, { "content-type": "text/plain; charset=utf-8", connection: "close" });
+      response.end(`Cannot answer: ${refusal.why}\n`);
     }
   });
 };
@@ -45,17 +53,11 @@ const FIRST_SEGMENT = /^\/([^/?]*)(.*)$/s;
  */
 export const listenForOwnUser = async (server: Server): Promise<string> => {
   const secret = randomBytes(SECRET_BYTES).toString("base64url");
-  const listeners = server.listeners("request");
-  server.removeAllListeners("request");
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+  guard(server, { code: FORBIDDEN, why: "the address lacks the secret of this run" }, (request) => {
     const [, given = "", rest = ""] = FIRST_SEGMENT.exec(request.url ?? "") ?? [];
-    if (isSame(given, secret)) {
-      request.url = rest === "" ? "/" : rest;
-      for (const listener of listeners) listener.call(server, request, response);
-      return;
-    }
-    response.writeHead(FORBIDDEN, { "content-type": "text/plain; charset=utf-8", connection: "close" });
-    response.end("Cannot answer: the address lacks the secret of this run\n");
+    if (!isSame(given, secret)) return false;
+    request.url = rest === "" ? "/" : rest;
+    return true;
   });
   return `${await listenOnLoopback(server)}/${secret}`;
 };
@@ -66,7 +68,7 @@ const isSame = (given: string, secret: string): boolean => timingSafeEqual(hashO
 const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /** Binds a server only to 127.0.0.1, by default on a port of the system's choice, and gives its address; it answers only those that name this machine. Throws `local.port-in-use`. */
-export const listenOnLoopback = async (server: Server, wantedPort = 0): Promise<string> => {
+export const listenOnLoopback = async (server: Server | SecureServer, wantedPort = 0): Promise<string> => {
   refuseForeignHosts(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(error.code === "EADDRINUSE" ? portInUse(wantedPort, error) : error));
@@ -80,7 +82,7 @@ const portInUse = (port: number, cause: Error): TidemarkError =>
   new TidemarkError("local.port-in-use", `Cannot listen on port ${port} of 127.0.0.1: another process has it`, { port }, { cause });
 
 /** Closes a server, and the connections that clients of other processes keep open. */
-export const closeServer = (server: Server): Promise<void> =>
+export const closeServer = (server: Server | SecureServer): Promise<void> =>
   new Promise((resolve, reject) => {
     server.close((error) => (error ? reject(error) : resolve()));
     server.closeAllConnections();
