@@ -70,6 +70,11 @@ const HASH_LENGTH = 10;
 const MEBIBYTE = 2 ** 20;
 /** What a pod uses without load. */
 export const IDLE: Resources = { cpuMillicores: 5, memoryBytes: 64 * MEBIBYTE };
+/** What a pod of a workload that the run itself makes asks for. */
+export const POD = {
+  requests: { cpuMillicores: 500, memoryBytes: 256 * MEBIBYTE },
+  limits: { cpuMillicores: 600, memoryBytes: 512 * MEBIBYTE },
+} as const;
 const DEFAULT_STARTUP_MS = { min: 20_000, max: 40_000 };
 const DEFAULT_MEMORY_BYTES_PER_UNIT = MEBIBYTE;
 /** A guard against a definition that would fill the memory with pods. */

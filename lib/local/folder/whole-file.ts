@@ -10,14 +10,7 @@ export const draftOf = (path: string): string => `${path}.${process.pid}.draft`;
  * No fsync: the file must survive the death of the process, not the crash of the machine.
  */
 export const writeWhole = (path: string, text: string): void =>
-  replace(path, (draft) => {
-    const file = openOwn(draft, "new");
-    try {
-      writeFileSync(file, text);
-    } finally {
-      closeSync(file);
-    }
-  });
+  replace(path, text, () => undefined);
 
 /** Keys, tokens and secrets of a run lie in these files: only the owner may read them. */
 const PRIVATE_MODE = 0o600;
@@ -51,15 +44,7 @@ export const isLinkError = (path: string, cause?: unknown): TidemarkError =>
 
 /** The same for a file that must also survive a loss of power, once this function has returned. */
 export const writeDurably = (path: string, text: string): void => {
-  replace(path, (draft) => {
-    const file = openOwn(draft, "new");
-    try {
-      writeFileSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-  });
+  replace(path, text, fsyncSync);
   syncFolder(dirname(path));
 };
 
@@ -73,12 +58,20 @@ export const syncFolder = (path: string): void => {
   }
 };
 
-const replace = (path: string, writeDraft: (draft: string) => void): void => {
+const replace = (path: string, text: string, settle: (file: number) => void): void => {
   const draft = draftOf(path);
   // A process that was killed may have had the same pid. Of a link only the link is removed.
   rmSync(draft, { force: true });
   try {
-    namingFile(path, () => writeDraft(draft));
+    namingFile(path, () => {
+      const file = openOwn(draft, "new");
+      try {
+        writeFileSync(file, text);
+        settle(file);
+      } finally {
+        closeSync(file);
+      }
+    });
     renameSync(draft, path);
   } catch (error) {
     // On a full disk the draft exists and is empty.

@@ -70,6 +70,7 @@ const requestSchema = z.object({
 });
 
 type SendBatchRequest = z.infer<typeof requestSchema>;
+type Entry = SendBatchRequest["Entries"][number];
 
 /** Throws SqsFailure for a body of another shape. */
 const readSendBatch = (body: string): SendBatchRequest => {
@@ -104,13 +105,6 @@ const MS = 1000;
 const FORBIDDEN_CHARACTERS = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 const GROUP_ID = /^[\w!"#$%&'()*+,\-./:;<=>?@[\\\]^`{|}~]{1,128}$/;
 const BATCH_ENTRY_ID = /^[\w-]{1,80}$/;
-
-interface Entry {
-  readonly Id: string;
-  readonly MessageBody?: string | undefined;
-  readonly DelaySeconds?: number | undefined;
-  readonly MessageGroupId?: string | undefined;
-}
 
 /** The message that an entry asks for. Throws SqsFailure for what SQS would refuse. */
 const draftOf = ({ MessageBody, DelaySeconds = 0, MessageGroupId }: Entry): Draft => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { openService } from "../../service/open.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { MAX_MANIFESTS } from "../../manifest/budget.ts";
-import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
+import { IDLE, POD, type WorkloadDefinition } from "../cluster/definition.ts";
 import type { MadeFleet } from "../folder/identity.ts";
 import { fleetNames } from "../folder/layout.ts";
 import { readShippedTrace } from "../traces/read-trace.ts";
@@ -30,14 +30,7 @@ const workloadsIn = ({ clusters, autoscalers }: MadeFleet, cluster: number): rea
 
 const padded = (number: number, most: number): string => String(number).padStart(String(most).length, "0");
 
-const MEBIBYTE = 2 ** 20;
 const TARGET_PERCENT = 60;
-const POD = {
-  requests: { cpuMillicores: 500, memoryBytes: 256 * MEBIBYTE },
-  limits: { cpuMillicores: 600, memoryBytes: 512 * MEBIBYTE },
-  targetCpuPercent: TARGET_PERCENT,
-  initialReplicas: 2,
-} as const;
 /** Pods that an ordinary high needs: few, because the memory and the time of a sync go with the pods. */
 const PODS_AT_HIGH = 4;
 /** So many minutes are two workloads in a row apart in their trace. It has no common factor with the minutes of a day. */
@@ -63,6 +56,8 @@ const definitionOf = ({ namespace, name, at }: MadeWorkload, traces: readonly Pl
   const millicores = (POD.requests.cpuMillicores * TARGET_PERCENT) / 100 - IDLE.cpuMillicores;
   return {
     ...POD,
+    targetCpuPercent: TARGET_PERCENT,
+    initialReplicas: 2,
     namespace,
     name,
     trace,

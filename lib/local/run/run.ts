@@ -104,7 +104,11 @@ const play = async (begun: Run, { layout, options, terminal, stop }: Played): Pr
   try {
     await makeMissing();
     const driven = drive({ activities, clock, endMs: endMs ?? Number.POSITIVE_INFINITY, signal: stop.signal, oneAtATime: !real });
-    await watched(both(view.refresh, makeMissing), driven, { stop, everyMs: REFRESH_MS[setup.identity.kind] });
+    const look = async (): Promise<void> => {
+      await view.refresh();
+      await makeMissing();
+    };
+    await watched(look, driven, { stop, everyMs: REFRESH_MS[setup.identity.kind] });
   } finally {
     await close();
   }
@@ -159,11 +163,6 @@ const scaledStatistics = async ({ worlds }: Run, autoscalers: readonly Autoscale
     : all.flatMap((of) => of ?? []).filter(({ namespace, name }) => targets.has(`${namespace}/${name}`));
 };
 
-const both = (one: () => Promise<void>, other: () => Promise<void>) => async (): Promise<void> => {
-  await one();
-  await other();
-};
-
 /** Looks at a run again and again until what is driven has ended; if either fails, the other stops. */
 const watched = async (
   look: () => Promise<void>,
@@ -209,21 +208,20 @@ const WAIT_FACTOR = 20;
 const missingWorkloads = (
   { worlds: [world], reader }: { readonly worlds: readonly Pick<World, "name" | "make">[]; readonly reader: Pick<Run["reader"], "autoscalers"> },
   say: (line: string) => void,
-  elapsed: () => number = () => performance.now(),
 ): (() => Promise<void>) => {
   const { name: cluster, make } = world ?? {};
   if (!make) return async () => {};
   const looked = new Map<string, number>();
   let nextMs = 0;
   return async () => {
-    const beganMs = elapsed();
+    const beganMs = performance.now();
     if (beganMs < nextMs) return;
     for (const view of await reader.autoscalers()) {
       if (view.cluster !== cluster || looked.get(view.uid) === view.generation) continue;
       looked.set(view.uid, view.generation);
       for (const line of await madeFor(view, make)) say(line);
     }
-    const endedMs = elapsed();
+    const endedMs = performance.now();
     nextMs = endedMs + Math.max(LOOK_EVERY_MS, WAIT_FACTOR * (endedMs - beganMs));
   };
 };

@@ -1,6 +1,6 @@
 import type { Connection } from "../../model/records.ts";
 import type { KubeApi } from "../cluster/api.ts";
-import { IDLE, type WorkloadDefinition } from "../cluster/definition.ts";
+import { IDLE, POD, type WorkloadDefinition } from "../cluster/definition.ts";
 import { type Statistics, statistics } from "../cluster/reading.ts";
 import { type Define, type Making, startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
@@ -86,11 +86,6 @@ const realWorld = (name: string, kubeconfig: string, context: string | undefined
   statistics: async () => undefined,
 });
 
-const MEBIBYTE = 2 ** 20;
-const POD = {
-  requests: { cpuMillicores: 500, memoryBytes: 256 * MEBIBYTE },
-  limits: { cpuMillicores: 600, memoryBytes: 512 * MEBIBYTE },
-} as const;
 /** What a pod uses at 60 % of its request. */
 const TARGET_MILLICORES = 300;
 /** Pods that an ordinary peak of an unknown trace needs at that use: enough to show scaling, few enough to read. */
@@ -177,14 +172,8 @@ const withTarget = (definition: WorkloadDefinition, { targetCpuPercent }: Deploy
 
 const MINUTE_MS = 60_000;
 const DEMONSTRATION_NAMESPACE = "shop";
-/** Percent of the request; the costs below are chosen for it. */
-const TARGET_CPU_PERCENT = 60;
-/** 60 % of the request are 300m; a pod serves twice the load of its target before its limit throttles it. */
-const DEMONSTRATION_POD = {
-  requests: { cpuMillicores: 500, memoryBytes: 256 * MEBIBYTE },
-  limits: { cpuMillicores: 600, memoryBytes: 512 * MEBIBYTE },
-  targetCpuPercent: TARGET_CPU_PERCENT,
-} as const;
+/** 60 % of the request are 300m, for which the costs below are chosen; a pod serves twice the load of its target before its limit throttles it. */
+const DEMONSTRATION_POD = { ...POD, targetCpuPercent: 60 } as const;
 
 /** From 13:00 on the trace climbs from a score of calls per minute to more than 400. */
 export const DAILY_OFFSET_MS = 780 * MINUTE_MS;

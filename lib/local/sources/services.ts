@@ -25,7 +25,7 @@ export const recordedQueue = (workloads: readonly SimulatedWorkload[], name: str
   const named = workloads.filter(({ model }) => model.name === name);
   if (named.length === 0) return undefined;
   const each = named.map(({ model, state, live }) => {
-    const { demand } = state.segments.at(-1) ?? state.segments[0];
+    const { demand } = openSegment(state);
     const waiting = waitingAt(model, state, nowMs);
     const ready = live.filter((pod) => isReady(pod, nowMs)).length;
     return { waiting: Math.ceil(waiting), inFlight: Math.min(ready, Math.ceil(demand + waiting)) };
@@ -92,11 +92,8 @@ const NO_PAGE = new ServiceReply(404, "404 page not found\n");
 
 type Service = (path: string, query: URLSearchParams, scraped: Scraped) => ServiceReply;
 
-const prometheus: Service = (path, query, scraped) => {
-  if (path !== "/api/v1/query") return NO_PAGE;
-  const { code, body } = instantQuery(query.get("query") ?? "", scraped);
-  return new ServiceReply(code, body);
-};
+const prometheus: Service = (path, query, scraped) =>
+  path === "/api/v1/query" ? instantQuery(query.get("query") ?? "", scraped) : NO_PAGE;
 
 const jobs: Service = (path, _query, { workloads, nowMs }) => {
   const queue = recordedQueue(workloads, QUEUE.exec(path)?.[1] ?? "", nowMs);
@@ -131,12 +128,6 @@ interface Series {
   readonly value: number;
 }
 
-/** What the query API of a Prometheus answers, with its status. */
-export interface QueryAnswer {
-  readonly code: number;
-  readonly body: object;
-}
-
 const AGGREGATIONS: Readonly<Record<string, (values: readonly number[]) => number>> = {
   sum: (values) => values.reduce((sum, value) => sum + value, 0),
   avg: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
@@ -161,9 +152,9 @@ class QueryFault extends Error {}
  * Answers an instant query over the recorded load, in the form of https://prometheus.io/docs/prometheus/latest/querying/api/. It knows a part of PromQL: one metric with matchers, a rate, and
  * an aggregation of all. Any other query is refused as Prometheus refuses one that it cannot read. Times are of the virtual clock.
  */
-const instantQuery = (query: string, scraped: Scraped): QueryAnswer => {
+const instantQuery = (query: string, scraped: Scraped): ServiceReply => {
   const seconds = scraped.nowMs / 1_000;
-  const success = (resultType: string, result: unknown): QueryAnswer => ({ code: 200, body: { status: "success", data: { resultType, result } } });
+  const success = (resultType: string, result: unknown) => new ServiceReply(200, { status: "success", data: { resultType, result } });
   try {
     if (NUMBER.test(query.trim())) return success("scalar", [seconds, String(Number(query))]);
     return success(
@@ -172,7 +163,7 @@ const instantQuery = (query: string, scraped: Scraped): QueryAnswer => {
     );
   } catch (error) {
     if (!(error instanceof QueryFault)) throw error;
-    return { code: 400, body: { status: "error", errorType: "bad_data", error: error.message } };
+    return new ServiceReply(400, { status: "error", errorType: "bad_data", error: error.message });
   }
 };
 
