@@ -5,7 +5,7 @@ import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { isEmptyStretch, type Stretch, stretchParams, ttlOf } from "./events.ts";
 import { type HistoryItem, historyItemOf, readHistory } from "./item.ts";
-import { hasDictionaries, packed, unpacked, compress, inflatedText, versionOf } from "../table/compressed.ts";
+import { hasDictionaries, packed, unpacked, compress, firstWithin, inflatedText, versionOf } from "../table/compressed.ts";
 import type { Evaluation, JournalPage } from "../../model/scale-records.ts";
 
 export const JOURNAL_DAYS_KEPT = 14;
@@ -32,14 +32,8 @@ const LIGHTER: readonly ((evaluation: Evaluation) => Evaluation)[] = [
   }),
 ];
 
-const lightEnough = (page: JournalPage): Uint8Array => {
-  let body = new Uint8Array();
-  for (const lighten of LIGHTER) {
-    body = new Uint8Array(wholeBody({ ...page, evaluations: page.evaluations.map(lighten) }));
-    if (body.length <= JOURNAL_BYTES_MAX) break;
-  }
-  return body;
-};
+const lightEnough = (page: JournalPage): Uint8Array =>
+  firstWithin(JOURNAL_BYTES_MAX, LIGHTER, (lighten) => wholeBody({ ...page, evaluations: page.evaluations.map(lighten) }));
 
 /** The bases of a partition, by journal page. An environment remembers those that it has inserted itself. */
 export type JournalBases = ReadonlyMap<number, JournalBase>;

@@ -1,6 +1,6 @@
 import type { AutoscalerRef, AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import type { Lane, Sample, SampleMetric } from "../../model/scale-records.ts";
-import { compress, readIfKnown } from "../table/compressed.ts";
+import { compress, firstWithin, readIfKnown } from "../table/compressed.ts";
 import { autoscalerHistoryPk, type Key, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
@@ -94,14 +94,8 @@ const pick = (counts: RollupBody["counts"], kept: readonly Counts[]): RollupBody
 
 const hundredths = (load: number | null): number | null => (load === null ? null : Math.round(load / 100) * 100);
 
-const lightEnough = (body: RollupBody): Uint8Array => {
-  let packed = new Uint8Array();
-  for (const lighten of LIGHTER) {
-    packed = new Uint8Array(compress(ROLLUP_VERSION, lighten(body)));
-    if (packed.length <= ROLLUP_BODY_BYTES_MAX) break;
-  }
-  return packed;
-};
+const lightEnough = (body: RollupBody): Uint8Array =>
+  firstWithin(ROLLUP_BODY_BYTES_MAX, LIGHTER, (lighten) => compress(ROLLUP_VERSION, lighten(body)));
 
 export const rollupItem = (
   { partition, page, fromMs }: RollupSource,

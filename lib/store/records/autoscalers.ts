@@ -6,21 +6,16 @@ import { batchGet, readAll } from "../table/read-many.ts";
 import { autoscalerKey, autoscalersPk, DELETED, headKey, itemKey, namespacePrefix } from "../table/keys.ts";
 import { repeat, wasExecuted } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
-import { attributesOf, autoscalerSchema } from "./schemas.ts";
+import { autoscalerSchema, recordIn, type RecordItem } from "./schemas.ts";
 import { isTombstone, deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 
 /** An autoscaler as its item holds it, or why it cannot be read. An unreadable item stops only its own autoscaler. */
-export type AutoscalerItem =
-  | { readonly kind: "read"; readonly record: AutoscalerRecord }
-  | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: AutoscalerUid; readonly message: string };
+export type AutoscalerItem = RecordItem<AutoscalerRecord, { namespace: string; name: string; uid?: AutoscalerUid }>;
 
 const itemOf = (item: Readonly<Record<string, AttributeValue>>): AutoscalerItem => {
-  const parsed = autoscalerSchema.safeParse(attributesOf(item));
-  if (parsed.success) return { kind: "read", record: parsed.data };
   const [namespace = "", name = ""] = (item["sk"]?.S ?? "").split("#");
   const uid = item["uid"]?.S;
-  const message = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
-  return { kind: "unreadable", namespace, name, ...(uid !== undefined && { uid: autoscalerUid(uid) }), message };
+  return recordIn(item, autoscalerSchema, { namespace, name, ...(uid !== undefined && { uid: autoscalerUid(uid) }) });
 };
 
 const nameOf = (ref: AutoscalerRef): string => `autoscaler "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}"`;

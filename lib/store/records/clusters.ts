@@ -6,21 +6,15 @@ import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, clusterKey, connectionKey, editsKey,
 import { itemsUnder, readAll } from "../table/read-many.ts";
 import { wasExecuted } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
-import { attributesOf, clusterSchema, connectionSchema, fleetSchema } from "./schemas.ts";
+import { attributesOf, clusterSchema, connectionSchema, fleetSchema, recordIn, type RecordItem } from "./schemas.ts";
 import { isTombstone, deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 import { type AutoscalerItem, listAutoscalers } from "./autoscalers.ts";
 
 /** A cluster as its item holds it, or why it cannot be read. An unreadable item stops only its own cluster. */
-export type ClusterItem =
-  | { readonly kind: "read"; readonly record: ClusterRecord }
-  | { readonly kind: "unreadable"; readonly name: string; readonly message: string };
+export type ClusterItem = RecordItem<ClusterRecord, { name: string }>;
 
-const itemOf = (item: Readonly<Record<string, AttributeValue>>): ClusterItem => {
-  const parsed = clusterSchema.safeParse(attributesOf(item));
-  if (parsed.success) return { kind: "read", record: parsed.data };
-  const message = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
-  return { kind: "unreadable", name: (item["sk"]?.S ?? "").slice(CLUSTER_SK_PREFIX.length), message };
-};
+const itemOf = (item: Readonly<Record<string, AttributeValue>>): ClusterItem =>
+  recordIn(item, clusterSchema, { name: (item["sk"]?.S ?? "").slice(CLUSTER_SK_PREFIX.length) });
 
 /** Reads one cluster strongly; absent when there is none. Throws `store.unreadable`. */
 export const getCluster = async (tables: Tables, name: ClusterName): Promise<ClusterRecord | undefined> => {

@@ -11,7 +11,7 @@ import {
 import { SOURCES_PK, sourceKey } from "../table/keys.ts";
 import { itemsUnder, readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
-import { attributesOf } from "./schemas.ts";
+import { recordIn, type RecordItem } from "./schemas.ts";
 import { isTombstone, deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 
 /** The fields of a registered source, as they are stored and as they are sent. Strict: a field of a later version may be a limit that this one does not know. */
@@ -59,16 +59,10 @@ export const sourceSchema: z.ZodType<MetricSourceRecord> = z.strictObject({
 });
 
 /** A registered source as its item holds it, or why it cannot be read. An unreadable item stops its own source only. */
-export type MetricSourceItem =
-  | { readonly kind: "read"; readonly record: MetricSourceRecord }
-  | { readonly kind: "unreadable"; readonly name: string; readonly version: number; readonly message: string };
+export type MetricSourceItem = RecordItem<MetricSourceRecord, { name: string; version: number }>;
 
-const itemOf = (item: Readonly<Record<string, AttributeValue>>): MetricSourceItem => {
-  const parsed = sourceSchema.safeParse(attributesOf(item));
-  if (parsed.success) return { kind: "read", record: parsed.data };
-  const message = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
-  return { kind: "unreadable", name: item["sk"]?.S ?? "", version: Number(item["version"]?.N ?? 0), message };
-};
+const itemOf = (item: Readonly<Record<string, AttributeValue>>): MetricSourceItem =>
+  recordIn(item, sourceSchema, { name: item["sk"]?.S ?? "", version: Number(item["version"]?.N ?? 0) });
 
 /** Every registered source in order of name. Strongly consistent: a source that was deleted or changed is not asked with its old address any more. */
 export async function* listMetricSources(tables: Tables): AsyncGenerator<MetricSourceItem> {

@@ -30,8 +30,21 @@ export const connectionFields = <Text extends z.ZodType<string>, Data extends z.
  * not know.
  */
 
+/** A record as its item holds it, or why it cannot be read, and what its item says all the same. */
+export type RecordItem<Value, Named> =
+  | { readonly kind: "read"; readonly record: Value }
+  | ({ readonly kind: "unreadable"; readonly message: string } & Readonly<Named>);
+
+type Item = Readonly<Record<string, AttributeValue>>;
+
+export const recordIn = <Value, Named>(item: Item, schema: z.ZodType<Value>, named: Named): RecordItem<Value, Named> => {
+  const { data, error } = schema.safeParse(attributesOf(item));
+  if (!error) return { kind: "read", record: data };
+  return { kind: "unreadable", ...named, message: error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ") };
+};
+
 /** The attributes of a record in its item, without the key and the token of the last write. */
-export const attributesOf = (item: Readonly<Record<string, AttributeValue>>): Record<string, unknown> => {
+export const attributesOf = (item: Item): Record<string, unknown> => {
   const { pk: _pk, sk: _sk, token: _token, ...attributes } = unmarshall(item);
   return attributes;
 };

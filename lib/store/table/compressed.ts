@@ -119,6 +119,16 @@ export const readIfKnown = <Value>(body: Uint8Array, known: number, read: (value
   }
 };
 
+/** The first of ever lighter forms whose body is not too large; the last one in any case. */
+export const firstWithin = <Form>(bytesMax: number, forms: readonly Form[], bodyOf: (form: Form) => Uint8Array): Uint8Array => {
+  let body = new Uint8Array();
+  for (const form of forms) {
+    body = new Uint8Array(bodyOf(form));
+    if (body.length <= bytesMax) break;
+  }
+  return body;
+};
+
 export interface Zstd {
   readonly compress: typeof zstdCompressSync;
   readonly decompress: typeof zstdDecompressSync;
