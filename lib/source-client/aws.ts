@@ -12,14 +12,11 @@ import { awsDomain } from "../model/aws-names.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import { type AwsPlace, accountOf, type MetricSourceRecord, SIGNED_SERVICES, type SignedService, signedServiceOf } from "../model/metric-source.ts";
 import type { RegisteredRequest } from "../sources/source.ts";
-import { queryText, type SignRequest, PARALLEL } from "./direct.ts";
-
-type Limits = { readonly timeoutMs: number; readonly maxBytes: number };
-export type SendToAws = (request: RegisteredRequest, limits: Limits) => Promise<ServiceAnswer>;
+import { queryText, type SendToSource, type SignRequest, PARALLEL } from "./direct.ts";
 
 export interface AwsSender {
   /** The way to the service of a source, with the credentials of its role. Throws an Error where the role cannot be assumed. */
-  readonly senderTo: (source: MetricSourceRecord, aws: AwsPlace, cluster: string) => Promise<SendToAws>;
+  readonly senderTo: (source: MetricSourceRecord, aws: AwsPlace, cluster: string) => Promise<SendToSource>;
   /** What signs the requests to an address of the source as the ones of a service of AWS, with the role of the source. Throws an Error where the role cannot be assumed. */
   readonly signerFor: (source: MetricSourceRecord, aws: AwsPlace, cluster: string) => Promise<SignRequest>;
   readonly close: () => void;
@@ -74,7 +71,7 @@ export const awsSender = ({ clock, ownAccount }: { readonly clock: () => number;
         if (!isPassing(first) || leftMs <= 0) return answerOf(first, limits.timeoutMs);
         return answerOf(await sendOnce(request, { ...limits, timeoutMs: leftMs }), limits.timeoutMs);
       };
-      async function sendOnce(request: RegisteredRequest, limits: Limits): Promise<Exchange> {
+      async function sendOnce(...[request, limits]: Parameters<SendToSource>): Promise<Exchange> {
         const { secure, ...signed } = await signedRequest(request, aws, { credentials, nowMs: clock(), ...(own && { url: own.url }) });
         return exchange({
           secure,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { pemData, bearerToken, faultText, filled, headerText, readSecretText } from "../cluster/access/secret-text.ts";
+import { basic, pemData, bearerToken, faultText, filled, headerText, readSecretText } from "../cluster/access/secret-text.ts";
 import { cached, type Cached } from "../cluster/access/access.ts";
 import { fits, isCertificates } from "../cluster/access/checked-access.ts";
 import { SECRET_TTL_MS } from "../cluster/request-limits.ts";
@@ -25,7 +25,7 @@ const common = { url: filled, caData: pemData.exactOptional() };
 const SECRETS = {
   basic: z.strictObject({ ...common, username: filled, password: filled }).transform(({ username, password, ...rest }) => ({
     ...rest,
-    value: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`,
+    value: basic(username, password),
   })),
   bearer: z.strictObject({ ...common, token: bearerToken }).transform(({ token, ...rest }) => ({ ...rest, value: `Bearer ${token}` })),
   header: z.strictObject({ ...common, value: headerText }),

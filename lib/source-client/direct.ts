@@ -6,6 +6,7 @@ import { type Broken, exchange } from "../cluster/transport/exchange.ts";
 import { diagnosis } from "../cluster/transport/failure.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import type { ApiFailure } from "../model/observation.ts";
+import type { RegisteredRequest } from "../sources/source.ts";
 
 /** Most decompressed bytes of one answer. One series has some 300; a query that gives many series is refused by its reader. */
 export const MAX_SOURCE_BYTES = 256 * 1024;
@@ -75,6 +76,8 @@ export interface ClientCertificate {
 }
 
 type Limits = { readonly timeoutMs: number; readonly maxBytes: number };
+/** A GET to a source, whichever way leads there. */
+export type SendToSource = (request: RegisteredRequest, limits: Limits) => Promise<ServiceAnswer>;
 
 export interface DirectSender {
   readonly send: (request: DirectRequest, limits: Limits) => Promise<ServiceAnswer>;

@@ -11,7 +11,7 @@ import { askingOf, refusalOf, weightOf } from "../sources/sources.ts";
 import type { AwsSender, OwnAccount } from "./aws.ts";
 import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
 import { type Credential, credentialReader } from "./credential.ts";
-import { directSender, type SignRequest, type Circuit, circuitOf, MAX_SOURCE_BYTES, PARALLEL } from "./direct.ts";
+import { directSender, type SendToSource, type SignRequest, type Circuit, circuitOf, MAX_SOURCE_BYTES, PARALLEL } from "./direct.ts";
 
 export type SourceAnswers = ReadonlyMap<QuestionKey, Answer<readonly MetricValue[]>>;
 
@@ -38,9 +38,6 @@ export interface SourceClientOptions {
   /** In the embedded run only: an account of AWS whose services are on this machine. */
   readonly ownAccount?: OwnAccount;
 }
-
-/** A GET to a source, whichever way leads there. */
-type SendToSource = (request: RegisteredRequest, limits: { readonly timeoutMs: number; readonly maxBytes: number }) => Promise<ServiceAnswer>;
 
 type Answered = Answer<readonly MetricValue[]>;
 

@@ -4,7 +4,7 @@ import { createSecureContext } from "node:tls";
 import type { Access, Credentials } from "./access.ts";
 import { serverUrl } from "../reachable.ts";
 import { percentEncoded } from "../../model/foreign-text.ts";
-import { bearerToken, faultText, filled, headerText, pemData } from "./secret-text.ts";
+import { basic, bearerToken, faultText, filled, headerText, pemData } from "./secret-text.ts";
 
 export interface CheckedOptions {
   readonly refuse: (why: string) => Error;
@@ -115,7 +115,7 @@ const credentialsOf = (user: KubeconfigUser, refuse: SecretParts["refuse"]): Cre
 
 const authorization = ({ token, username, password = "" }: KubeconfigUser): Credentials["headers"] => {
   if (token !== undefined) return { authorization: `Bearer ${token}` };
-  return username === undefined ? {} : { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
+  return username === undefined ? {} : { authorization: basic(username, password) };
 };
 
 const impersonation = (user: KubeconfigUser, refuse: SecretParts["refuse"]): Credentials["headers"] => {

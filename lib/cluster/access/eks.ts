@@ -8,6 +8,7 @@ import { type Access, type Cached, cached } from "./access.ts";
 import { isCertificates } from "./checked-access.ts";
 import { describeEks, type EksDescription } from "./eks-description.ts";
 import { type AwsCredentials, eksToken } from "./eks-token.ts";
+import { unwrapped } from "./secret-text.ts";
 import { serverUrl } from "../reachable.ts";
 
 type EksConnection = Extract<Connection, { kind: "eks" }>;
@@ -99,8 +100,6 @@ const differs = (what: string): string => `the given ${what} differs from the on
 
 const isSameServer = (endpoint: string, own: string): boolean =>
   URL.canParse(endpoint) && URL.canParse(own) && new URL(endpoint).href === new URL(own).href;
-
-const unwrapped = (data: string): string => data.replace(/\s/g, "");
 
 /** Assumed credentials are replaced this long before they expire, so that no token outlives the credentials that signed it. */
 const ASSUMED_MARGIN_MS = 15 * 60_000;

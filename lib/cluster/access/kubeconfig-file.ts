@@ -5,7 +5,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { foreignText } from "../../model/foreign-text.ts";
 import { KUBECONFIG_TTL_MS } from "../request-limits.ts";
 import { type Access, type Credentials, type KubeconfigFile, type Trusted, cached } from "./access.ts";
-import { readSecretText } from "./secret-text.ts";
+import { basic, readSecretText } from "./secret-text.ts";
 import { serverUrl } from "../reachable.ts";
 
 /**
@@ -93,12 +93,8 @@ const apply = async (config: KubeConfig, file: KubeconfigFile): Promise<RequestO
 
 const credentialsFrom = (options: RequestOptions, user: User): Credentials => {
   const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value).trim()] as const);
-  const basic =
-    user.username === undefined
-      ? []
-      : [["authorization", `Basic ${Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64")}`] as const];
   return {
-    headers: Object.fromEntries([...basic, ...headers]),
+    headers: { ...(user.username !== undefined && { authorization: basic(user.username, user.password ?? "") }), ...Object.fromEntries(headers) },
     ...(options.cert !== undefined && { cert: text(options.cert) }),
     ...(options.key !== undefined && { key: text(options.key) }),
   };

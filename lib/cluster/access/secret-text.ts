@@ -43,7 +43,7 @@ const yamlOf = async (text: string): Promise<SecretReading> => {
 };
 
 /** Removes line breaks inside base64, like every reader of kubeconfigs. */
-const unwrapped = (data: string): string => data.replace(/\s/g, "");
+export const unwrapped = (data: string): string => data.replace(/\s/g, "");
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Text in base64, such as the PEM of a certificate or key. */
@@ -58,6 +58,9 @@ export const bearerToken = z
   .string()
   .transform((token) => token.trim())
   .refine((token) => /^[!-~]+$/.test(token), "must be printable ASCII without blanks, and not empty");
+
+/** What a user and a password are in a header. */
+export const basic = (username: string, password: string): string => `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
 /** A value that is valid in a header. */
 export const headerText = z

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FolderLayout } from "../folder/layout.ts";
-import { readJsonIfThere, type Shape, writeWhole } from "../folder/whole-file.ts";
+import { readJsonIfThere, shapeOf, writeWhole } from "../folder/whole-file.ts";
 import { isObject } from "../../model/json.ts";
 
 /** The time of a run. */
@@ -136,14 +136,6 @@ interface RealClock {
 /** The folder's clock as its last run left it on disk. */
 export type SavedClock = VirtualClock | RealClock;
 
-/** Written out, because zod takes longer to load than a shell may wait for names (lib/local/folder/names.ts). */
-const savedClockShape: Shape<SavedClock> = {
-  parse: (value) => {
-    if (!isSavedClock(value)) throw new TypeError("no clock of a data folder");
-    return value;
-  },
-};
-
 const isSavedClock = (value: unknown): value is SavedClock => {
   if (!isObject(value)) return false;
   const { kind, nowMs, wallMs, speed, untilMs } = value;
@@ -153,7 +145,7 @@ const isSavedClock = (value: unknown): value is SavedClock => {
 
 export const saveClock = (layout: FolderLayout, clock: SavedClock): void => writeWhole(layout.clock, JSON.stringify(clock));
 
-export const readSavedClock = (layout: FolderLayout): SavedClock | undefined => readJsonIfThere(layout.clock, savedClockShape);
+export const readSavedClock = (layout: FolderLayout): SavedClock | undefined => readJsonIfThere(layout.clock, shapeOf(isSavedClock, "clock"));
 
 /** The time of a living run, computed in another process: it advances at the speed of the run, and never past the next event. */
 export const flowingNowMs = (clock: SavedClock, wallMs: number): number =>

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
 import { type FolderLayout, DEFAULT_DATA_FOLDER, folderLayout } from "./layout.ts";
-import { isMissing, isSystemError, readJsonIfThere, type Shape, writeWhole } from "./whole-file.ts";
+import { isMissing, isSystemError, readJsonIfThere, shapeOf, writeWhole } from "./whole-file.ts";
 
 /** Where what a run serves answers, once it does. */
 interface Endpoints {
@@ -28,14 +28,6 @@ export interface Holder extends Endpoints {
 }
 
 const ENDPOINTS = ["tablesEndpoint", "queueEndpoint", "seriesUrl", "sourceQueuesUrl"] as const satisfies readonly (keyof Endpoints)[];
-
-/** Written out, because zod takes longer to load than a shell may wait for names (names.ts). */
-const holderShape: Shape<Holder> = {
-  parse: (value) => {
-    if (!isHolder(value)) throw new TypeError("no lock of a data folder");
-    return value;
-  },
-};
 
 const isHolder = (value: unknown): value is Holder =>
   isObject(value) &&
@@ -138,7 +130,7 @@ const locksOf = (layout: FolderLayout): readonly Lock[] =>
     if (pid === undefined) return [];
     const path = join(layout.locks, name);
     // A file that cannot be read may be of a newer version that lives: it is an error, so that nothing goes on beside it.
-    return [{ path, pid: Number(pid), holder: name.endsWith(".json") ? readJsonIfThere(path, holderShape) : undefined }];
+    return [{ path, pid: Number(pid), holder: name.endsWith(".json") ? readJsonIfThere(path, shapeOf(isHolder, "lock")) : undefined }];
   });
 
 const entriesOf = (layout: FolderLayout): readonly string[] => {

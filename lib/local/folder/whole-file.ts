@@ -110,6 +110,14 @@ export interface Shape<Value> {
   readonly parse: (value: unknown) => Value;
 }
 
+/** A shape that is written out, because zod takes longer to load than a shell may wait for names (names.ts). */
+export const shapeOf = <Value>(isSo: (value: unknown) => value is Value, what: string): Shape<Value> => ({
+  parse: (value) => {
+    if (!isSo(value)) throw new TypeError(`no ${what} of a data folder`);
+    return value;
+  },
+});
+
 /** The value of a JSON file, undefined when there is none. Throws `local.unreadable` when the file is damaged, or of another program, or of a newer version. */
 export const readJsonIfThere = <Value>(path: string, shape: Shape<Value>): Value | undefined => {
   const text = readIfThere(path);

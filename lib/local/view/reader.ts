@@ -3,6 +3,7 @@ import type { Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { EventView } from "../../views/event.ts";
 import type { AutoscalerRow } from "../../views/row.ts";
+import type { NamedAutoscaler } from "../folder/names.ts";
 
 /** Reads the tables, as the command of a person does. */
 export interface StackReader {
@@ -88,17 +89,11 @@ const URGENT: readonly ((row: UrgentRow) => boolean)[] = [
 /** How long the order of the rows is kept: reading thousands of them at each look would slow the run down. */
 const ORDER_MS = 5_000;
 
-interface Named {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
 /** Of more autoscalers than fit: those that need a person first. Where all of them work, the first ones by name. */
-const urgentReader = (service: Service, elapsed: () => number = () => performance.now()) => {
-  let kept: { readonly urgent: readonly Named[]; readonly readMs: number } | undefined;
+const urgentReader = (service: Service) => {
+  let kept: { readonly urgent: readonly NamedAutoscaler[]; readonly readMs: number } | undefined;
   return async (most: number): Promise<readonly AutoscalerView[]> => {
-    if (!kept || elapsed() - kept.readMs >= ORDER_MS) kept = { urgent: await urgentOf(service), readMs: elapsed() };
+    if (!kept || performance.now() - kept.readMs >= ORDER_MS) kept = { urgent: await urgentOf(service), readMs: performance.now() };
     const named = await Promise.all(kept.urgent.slice(0, most).map((one) => there(service, one)));
     const first = named.filter((one) => one !== undefined);
     if (first.length >= most) return first;
@@ -109,8 +104,8 @@ const urgentReader = (service: Service, elapsed: () => number = () => performanc
 };
 
 /** In order of urgency, and of name within it, so that the picture does not jump. */
-const urgentOf = async (service: Service): Promise<readonly Named[]> => {
-  const urgent: (Named & { readonly rank: number })[] = [];
+const urgentOf = async (service: Service): Promise<readonly NamedAutoscaler[]> => {
+  const urgent: (NamedAutoscaler & { readonly rank: number })[] = [];
   for await (const { cluster, rows } of service.rows({ fields: ["state", "missingMetrics", "currentReplicas", "maxReplicas", "maxInForce"] }))
     for (const row of rows) {
       const rank = URGENT.findIndex((isSo) => isSo(row));
@@ -120,7 +115,7 @@ const urgentOf = async (service: Service): Promise<readonly Named[]> => {
 };
 
 /** Undefined for one that was deleted since the order was read. */
-const there = async (service: Service, query: Named): Promise<AutoscalerView | undefined> => {
+const there = async (service: Service, query: NamedAutoscaler): Promise<AutoscalerView | undefined> => {
   try {
     return await service.get(query);
   } catch (error) {
