@@ -9,8 +9,7 @@ export const draftOf = (path: string): string => `${path}.${process.pid}.draft`;
  * Replaces a small file so that a reader, or the next process after a `kill -9`, finds the old text or the new one and never half of either.
  * No fsync: the file must survive the death of the process, not the crash of the machine.
  */
-export const writeWhole = (path: string, text: string): void =>
-  replace(path, text, () => undefined);
+export const writeWhole = (path: string, text: string): void => replace(path, text, () => undefined);
 
 /** Keys, tokens and secrets of a run lie in these files: only the owner may read them. */
 const PRIVATE_MODE = 0o600;

@@ -92,8 +92,7 @@ const NO_PAGE = new ServiceReply(404, "404 page not found\n");
 
 type Service = (path: string, query: URLSearchParams, scraped: Scraped) => ServiceReply;
 
-const prometheus: Service = (path, query, scraped) =>
-  path === "/api/v1/query" ? instantQuery(query.get("query") ?? "", scraped) : NO_PAGE;
+const prometheus: Service = (path, query, scraped) => (path === "/api/v1/query" ? instantQuery(query.get("query") ?? "", scraped) : NO_PAGE);
 
 const jobs: Service = (path, _query, { workloads, nowMs }) => {
   const queue = recordedQueue(workloads, QUEUE.exec(path)?.[1] ?? "", nowMs);
