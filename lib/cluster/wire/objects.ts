@@ -79,23 +79,12 @@ const API_RESOURCE = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIResource",
 /** The kinds of one version of an API group. */
 export const API_RESOURCES = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIResourceList", { resources: list(2, API_RESOURCE) });
 
-const listKind = (file: string, kind: string, replicasInStatus: number): WireKind => {
+const listKind = (file: string, kind: string, replicasInStatus: number, selector = one(2, LABEL_SELECTOR)): WireKind => {
   const name = `k8s.io.api.${file}.${kind}`;
-  const spec = message(`${name}Spec`, { replicas: one(1, "int32"), selector: one(2, LABEL_SELECTOR) });
+  const spec = message(`${name}Spec`, { replicas: one(1, "int32"), selector });
   const status = message(`${name}Status`, { replicas: one(replicasInStatus, "int32") });
   const workload = message(name, { metadata: one(1, WORKLOAD_META), spec: one(2, spec), status: one(3, status) });
   return { kind: `${kind}List`, message: listOf(`${name}List`, workload) };
-};
-
-const replicationControllers = (): WireKind => {
-  const spec = message("k8s.io.api.core.v1.ReplicationControllerSpec", { replicas: one(1, "int32"), selector: map(2, "text") });
-  const status = message("k8s.io.api.core.v1.ReplicationControllerStatus", { replicas: one(1, "int32") });
-  const workload = message("k8s.io.api.core.v1.ReplicationController", {
-    metadata: one(1, WORKLOAD_META),
-    spec: one(2, spec),
-    status: one(3, status),
-  });
-  return { kind: "ReplicationControllerList", message: listOf("k8s.io.api.core.v1.ReplicationControllerList", workload) };
 };
 
 /** The kinds by their resource, as in messages of the API server. */
@@ -103,7 +92,7 @@ export const WORKLOAD_LISTS: Readonly<Record<string, WireKind>> = {
   "deployments.apps": listKind("apps.v1", "Deployment", 2),
   "statefulsets.apps": listKind("apps.v1", "StatefulSet", 2),
   "replicasets.apps": listKind("apps.v1", "ReplicaSet", 1),
-  replicationcontrollers: replicationControllers(),
+  replicationcontrollers: listKind("core.v1", "ReplicationController", 1, map(2, "text")),
 };
 
 const SCALE_TARGET_REF = message("k8s.io.api.autoscaling.v2.CrossVersionObjectReference", {

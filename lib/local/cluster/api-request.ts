@@ -63,23 +63,18 @@ const inGroup = (resources: readonly Resource[], group: string, [version = "", .
     return scope === "namespaces" && /^v1beta[12]$/.test(version) ? { kind: "custom", version, rest: inside } : undefined;
   if (group === "external.metrics.k8s.io") return scope === "namespaces" && version === "v1beta1" ? { kind: "external", rest: inside } : undefined;
   const served = resources.filter((each) => each.group === group && each.version === version);
-  const [namespace, ...within] = inside;
-  return scope === "namespaces" && within.length > 0 ? inNamespace(served, namespace, within) : acrossCluster(served, rest);
+  const [namespace, ...below] = inside;
+  return scope === "namespaces" && below.length > 0 ? within(served, namespace, below) : within(served, undefined, rest);
 };
 
-const inNamespace = (served: readonly Resource[], namespace: string | undefined, parts: readonly string[]): Target | undefined => {
+/** What a path leads to within a namespace, or across the cluster. */
+const within = (served: readonly Resource[], namespace: string | undefined, parts: readonly string[]): Target | undefined => {
   const [plural, name, subresource, ...more] = parts;
-  const resource = served.find((each) => each.namespaced && each.resource === plural);
+  const resource = served.find((each) => each.resource === plural && (each.namespaced || namespace === undefined));
   if (!resource || more.length > 0) return undefined;
   if (name === undefined) return { kind: "list", resource, namespace };
+  if (namespace === undefined && resource.namespaced) return undefined;
   if (subresource === undefined) return { kind: "object", resource, namespace, name };
   if (subresource === "status" && resource.custom) return { kind: "status", resource, namespace, name };
   return subresource === "scale" && resource.scalable ? { kind: "scale", resource, namespace, name } : undefined;
-};
-
-const acrossCluster = (served: readonly Resource[], [plural, name, ...more]: readonly string[]): Target | undefined => {
-  const resource = served.find((each) => each.resource === plural);
-  if (!resource || more.length > 0) return undefined;
-  if (name === undefined) return { kind: "list", resource, namespace: undefined };
-  return resource.namespaced ? undefined : { kind: "object", resource, namespace: undefined, name };
 };
