@@ -101,7 +101,7 @@ export const deployment = ({ model, state, live }: SimulatedWorkload, nowMs: num
     status: {
       ...counts(state.generation, live.length, ready),
       ...(live.length > 0 && { updatedReplicas: live.length }),
-      ...unavailable(live.length - ready),
+      ...(live.length > ready && { unavailableReplicas: live.length - ready }),
     },
   }));
 };
@@ -140,8 +140,6 @@ const counts = (observedGeneration: number, replicas: number, ready: number) => 
   ...(replicas > 0 && { replicas }),
   ...(ready > 0 && { readyReplicas: ready, availableReplicas: ready }),
 });
-
-const unavailable = (unavailableReplicas: number) => (unavailableReplicas > 0 ? { unavailableReplicas } : {});
 
 const identity = (model: WorkloadModel, name: string, uid: string, version: number) => ({
   name,

@@ -55,10 +55,10 @@ export const objectMetric = (workload: SimulatedWorkload, metric: string, nowMs:
 };
 
 /** The demand on a whole workload, described by its deployment; nothing while its metrics are dark. */
-export const workloadDemand = ({ model, state }: SimulatedWorkload, nowMs: number): readonly CustomValue[] => {
-  if (isDark(model, lastScrapeMs(nowMs))) return [];
-  const describes = { kind: "Deployment", namespace: model.namespace, name: model.name, apiVersion: "apps/v1" };
-  return [{ describes, milli: Math.round(openSegment(state).demand * 1000) }];
+export const workloadDemand = (workload: SimulatedWorkload, nowMs: number): readonly CustomValue[] => {
+  const milli = objectMetric(workload, DEMAND_METRIC, nowMs);
+  const { namespace, name } = workload.model;
+  return milli === undefined ? [] : [{ describes: { kind: "Deployment", namespace, name, apiVersion: "apps/v1" }, milli }];
 };
 
 /** The two versions of the API name the metric and its window differently. */

@@ -97,8 +97,6 @@ export const invalidObject = (
 
 /** A 422 for one field of a Scale. */
 export const invalidScale = (name: string, field: string, problem: string): Refusal =>
-  new Refusal(422, "Invalid", `Scale.autoscaling "${name}" is invalid: ${field}: ${problem}`, {
-    details: { name, group: "autoscaling", kind: "Scale", causes: [{ reason: "FieldValueInvalid", message: problem, field }] },
-  });
+  invalidObject({ group: "autoscaling", kind: "Scale", name }, [{ field, detail: problem, fix: "" }]);
 
 export const internalError = (message: string): Refusal => new Refusal(500, "InternalError", `Internal error occurred: ${message}`);

@@ -19,8 +19,6 @@ export const messageSchema = z.object({
 
 export type Message = z.infer<typeof messageSchema>;
 
-export const newMessageId = (): string => randomUUID();
-
 /** A receipt contains the id of its message, so that an outdated receipt differs from an invalid one. */
 export const newReceipt = (id: string): string => Buffer.from(`${id} ${randomUUID()}`).toString("base64url");
 export const idOfReceipt = (receipt: string): string | undefined => {

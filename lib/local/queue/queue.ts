@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import { idOfReceipt, type Message, newMessageId, newReceipt, messageSchema } from "./message.ts";
+import { idOfReceipt, type Message, newReceipt, messageSchema } from "./message.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { type LineFormat, openJsonLines, readJsonLines } from "../folder/json-lines.ts";
 
@@ -64,7 +65,7 @@ export const openQueue = (journal: QueueJournal, clock: () => number, settings: 
     send: ({ body, delayMs, groupId }) => {
       sequence++;
       const sentMs = clock();
-      const message = { id: newMessageId(), sequence, body, sentMs, visibleAtMs: sentMs + delayMs, receiveCount: 0 };
+      const message = { id: randomUUID(), sequence, body, sentMs, visibleAtMs: sentMs + delayMs, receiveCount: 0 };
       const kept: Message = groupId === undefined ? message : { ...message, groupId };
       journal.put(name, kept);
       return kept;
