@@ -1,6 +1,7 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Message, newMessageId } from "../../lib/local/queue/message.ts";
+import { randomUUID } from "node:crypto";
+import type { Message } from "../../lib/local/queue/message.ts";
 import type { Draft, Queue } from "../../lib/local/queue/queue.ts";
 import { sqsFailure, type SqsServer, startSqsServer } from "../../lib/local/queue/sqs-server.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
@@ -32,7 +33,7 @@ const keptQueue = () => {
       throw sqsFailure("ServiceUnavailable", "try again");
     }
     kept.push(draft);
-    return { ...draft, id: newMessageId(), sequence: kept.length, sentMs: NOON, visibleAtMs: NOON + draft.delayMs, receiveCount: 0 };
+    return { ...draft, id: randomUUID(), sequence: kept.length, sentMs: NOON, visibleAtMs: NOON + draft.delayMs, receiveCount: 0 };
   };
   const never = (): never => {
     throw new TypeError("planning only sends");
