@@ -1,6 +1,7 @@
 import { isTidemarkError } from "../../model/errors.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access, Credentials } from "../access/access.ts";
+import { bareHost } from "../reachable.ts";
 import { MAX_ANSWER_BYTES } from "../request-limits.ts";
 import { PROTOBUF, type Decoded, decodeAnswer, STATUS_KIND } from "../wire/answer.ts";
 import type { KnownItems, Receiver, Message, WireKind } from "../wire/message.ts";
@@ -82,7 +83,7 @@ interface Prepared {
 
 const optionsOf = (method: Method, request: ApiRequest, { access, credentials, timeoutMs, binary, body }: Prepared): Outgoing["options"] => ({
   method,
-  hostname: access.server.hostname.replace(/^\[|\]$/g, ""),
+  hostname: bareHost(access.server.hostname),
   port: access.server.port || (access.server.protocol === "https:" ? 443 : 80),
   path: fullPath(access.server, request, timeoutMs),
   headers: {
