@@ -116,7 +116,7 @@ const workloadsOf = (kind: WorkloadKind, shortName: string, group = "apps") => (
 
 const REPLICA_SETS = workloadsOf("ReplicaSet", "rs");
 /** Kinds that metrics describe have no objects here: only their names are known, so that a metric of one can be asked. */
-const list = (): readonly KubeObject[] => [];
+const none = (): readonly KubeObject[] => [];
 
 export const RESOURCES: readonly Resource[] = [
   { ...named("Namespace", "ns"), group: "", namespaced: false, fields: ["metadata.name", "status.phase"], list: namespaces },
@@ -133,8 +133,8 @@ export const RESOURCES: readonly Resource[] = [
   },
   workloadsOf("StatefulSet", "sts"),
   workloadsOf("ReplicationController", "rc", ""),
-  { ...named("Service", "svc"), group: "", list },
-  { ...named("Ingress", "ing"), group: "networking.k8s.io", list },
+  { ...named("Service", "svc"), group: "", list: none },
+  { ...named("Ingress", "ing"), group: "networking.k8s.io", list: none },
   ...KEPT_KINDS.map(keptResource),
   HPA_OF_V1,
   { ...eventsAbout("involvedObject"), group: "", list: ({ events }) => events.map(coreEvent) },

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -36,13 +36,15 @@ export interface ServerParts {
   readonly onError: (error: unknown) => void;
 }
 
+export type Answering = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
 /** Meets the requests of a server, and gives those on that it lets through. */
-export type Before = (answering: RequestListener) => RequestListener;
+export type Before = (answering: Answering) => Answering;
 
 /** The HTTPS side of the API: authentication, bodies, Status objects. It has no state of its own. */
 export const apiServer = (parts: ServerParts): Server => {
   const { certificatePem, keyPem } = parts.credentials;
-  const answering: RequestListener = async (request, response) => {
+  const answering: Answering = async (request, response) => {
     try {
       await send(request, response, await answerTo(parts, request));
     } catch (error) {
@@ -51,7 +53,8 @@ export const apiServer = (parts: ServerParts): Server => {
       response.destroy();
     }
   };
-  return createServer({ cert: certificatePem, key: keyPem, keepAliveTimeout: KEEP_ALIVE_MS }, parts.before?.(answering) ?? answering);
+  const first = parts.before?.(answering) ?? answering;
+  return createServer({ cert: certificatePem, key: keyPem, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => void first(request, response));
 };
 
 const answerTo = async (parts: ServerParts, request: IncomingMessage): Promise<Answer> => {

@@ -1,8 +1,8 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Before } from "../../../lib/local/cluster/server.ts";
+import type { Answering, Before } from "../../../lib/local/cluster/server.ts";
 import { type ClusterOptions, type SimulatedCluster, startSimulatedCluster } from "../../../lib/local/cluster/simulated-cluster.ts";
 import { Refusal } from "../../../lib/local/cluster/status.ts";
 
@@ -80,17 +80,17 @@ interface Call {
 }
 
 /** A delay does not keep the process alive. */
-const answerLate = async (answering: RequestListener, { request, response }: Call, delayMs: number): Promise<void> => {
+const answerLate = async (answering: Answering, { request, response }: Call, delayMs: number): Promise<void> => {
   const { method, url, headers, socket } = request;
   const body = await buffer(request);
   await sleep(delayMs, undefined, { ref: false });
-  answering(Object.assign(Readable.from([body]), { method, url, headers, socket }) as unknown as IncomingMessage, response);
+  await answering(Object.assign(Readable.from([body]), { method, url, headers, socket }) as unknown as IncomingMessage, response);
 };
 
-const withoutAnswer = (answering: RequestListener, request: IncomingMessage): Promise<void> =>
+const withoutAnswer = (answering: Answering, request: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
     const response = { writeHead: () => response, end: () => resolve(), destroy: () => resolve() };
-    answering(request, response as unknown as ServerResponse & { readonly req: IncomingMessage });
+    void answering(request, response as unknown as ServerResponse & { readonly req: IncomingMessage });
   });
 
 const spoil = (fault: Exclude<Fault, { kind: "slow" }>, request: IncomingMessage, response: ServerResponse): void => {
