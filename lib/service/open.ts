@@ -32,31 +32,11 @@ import { status } from "./status/status.ts";
 export const openService = (context: ServiceContext): Service => ({ ...openQueries(context), ...openCommands(context) });
 
 /** Opens the queries. They write nothing. */
-export const openQueries = (context: QueryContext): QueryService => ({
-  autoscalers: (filter, after) => autoscalers(context, filter, after),
-  rows: (query, after, firstMs) => rows(context, query, after, firstMs),
-  get: (query) => get(context, query),
-  describe: (query) => describe(context, query),
-  explain: (query, atMs) => explain(context, query, atMs),
-  shadow: (query) => shadow(context, query),
-  history: (query) => history(context, query),
-  events: (query) => events(context, query),
-  eventCounts: (query, after) => eventCounts(context, query, after),
-  changes: (query) => changes(context, query),
-  series: (query) => series(context, query),
-
-  clusters: (after) => clusters(context, after),
-  cluster: (name) => cluster(context, name),
-  partition: (path) => partition(context, path),
-  fleet: () => fleet(context),
-  overrides: (query, after) => overrides(context, query, after),
-  calendars: () => calendars(context),
-  status: () => status(context),
-
-  sources: () => sources(context),
-  access: () => access(context),
-  canI: (query) => canI(context, query),
-});
+export const openQueries = (context: QueryContext): QueryService =>
+  bound<QueryService, QueryContext>(context, {
+    ...{ autoscalers, rows, get, describe, explain, shadow, history, events, eventCounts, changes, series },
+    ...{ clusters, cluster, partition, fleet, overrides, calendars, status, sources, access, canI },
+  });
 
 /** The queries of each caller by its rights, and the grants that the rights follow from. */
 export const openByRights = (context: Omit<QueryContext, "rights">) => ({
@@ -64,41 +44,20 @@ export const openByRights = (context: Omit<QueryContext, "rights">) => ({
   reading: (rights: Rights): QueryService => openQueries({ ...context, rights }),
 });
 
-/** Opens the commands. Each edit is recorded with `context.by`. */
-export const openCommands = (context: ServiceContext): CommandService => ({
-  apply: (manifests, options) => apply(context, manifests, options),
-  delete: (query) => remove(context, query),
-  pause: (query, untilMs) => pause(context, query, untilMs),
-  resume: (query) => resume(context, query),
-  takeOver: (query) => takeOver(context, query),
-  handBack: (query) => handBack(context, query),
+/** Opens the commands. Each edit is recorded with `context.by`. A function that only reads has none of their code, nor the rights that it takes. */
+export const openCommands = (context: ServiceContext): CommandService =>
+  bound<CommandService, ServiceContext>(context, {
+    ...{ apply, delete: remove, pause, resume, takeOver, handBack },
+    ...{ checkCluster, addCluster, replaceCluster, pauseCluster, resumeCluster, removeCluster, resetWindows, resetIntent, resetTime },
+    ...{ freeze, thaw, adopt, setOverride, extendOverride, clearOverride, putCalendar, deleteCalendar },
+    ...{ checkSource, putSource, deleteSource, grantAccess, revokeAccess, requireAccess },
+  });
 
-  checkCluster: (check) => checkCluster(context, check),
-  addCluster: (wanted) => addCluster(context, wanted),
-  replaceCluster: (wanted) => replaceCluster(context, wanted),
-  pauseCluster: (name, untilMs) => pauseCluster(context, name, untilMs),
-  resumeCluster: (name) => resumeCluster(context, name),
-  removeCluster: (name) => removeCluster(context, name),
-  resetWindows: (path, page) => resetWindows(context, path, page),
-  resetIntent: (path, id) => resetIntent(context, path, id),
-  resetTime: (path) => resetTime(context, path),
+/** The verbs of a service as functions of a context. */
+type Verbs<Part, Context> = {
+  readonly [Verb in keyof Part]: Part[Verb] extends (...args: infer Args) => infer Answer ? (context: Context, ...args: Args) => Answer : never;
+};
+type Work<Context> = (context: Context, ...args: never[]) => unknown;
 
-  freeze: (reason, replace) => freeze(context, reason, replace),
-  thaw: () => thaw(context),
-  adopt: () => adopt(context),
-
-  setOverride: (wanted) => setOverride(context, wanted),
-  extendOverride: (edit) => extendOverride(context, edit),
-  clearOverride: (edit) => clearOverride(context, edit),
-
-  putCalendar: (calendar) => putCalendar(context, calendar),
-  deleteCalendar: (name, force) => deleteCalendar(context, name, force),
-
-  checkSource: (check) => checkSource(context, check),
-  putSource: (source) => putSource(context, source),
-  deleteSource: (name) => deleteSource(context, name),
-
-  grantAccess: (grant) => grantAccess(context, grant),
-  revokeAccess: (id) => revokeAccess(context, id),
-  requireAccess: (required) => requireAccess(context, required),
-});
+const bound = <Part extends object, Context>(context: Context, verbs: Verbs<Part, Context>): Part =>
+  Object.fromEntries(Object.entries<Work<Context>>(verbs).map(([verb, work]) => [verb, (...args: never[]) => work(context, ...args)])) as Part;
