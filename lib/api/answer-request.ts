@@ -7,7 +7,7 @@ import { isHeld, type ApiAnswer, type ApiRequest, type PlainAnswer, problemOf, r
 import { type IdempotencyStore, withIdempotency } from "./idempotency.ts";
 import { PAGE_LIMITS, type PageLimits } from "./list-page.ts";
 import { IF_NONE_MATCH_HEADER, TAG_HEADER, COMMAND_PATHS, METRICS_PATH, QUERY_PATHS } from "./paths.ts";
-import { mustBeGranted, ROUTE_SCOPES, type RouteScope } from "./route-scopes.ts";
+import { mustBeGranted } from "./route-scopes.ts";
 import { COMMAND_ROUTES } from "./command-routes.ts";
 import { METRICS_ROUTE, QUERY_ROUTES } from "./query-routes.ts";
 import type { Route } from "./route.ts";
@@ -73,12 +73,12 @@ const DONE = { status: 200 };
 
 const runQuery = async (
   context: ApiContext,
-  { route, scope }: Extract<FoundRoute, { kind: "reading" }>,
+  { route }: Extract<FoundRoute, { kind: "reading" }>,
   request: IdentifiedRequest,
 ): Promise<PlainAnswer> => {
   const { call, input } = route.read(request);
   const rights = rightsOf(await context.access(), request.by);
-  mustBeGranted(rights, { scope, role: "view", input });
+  mustBeGranted(rights, { scope: route.scope, role: "view", input });
   const reply = tagged(await call(context.reading(rights), { clock: context.clock, limits: context.limits ?? PAGE_LIMITS }));
   return isHeld(reply.headers?.[TAG_HEADER], request.headers[IF_NONE_MATCH_HEADER]) ? { ...reply, ...NOT_MODIFIED } : { ...DONE, ...reply };
 };
@@ -89,7 +89,7 @@ const NOT_MODIFIED = { status: 304, type: "text/plain", text: "" };
 /** Checks everything about the request before the edit begins. A refusal of the service is an answer like any other, and a repeat gets the same one. */
 const runCommand = async (
   context: ApiContext,
-  { route, path, scope }: Extract<FoundRoute, { kind: "editing" }>,
+  { route, path }: Extract<FoundRoute, { kind: "editing" }>,
   request: IdentifiedRequest,
   failures: unknown[],
 ): Promise<PlainAnswer> => {
@@ -101,7 +101,7 @@ const runCommand = async (
   if (connects && editing.connectEndpoint.kind === "elsewhere") throw connectsElsewhere(editing.connectEndpoint.url);
   // Before the key too: a refusal is not kept, and no kept answer is given to a caller that has lost its right.
   const rights = rightsOf(await context.access(), request.by);
-  mustBeGranted(rights, { scope, role: "edit", input });
+  mustBeGranted(rights, { scope: route.scope, role: "edit", input });
   const work = async (): Promise<PlainAnswer> => {
     try {
       return { ...DONE, ...(await call(editing.for(rights), { clock, limits: context.limits ?? PAGE_LIMITS })) };
@@ -151,8 +151,8 @@ const tooLong = ({ path }: ApiRequest, { text, narrower = "less" }: PlainAnswer,
   return refusal("api.too-long", `Cannot answer ${JSON.stringify(path)}: ${size}; ${advice}`, { status: form === "plain" ? 406 : 400 });
 };
 
-/** A route, its kind and its scope, which say which rights it needs. */
-export type FoundRoute = { readonly path: string; readonly scope: RouteScope } & (
+/** A route and its kind, which says which right it needs. */
+export type FoundRoute = { readonly path: string } & (
   | { readonly kind: "reading"; readonly method: "GET"; readonly route: Route<QueryService> }
   | { readonly kind: "editing"; readonly method: "POST"; readonly route: Route<CommandService> }
 );
@@ -161,13 +161,9 @@ const verbsOf = <Paths extends object>(paths: Paths): readonly (keyof Paths)[] =
 
 /** All routes, in the order of the documentation. */
 export const ALL_ROUTES: readonly FoundRoute[] = [
-  ...verbsOf(QUERY_PATHS).map(
-    (verb): FoundRoute => ({ kind: "reading", method: "GET", path: QUERY_PATHS[verb], scope: ROUTE_SCOPES[verb], route: QUERY_ROUTES[verb] }),
-  ),
-  { kind: "reading", method: "GET", path: METRICS_PATH, scope: ROUTE_SCOPES.series, route: METRICS_ROUTE },
-  ...verbsOf(COMMAND_PATHS).map(
-    (verb): FoundRoute => ({ kind: "editing", method: "POST", path: COMMAND_PATHS[verb], scope: ROUTE_SCOPES[verb], route: COMMAND_ROUTES[verb] }),
-  ),
+  ...verbsOf(QUERY_PATHS).map((verb): FoundRoute => ({ kind: "reading", method: "GET", path: QUERY_PATHS[verb], route: QUERY_ROUTES[verb] })),
+  { kind: "reading", method: "GET", path: METRICS_PATH, route: METRICS_ROUTE },
+  ...verbsOf(COMMAND_PATHS).map((verb): FoundRoute => ({ kind: "editing", method: "POST", path: COMMAND_PATHS[verb], route: COMMAND_ROUTES[verb] })),
 ];
 
 const BY_PATH: ReadonlyMap<string, FoundRoute> = new Map(ALL_ROUTES.map((route) => [route.path, route]));

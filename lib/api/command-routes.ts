@@ -1,35 +1,10 @@
-import type { ApplyOptions, CommandService } from "../service/service.ts";
+import type { ApplyOptions, AutoscalerEdit, CommandService } from "../service/service.ts";
 import type { Applied, EditResult } from "../views/autoscaler.ts";
-import {
-  APPLY,
-  AUTOSCALER,
-  AUTOSCALER_RIVAL,
-  AUTOSCALER_UNTIL,
-  CALENDAR,
-  CLUSTER,
-  CLUSTER_CHANGE,
-  CLUSTER_CHECK,
-  CLUSTER_UNTIL,
-  FREEZE,
-  GRANT,
-  NEW_CALENDAR,
-  NEW_CLUSTER,
-  NEW_OVERRIDE,
-  NEW_SOURCE,
-  NOTHING,
-  OVERRIDE,
-  OVERRIDE_UNTIL,
-  PARTITION,
-  PARTITION_INTENT,
-  PARTITION_PAGE,
-  REQUIRE,
-  REVOKE,
-  SOURCE,
-  SOURCE_CHECK,
-  TAKEOVER,
-} from "./input-schemas.ts";
-import { invalid, postRoute, type Route, type RouteContext } from "./route.ts";
-import { json, type Reply, taggedJson } from "./request-and-answer.ts";
+import { present } from "../model/json.ts";
+import * as input from "./input-schemas.ts";
+import { type EditContext, invalid, postJson, postRoute, type Route, type RouteContext } from "./route.ts";
+import { taggedJson } from "./request-and-answer.ts";
+import type * as z from "zod";
 
 /** A function takes requests of at most 6 MB, including what encloses the body. */
 export const APPLY_BODY_BYTES_MAX = 5_000_000;
@@ -48,16 +23,31 @@ const inFuture = (untilMs: number | undefined, { clock }: RouteContext): number 
   throw invalid([{ field: "until", message: `has passed: it is ${new Date(clock()).toISOString()}` }]);
 };
 
-const editedJson = (edited: EditResult): Reply => taggedJson(edited, edited);
+/** An edit of one autoscaler, under the condition of the request. Its answer has the tag of what is stored then. */
+const editRoute = <Input extends AutoscalerEdit>(
+  summary: string,
+  schema: z.ZodType<Input>,
+  edit: (service: CommandService, query: Input, context: RouteContext) => Promise<EditResult>,
+  options: { readonly bodyBytesMax?: number } = {},
+): Route<CommandService> => {
+  const call = async (service: CommandService, query: Input, context: EditContext) => {
+    const edited = await edit(service, { ...query, ...context.condition }, context);
+    return taggedJson(edited, edited);
+  };
+  return postRoute("visible", summary, schema, call, { ...options, conditional: true });
+};
 
 /** The tag belongs to one stored autoscaler, so an apply of several has none. Nor has a dry run, because what it answers is not stored. */
 const onlyOne = ([first, ...more]: readonly Applied[]): Partial<Applied> => (first && more.length === 0 ? first : {});
 
+const CONNECTS = { connects: () => true };
+
 /** One route per command. */
 export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<CommandService>>> = {
   apply: postRoute(
+    "visible",
     "creates or updates autoscalers: checks all documents of all sources, then stores each",
-    APPLY,
+    input.APPLY,
     async (service, { sources, ...options }, { condition }) => {
       let passedOver: unknown;
       const onPassedOver: ApplyOptions["onPassedOver"] = (counts) => {
@@ -68,138 +58,115 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     },
     { bodyBytesMax: APPLY_BODY_BYTES_MAX, conditional: true },
   ),
-  delete: postRoute(
-    "forgets an autoscaler",
-    AUTOSCALER,
-    async (service, query, { condition }) => editedJson(await service.delete({ ...query, ...condition })),
-    { conditional: true },
+  delete: editRoute("forgets an autoscaler", input.AUTOSCALER, (service, query) => service.delete(query)),
+  pause: editRoute("holds an autoscaler's workload where it is", input.AUTOSCALER_UNTIL, (service, { until, ...query }, context) =>
+    service.pause(query, inFuture(until, context)),
   ),
-  pause: postRoute(
-    "holds an autoscaler's workload where it is",
-    AUTOSCALER_UNTIL,
-    async (service, { until, ...query }, context) => editedJson(await service.pause({ ...query, ...context.condition }, inFuture(until, context))),
-    { conditional: true },
-  ),
-  resume: postRoute(
-    "ends a pause",
-    AUTOSCALER,
-    async (service, query, { condition }) => editedJson(await service.resume({ ...query, ...condition })),
-    { conditional: true },
-  ),
-  takeOver: postRoute(
+  resume: editRoute("ends a pause", input.AUTOSCALER, (service, query) => service.resume(query)),
+  takeOver: editRoute(
     "keeps the object of another controller in the history, before a person takes it away; with `failed` it says that the takeover before was refused and not made",
-    TAKEOVER,
-    async (service, query, { condition }) => editedJson(await service.takeOver({ ...query, ...condition })),
-    { bodyBytesMax: RIVAL_BODY_BYTES_MAX, conditional: true },
+    input.TAKEOVER,
+    (service, query) => service.takeOver(query),
+    { bodyBytesMax: RIVAL_BODY_BYTES_MAX },
   ),
-  handBack: postRoute(
+  handBack: editRoute(
     "pauses an autoscaler and keeps the object of another controller, before a person makes it again",
-    AUTOSCALER_RIVAL,
-    async (service, query, { condition }) => editedJson(await service.handBack({ ...query, ...condition })),
-    { bodyBytesMax: RIVAL_BODY_BYTES_MAX, conditional: true },
+    input.AUTOSCALER_RIVAL,
+    (service, query) => service.handBack(query),
+    { bodyBytesMax: RIVAL_BODY_BYTES_MAX },
   ),
-  checkCluster: postRoute(
+  checkCluster: postJson(
+    "cluster",
     "looks at a cluster from where the syncs connect to it",
-    CLUSTER_CHECK,
-    async (service, check) => json(await service.checkCluster(check)),
-    {
-      connects: () => true,
-    },
+    input.CLUSTER_CHECK,
+    (service, check) => service.checkCluster(check),
+    CONNECTS,
   ),
-  addCluster: postRoute("connects a cluster", NEW_CLUSTER, async (service, cluster) => json(await service.addCluster(cluster)), {
+  addCluster: postJson("cluster", "connects a cluster", input.NEW_CLUSTER, (service, cluster) => service.addCluster(cluster), {
+    ...CONNECTS,
     bodyBytesMax: CLUSTER_BODY_BYTES_MAX,
-    connects: () => true,
   }),
-  replaceCluster: postRoute(
+  replaceCluster: postJson(
+    "cluster",
     "changes a cluster's connection, period, settings or partitions",
-    CLUSTER_CHANGE,
-    async (service, cluster) => json(await service.replaceCluster(cluster)),
+    input.CLUSTER_CHANGE,
+    (service, cluster) => service.replaceCluster(cluster),
     {
       bodyBytesMax: CLUSTER_BODY_BYTES_MAX,
       connects: ({ connection, recommenderHosts }) => connection !== undefined || recommenderHosts !== undefined,
     },
   ),
-  pauseCluster: postRoute("holds every workload of a cluster", CLUSTER_UNTIL, async (service, { name, until }, context) =>
-    json(await service.pauseCluster(name, inFuture(until, context))),
+  pauseCluster: postJson("cluster", "holds every workload of a cluster", input.CLUSTER_UNTIL, (service, { name, until }, context) =>
+    service.pauseCluster(name, inFuture(until, context)),
   ),
-  resumeCluster: postRoute("ends a cluster's pause", CLUSTER, async (service, { name }) => json(await service.resumeCluster(name))),
-  removeCluster: postRoute("forgets a cluster that has no autoscalers", CLUSTER, async (service, { name }) => {
+  resumeCluster: postJson("cluster", "ends a cluster's pause", input.CLUSTER, (service, { name }) => service.resumeCluster(name)),
+  removeCluster: postJson("cluster", "forgets a cluster that has no autoscalers", input.CLUSTER, async (service, { name }) => {
     await service.removeCluster(name);
-    return json({ name });
+    return { name };
   }),
-  resetWindows: postRoute("replaces a windows page that cannot be read", PARTITION_PAGE, async (service, { name, page }) =>
-    json(await service.resetWindows(name, page)),
+  resetWindows: postJson("cluster", "replaces a windows page that cannot be read", input.PARTITION_PAGE, (service, { name, page }) =>
+    service.resetWindows(name, page),
   ),
-  resetIntent: postRoute("settles an open intent that cannot be read", PARTITION_INTENT, async (service, { name, intent }) =>
-    json(await service.resetIntent(name, intent)),
+  resetIntent: postJson("cluster", "settles an open intent that cannot be read", input.PARTITION_INTENT, (service, { name, intent }) =>
+    service.resetIntent(name, intent),
   ),
-  resetTime: postRoute("repairs a partition with times that are ahead of the clock", PARTITION, async (service, { name }) =>
-    json(await service.resetTime(name)),
+  resetTime: postJson("cluster", "repairs a partition with times that are ahead of the clock", input.PARTITION, (service, { name }) =>
+    service.resetTime(name),
   ),
-  freeze: postRoute("holds every workload of every cluster", FREEZE, async (service, { reason, replace }) =>
-    json(await service.freeze(reason, replace)),
-  ),
-  thaw: postRoute("ends the freeze", NOTHING, async (service) => json(await service.thaw())),
+  freeze: postJson("fleet", "holds every workload of every cluster", input.FREEZE, (service, { reason, replace }) => service.freeze(reason, replace)),
+  thaw: postJson("fleet", "ends the freeze", input.NOTHING, (service) => service.thaw()),
   // A caller with the right to connect clusters may adopt tables.
-  adopt: postRoute(
+  adopt: postJson(
+    "fleet",
     "takes restored or copied tables as the tables of this stack, and freezes the fleet",
-    NOTHING,
-    async (service) => json(await service.adopt()),
-    { connects: () => true },
+    input.NOTHING,
+    (service) => service.adopt(),
+    CONNECTS,
   ),
-  setOverride: postRoute(
+  setOverride: postJson(
+    "visible",
     "sets bounds or a hold for some time, over schedule and manifest, for an autoscaler, a namespace, a cluster or the fleet",
-    NEW_OVERRIDE,
-    async (service, { from, until, ...wanted }) =>
-      json(await service.setOverride({ ...wanted, ...(from !== undefined && { fromMs: from }), ...(until !== undefined && { untilMs: until }) })),
+    input.NEW_OVERRIDE,
+    (service, { from, until, ...wanted }) => service.setOverride({ ...wanted, ...present({ fromMs: from, untilMs: until }) }),
   ),
-  extendOverride: postRoute("gives an override another end", OVERRIDE_UNTIL, async (service, { until, ...edit }) =>
-    json(await service.extendOverride({ ...edit, untilMs: until })),
+  extendOverride: postJson("visible", "gives an override another end", input.OVERRIDE_UNTIL, (service, { until, ...edit }) =>
+    service.extendOverride({ ...edit, untilMs: until }),
   ),
-  clearOverride: postRoute("ends an override now", OVERRIDE, async (service, edit) => json(await service.clearOverride(edit))),
-  putCalendar: postRoute("stores a calendar of dates that schedules name, or replaces the one of its name", NEW_CALENDAR, async (service, calendar) =>
-    json(await service.putCalendar(calendar)),
+  clearOverride: postJson("visible", "ends an override now", input.OVERRIDE, (service, edit) => service.clearOverride(edit)),
+  putCalendar: postJson(
+    "fleet",
+    "stores a calendar of dates that schedules name, or replaces the one of its name",
+    input.NEW_CALENDAR,
+    (service, calendar) => service.putCalendar(calendar),
   ),
-  deleteCalendar: postRoute(
+  deleteCalendar: postJson(
+    "fleet",
     "deletes a calendar; one that a schedule names only with `force`, and its autoscaler then holds until there is a calendar of this name",
-    CALENDAR,
+    input.CALENDAR,
     async (service, { name, force }) => {
       await service.deleteCalendar(name, force);
-      return json({ name });
+      return { name };
     },
   ),
-  checkSource: postRoute(
-    "asks a metric source from where the syncs ask it",
-    SOURCE_CHECK,
-    async (service, check) => json(await service.checkSource(check)),
-    { connects: () => true },
+  checkSource: postJson("connect", "asks a metric source from where the syncs ask it", input.SOURCE_CHECK, (service, check) =>
+    service.checkSource(check),
   ),
-  putSource: postRoute(
+  putSource: postJson(
+    "connect",
     "registers a metric source, or replaces the one of its name",
-    NEW_SOURCE,
-    async (service, source) => json(await service.putSource(source)),
-    { bodyBytesMax: SOURCE_BODY_BYTES_MAX, connects: () => true },
+    input.NEW_SOURCE,
+    (service, source) => service.putSource(source),
+    { bodyBytesMax: SOURCE_BODY_BYTES_MAX },
   ),
-  deleteSource: postRoute(
-    "forgets a metric source; metrics that name it are then missing",
-    SOURCE,
-    async (service, { name }) => {
-      await service.deleteSource(name);
-      return json({ name });
-    },
-    { connects: () => true },
+  deleteSource: postJson("connect", "forgets a metric source; metrics that name it are then missing", input.SOURCE, async (service, { name }) => {
+    await service.deleteSource(name);
+    return { name };
+  }),
+  grantAccess: postJson("connect", "gives callers a right, which limits them to their grants", input.GRANT, (service, grant) =>
+    service.grantAccess(grant),
   ),
-  grantAccess: postRoute(
-    "gives callers a right, which limits them to their grants",
-    GRANT,
-    async (service, grant) => json(await service.grantAccess(grant)),
-    { connects: () => true },
-  ),
-  revokeAccess: postRoute("takes a grant back", REVOKE, async (service, { id }) => json(await service.revokeAccess(id)), { connects: () => true }),
-  requireAccess: postRoute(
-    "refuses callers without a grant, or no longer",
-    REQUIRE,
-    async (service, { required }) => json(await service.requireAccess(required)),
-    { connects: () => true },
+  revokeAccess: postJson("connect", "takes a grant back", input.REVOKE, (service, { id }) => service.revokeAccess(id)),
+  requireAccess: postJson("connect", "refuses callers without a grant, or no longer", input.REQUIRE, (service, { required }) =>
+    service.requireAccess(required),
   ),
 };

@@ -8,7 +8,7 @@ import { type Reply, weakTag } from "./request-and-answer.ts";
 import type { RouteContext } from "./route.ts";
 import { refuseEmptyRange } from "../service/times.ts";
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
-import type { EventView } from "../views/event.ts";
+import type { EventCount, EventView } from "../views/event.ts";
 
 /** `firstMs`: when the first page was made, where there is one. */
 const ROWS_CURSOR = z.strictObject({ cluster: z.string(), firstMs: z.number().exactOptional() });
@@ -111,12 +111,8 @@ export const eventCountsPage = async (
     stopped = last;
     return true;
   };
-  const left = await page.fill(service.eventCounts({ ...query, onPart }, after), ({ cluster, month, namespace, name }) => ({
-    cluster,
-    month,
-    namespace,
-    name,
-  }));
+  const cursorOfCount = ({ cluster, month, namespace, name }: EventCount): EventCountCursor => ({ cluster, month, namespace, name });
+  const left = await page.fill(service.eventCounts({ ...query, onPart }, after), cursorOfCount);
   const next = left ?? stopped;
   return page.reply(next && pageToken(query, next));
 };

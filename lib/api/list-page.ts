@@ -29,22 +29,15 @@ export class Page<Cursor extends object> {
     return this.#clock() >= this.#endMs;
   }
 
-  /** Adds the wanted items until the page is full or late. Returns the cursor of the last item seen, or undefined at the end of the list. */
-  async fill<Item>(
-    items: AsyncIterable<Item>,
-    cursorOf: (item: Item) => Cursor,
-    isWanted: (item: Item) => boolean = () => true,
-  ): Promise<Cursor | undefined> {
+  /** Adds items until the page is full or late. Returns the cursor of the last item seen, or undefined at the end of the list. */
+  async fill<Item>(items: AsyncIterable<Item>, cursorOf: (item: Item) => Cursor): Promise<Cursor | undefined> {
     for await (const item of items) {
-      if (isWanted(item)) this.#add(JSON.stringify(item));
+      const text = JSON.stringify(item);
+      this.#texts.push(text);
+      this.#bytes += Buffer.byteLength(text) + 1;
       if (this.#bytes >= this.#limits.bytes || this.isLate) return cursorOf(item);
     }
     return undefined;
-  }
-
-  #add(text: string): void {
-    this.#texts.push(text);
-    this.#bytes += Buffer.byteLength(text) + 1;
   }
 
   /** `{"items":[…],"next":"…"}`; `next` is absent at the end of the list. */

@@ -1,30 +1,15 @@
 import * as z from "zod";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
+import { present } from "../model/json.ts";
 import type { OverrideCursor } from "../service/requests.ts";
 import { labelNames } from "../service/series/autoscaler-series.ts";
 import type { AutoscalerCursor, ChangeCursor, EventQuery, QueryService } from "../service/service.ts";
 import { eventCountsPage, eventsPage, rowsPage } from "./fleet-pages.ts";
-import {
-  AUTOSCALER,
-  AUTOSCALER_AT,
-  AUTOSCALER_HISTORY,
-  AUTOSCALER_SINCE,
-  CAN_I,
-  CHANGES,
-  CLUSTER,
-  CLUSTERS,
-  EVENTS,
-  FILTER,
-  NOTHING,
-  OVERRIDES,
-  PARTITION,
-  ROWS,
-  SERIES,
-} from "./input-schemas.ts";
+import * as input from "./input-schemas.ts";
 import { Page, cursorIn, pageToken } from "./list-page.ts";
 import { TAG_HEADER } from "./paths.ts";
 import { json, type Reply, taggedJson, seriesJson, weakTag } from "./request-and-answer.ts";
-import { getRoute, type Route, type RouteContext } from "./route.ts";
+import { getJson, getRoute, type Route, type RouteContext } from "./route.ts";
 
 const AUTOSCALER_CURSOR: z.ZodType<AutoscalerCursor> = z.strictObject({
   cluster: z.string().min(1),
@@ -58,10 +43,7 @@ const listPage = async <Item, Cursor extends object>(
   return page.reply(left && pageToken(question, left));
 };
 
-const timesOf = (since: number | undefined, until: number | undefined): Pick<EventQuery, "sinceMs" | "untilMs"> => ({
-  ...(since !== undefined && { sinceMs: since }),
-  ...(until !== undefined && { untilMs: until }),
-});
+const timesOf = (since: number | undefined, until?: number): Pick<EventQuery, "sinceMs" | "untilMs"> => present({ sinceMs: since, untilMs: until });
 
 const SECOND_MS = 1_000;
 
@@ -69,7 +51,7 @@ const NARROWER_SERIES = { narrower: 'one cluster or one namespace at a time, wit
 
 /** One route per query. A route checks the whole request, so that the service gets valid input. */
 export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryService>>> = {
-  autoscalers: getRoute("lists autoscalers, a page at a time", FILTER, (service, { page: token, ...filter }, context) =>
+  autoscalers: getRoute("visible", "lists autoscalers, a page at a time", input.FILTER, (service, { page: token, ...filter }, context) =>
     listPage(
       {
         question: filter,
@@ -81,38 +63,44 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
       context,
     ),
   ),
-  rows: getRoute("lists autoscalers as tables show them, cluster by cluster, a page at a time", ROWS, rowsPage),
-  get: getRoute("one autoscaler", AUTOSCALER, async (service, query) => {
+  rows: getRoute("visible", "lists autoscalers as tables show them, cluster by cluster, a page at a time", input.ROWS, rowsPage),
+  get: getRoute("visible", "one autoscaler", input.AUTOSCALER, async (service, query) => {
     const view = await service.get(query);
     return taggedJson(view, view);
   }),
-  describe: getRoute("one autoscaler with its windows, conditions and events", AUTOSCALER, async (service, query) =>
-    json(await service.describe(query)),
+  describe: getJson("visible", "one autoscaler with its windows, conditions and events", input.AUTOSCALER, (service, query) =>
+    service.describe(query),
   ),
-  explain: getRoute("why an autoscaler is at its count, now or at a time", AUTOSCALER_AT, async (service, { at, ...query }) =>
-    json(await service.explain(query, at)),
+  explain: getJson("visible", "why an autoscaler is at its count, now or at a time", input.AUTOSCALER_AT, (service, { at, ...query }) =>
+    service.explain(query, at),
   ),
-  shadow: getRoute(
+  shadow: getJson(
+    "visible",
     "what an autoscaler decided beside another controller, compared with that one",
-    AUTOSCALER_SINCE,
-    async (service, { since, until, ...query }) => json(await service.shadow({ ...query, ...timesOf(since, until) })),
+    input.AUTOSCALER_SINCE,
+    (service, { since, until, ...query }) => service.shadow({ ...query, ...timesOf(since, until) }),
   ),
-  history: getRoute(
+  history: getJson(
+    "visible",
     "what an autoscaler measured and decided over time, one point a step",
-    AUTOSCALER_HISTORY,
-    async (service, { since, until, step, ...query }) =>
-      json(await service.history({ ...query, ...timesOf(since, until), ...(step !== undefined && { stepMs: step * SECOND_MS }) })),
+    input.AUTOSCALER_HISTORY,
+    (service, { since, until, step, ...query }) =>
+      service.history({ ...query, ...timesOf(since, until), ...(step !== undefined && { stepMs: step * SECOND_MS }) }),
   ),
-  events: getRoute("lists scale events, oldest first, a page at a time", EVENTS, (service, { page: token, since, until, ...query }, context) =>
-    eventsPage(service, { ...query, ...timesOf(since, until) }, token, context),
+  events: getRoute(
+    "visible",
+    "lists scale events, oldest first, a page at a time",
+    input.EVENTS,
+    (service, { page: token, since, until, ...query }, context) => eventsPage(service, { ...query, ...timesOf(since, until) }, token, context),
   ),
   eventCounts: getRoute(
+    "visible",
     "counts scale events by autoscaler and month, a page at a time",
-    EVENTS,
+    input.EVENTS,
     (service, { page: token, since, until, ...query }, context) => eventCountsPage(service, { ...query, ...timesOf(since, until) }, token, context),
   ),
-  changes: getRoute("lists edits, oldest first, a page at a time", CHANGES, (service, { page: token, since, ...query }, context) => {
-    const question = { ...query, ...timesOf(since, undefined) };
+  changes: getRoute("visible", "lists edits, oldest first, a page at a time", input.CHANGES, (service, { page: token, since, ...query }, context) => {
+    const question = { ...query, ...timesOf(since) };
     return listPage(
       {
         question,
@@ -124,61 +112,53 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
       context,
     );
   }),
-  series: getRoute("the series of every autoscaler", SERIES, async (service, { labels, ...filter }) => ({
+  series: getRoute("visible", "the series of every autoscaler", input.SERIES, async (service, { labels, ...filter }) => ({
     ...json(seriesJson(await service.series({ ...filter, labels: labelNames(labels) }))),
     ...NARROWER_SERIES,
   })),
-  clusters: getRoute("lists clusters, a page at a time", CLUSTERS, (service, { page: token }, context) =>
+  clusters: getRoute("visible", "lists clusters, a page at a time", input.CLUSTERS, (service, { page: token }, context) =>
     listPage(
-      {
-        question: {},
-        cursor: CLUSTER_CURSOR,
-        token,
-        items: (after) => service.clusters(after?.name),
-        cursorOf: ({ name }) => ({ name }),
-      },
+      { question: {}, cursor: CLUSTER_CURSOR, token, items: (after) => service.clusters(after?.name), cursorOf: ({ name }) => ({ name }) },
       context,
     ),
   ),
-  cluster: getRoute("one cluster", CLUSTER, async (service, { name }) => json(await service.cluster(name))),
-  partition: getRoute("the pages and intents of a partition, and which of them cannot be read", PARTITION, async (service, { name }) =>
-    json(await service.partition(name)),
+  cluster: getJson("visible", "one cluster", input.CLUSTER, (service, { name }) => service.cluster(name)),
+  partition: getJson("cluster", "the pages and intents of a partition, and which of them cannot be read", input.PARTITION, (service, { name }) =>
+    service.partition(name),
   ),
-  fleet: getRoute("whether the fleet is frozen", NOTHING, async (service) => json(await service.fleet())),
-  overrides: getRoute("lists overrides, a page at a time", OVERRIDES, (service, { page: token, ...query }, context) =>
+  fleet: getJson("visible", "whether the fleet is frozen", input.NOTHING, (service) => service.fleet()),
+  overrides: getRoute("visible", "lists overrides, a page at a time", input.OVERRIDES, (service, { page: token, ...query }, context) =>
     listPage(
       {
         question: query,
         cursor: OVERRIDE_CURSOR,
         token,
         items: (after) => service.overrides(query, after),
-        cursorOf: ({ cluster, namespace, name, id }) => ({
-          ...(cluster !== undefined && { cluster }),
-          ...(namespace !== undefined && { namespace }),
-          ...(name !== undefined && { name }),
-          id,
-        }),
+        cursorOf: ({ cluster, namespace, name, id }) => present({ cluster, namespace, name, id }),
       },
       context,
     ),
   ),
-  calendars: getRoute("the calendars of dates that schedules name", NOTHING, async (service) => json({ calendars: await service.calendars() })),
-  status: getRoute("whether everything works, and what to look at", NOTHING, async (service) => {
+  calendars: getJson("visible", "the calendars of dates that schedules name", input.NOTHING, async (service) => ({
+    calendars: await service.calendars(),
+  })),
+  status: getRoute("visible", "whether everything works, and what to look at", input.NOTHING, async (service) => {
     const view = await service.status();
     const { at: _now, ...shown } = view;
     return { ...json(view), headers: { [TAG_HEADER]: weakTag(JSON.stringify(shown)) } };
   }),
-  sources: getRoute("the registered metric sources", NOTHING, async (service) => json({ sources: await service.sources() })),
-  access: getRoute("who has which grant", NOTHING, async (service) => json(await service.access())),
-  canI: getRoute("whether the caller may look at a namespace, a cluster or the fleet, or edit it", CAN_I, async (service, query) =>
-    json(await service.canI(query)),
+  sources: getJson("fleet", "the registered metric sources", input.NOTHING, async (service) => ({ sources: await service.sources() })),
+  access: getJson("fleet", "who has which grant", input.NOTHING, (service) => service.access()),
+  canI: getJson("caller", "whether the caller may look at a namespace, a cluster or the fleet, or edit it", input.CAN_I, (service, query) =>
+    service.canI(query),
   ),
 };
 
 /** The series in the format of scrapers. It is not a method of the service. */
 export const METRICS_ROUTE: Route<QueryService> = getRoute(
+  "visible",
   "the series of every autoscaler as OpenMetrics text",
-  SERIES,
+  input.SERIES,
   async (service, { labels, ...filter }) => ({
     type: OPEN_METRICS_TYPE,
     text: openMetricsText(await service.series({ ...filter, labels: labelNames(labels) })),

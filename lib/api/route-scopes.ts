@@ -1,9 +1,8 @@
 import { mustAllow, type Rights, type Role } from "../model/access.ts";
 import { TidemarkError } from "../model/errors.ts";
-import type { CommandService, QueryService } from "../service/service.ts";
 
 /**
- * What a route is about, and so what a grant must cover:
+ * What a route is about, and so what a grant must cover. A route without a scope does not compile:
  *
  * - `visible`: what the caller may look at. The service leaves out all else (lib/service/context.ts), and an edit is checked for each autoscaler before anything is stored.
  * - `cluster`: all of the cluster that the field `name` begins with.
@@ -12,60 +11,6 @@ import type { CommandService, QueryService } from "../service/service.ts";
  * - `connect`: only the URL of `connect` decides. Its callers may give themselves any grant.
  */
 export type RouteScope = "visible" | "cluster" | "fleet" | "caller" | "connect";
-
-/** A verb without a scope does not compile. */
-export const ROUTE_SCOPES: Readonly<Record<keyof QueryService | keyof CommandService, RouteScope>> = {
-  autoscalers: "visible",
-  rows: "visible",
-  get: "visible",
-  describe: "visible",
-  explain: "visible",
-  shadow: "visible",
-  history: "visible",
-  events: "visible",
-  eventCounts: "visible",
-  changes: "visible",
-  series: "visible",
-  clusters: "visible",
-  cluster: "visible",
-  partition: "cluster",
-  fleet: "visible",
-  overrides: "visible",
-  calendars: "visible",
-  status: "visible",
-  sources: "fleet",
-  access: "fleet",
-  canI: "caller",
-  apply: "visible",
-  delete: "visible",
-  pause: "visible",
-  resume: "visible",
-  takeOver: "visible",
-  handBack: "visible",
-  checkCluster: "cluster",
-  addCluster: "cluster",
-  replaceCluster: "cluster",
-  pauseCluster: "cluster",
-  resumeCluster: "cluster",
-  removeCluster: "cluster",
-  resetWindows: "cluster",
-  resetIntent: "cluster",
-  resetTime: "cluster",
-  freeze: "fleet",
-  thaw: "fleet",
-  adopt: "fleet",
-  setOverride: "visible",
-  extendOverride: "visible",
-  clearOverride: "visible",
-  putCalendar: "fleet",
-  deleteCalendar: "fleet",
-  checkSource: "connect",
-  putSource: "connect",
-  deleteSource: "connect",
-  grantAccess: "connect",
-  revokeAccess: "connect",
-  requireAccess: "connect",
-};
 
 interface Asked {
   readonly scope: RouteScope;

@@ -2,7 +2,8 @@ import type * as z from "zod";
 import type { AutoscalerVersion, EditCondition } from "../service/service.ts";
 import type { PageLimits } from "./list-page.ts";
 import { IF_MATCH_HEADER } from "./paths.ts";
-import { type ApiRequest, type Reply, type Refusal, refusal } from "./request-and-answer.ts";
+import { type ApiRequest, json, type Reply, type Refusal, refusal } from "./request-and-answer.ts";
+import type { RouteScope } from "./route-scopes.ts";
 
 /** What a route needs beside the service. */
 export interface RouteContext {
@@ -26,6 +27,7 @@ export interface CheckedRequest<Part> {
 }
 
 export interface Route<Part> {
+  readonly scope: RouteScope;
   /** The input, also read by the documentation test. */
   readonly schema: z.ZodType;
   /** What the route does, for the documentation. */
@@ -36,12 +38,16 @@ export interface Route<Part> {
   readonly read: (request: ApiRequest) => CheckedRequest<Part>;
 }
 
+type Call<Part, Input, Context, Answer> = (part: Part, input: Input, context: Context) => Promise<Answer>;
+
 /** A route that reads its input from the query string. */
 export const getRoute = <Part, Input extends object>(
+  scope: RouteScope,
   summary: string,
   schema: z.ZodType<Input>,
-  call: (part: Part, input: Input, context: RouteContext) => Promise<Reply>,
+  call: Call<Part, Input, RouteContext, Reply>,
 ): Route<Part> => ({
+  scope,
   summary,
   schema,
   conditional: false,
@@ -51,12 +57,20 @@ export const getRoute = <Part, Input extends object>(
   },
 });
 
+/** The same, where the answer is what the service returns. */
+export const getJson = <Part, Input extends object>(
+  scope: RouteScope,
+  summary: string,
+  schema: z.ZodType<Input>,
+  call: Call<Part, Input, RouteContext, unknown>,
+): Route<Part> => getRoute(scope, summary, schema, async (...asked) => json(await call(...asked)));
+
 /** Limit of a body, unless the route sets another. */
 const BODY_BYTES_MAX = 64 * 1024;
 
 interface PostOptions<Input> {
   readonly bodyBytesMax?: number;
-  /** True for input that connects a cluster. */
+  /** True for input that connects a cluster. The default is no, but for the scope `connect`. */
   readonly connects?: (input: Input) => boolean;
   /** True for an edit of one autoscaler, which takes the header If-Match. */
   readonly conditional?: boolean;
@@ -64,11 +78,13 @@ interface PostOptions<Input> {
 
 /** A route that reads its input from a JSON body. */
 export const postRoute = <Part, Input extends object>(
+  scope: RouteScope,
   summary: string,
   schema: z.ZodType<Input>,
-  call: (part: Part, input: Input, context: EditContext) => Promise<Reply>,
-  { bodyBytesMax: mostBytes = BODY_BYTES_MAX, connects = () => false, conditional = false }: PostOptions<Input> = {},
+  call: Call<Part, Input, EditContext, Reply>,
+  { bodyBytesMax: mostBytes = BODY_BYTES_MAX, connects = () => scope === "connect", conditional = false }: PostOptions<Input> = {},
 ): Route<Part> => ({
+  scope,
   summary,
   schema,
   conditional,
@@ -80,6 +96,15 @@ export const postRoute = <Part, Input extends object>(
     return { call: (part, context) => call(part, input, { ...context, condition }), input, connects: connects(input) };
   },
 });
+
+/** The same, where the answer is what the service returns. */
+export const postJson = <Part, Input extends object>(
+  scope: RouteScope,
+  summary: string,
+  schema: z.ZodType<Input>,
+  call: Call<Part, Input, EditContext, unknown>,
+  options: PostOptions<Input> = {},
+): Route<Part> => postRoute(scope, summary, schema, async (...asked) => json(await call(...asked)), options);
 
 const FIELD = "If-Match";
 

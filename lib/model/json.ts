@@ -76,12 +76,16 @@ export const readWindow = (raw: unknown): number | undefined => (typeof raw === 
 
 const positive = (ms: number): number | undefined => (ms >= 0 ? ms : undefined);
 
-/** Removes absent members. */
-export const present = <Members extends object>(members: Members): Present<Members> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<Members>;
+type MayBeAbsent<Members, Name extends keyof Members> = string extends Name ? false : undefined extends Members[Name] ? true : false;
 
-type Optional<Members> = { [Name in keyof Members]-?: undefined extends Members[Name] ? Name : never }[keyof Members];
-type Present<Members> = Omit<Members, Optional<Members>> & { readonly [Name in Optional<Members>]?: Exclude<Members[Name], undefined> };
+/** The same members, of which those that may be undefined are optional. */
+type Present<Members> = {
+  readonly [Name in keyof Members as MayBeAbsent<Members, Name> extends true ? never : Name]: Exclude<Members[Name], undefined>;
+} & { readonly [Name in keyof Members as MayBeAbsent<Members, Name> extends true ? Name : never]?: Exclude<Members[Name], undefined> };
+
+/** Removes absent members, so that they have no key. */
+export const present = <const Members extends object>(members: Members): Present<Members> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 
 /** Returns undefined for an empty object, which the API also leaves out. */
 export const nonEmpty = <Content extends object>(content: Content | undefined): Content | undefined =>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { METRICS_PATH, QUERY_PATHS } from "../../lib/api/paths.ts";
-import { ROUTE_SCOPES } from "../../lib/api/route-scopes.ts";
+import { COMMAND_ROUTES } from "../../lib/api/command-routes.ts";
+import { QUERY_ROUTES } from "../../lib/api/query-routes.ts";
 import type { Session } from "../../lib/cli/io.ts";
 import { openStack } from "../../lib/cli/stack-session.ts";
 import { isTidemarkError } from "../../lib/model/errors.ts";
@@ -93,6 +94,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   revokeAccess: (service) => service.revokeAccess("none"),
   requireAccess: (service) => service.requireAccess(false),
 };
+const ROUTES = { ...QUERY_ROUTES, ...COMMAND_ROUTES };
 const VERBS = Object.keys(REQUESTS) as (keyof Service)[];
 
 const OWN_EDITS = ["apply", "delete", "pause", "resume", "takeOver", "handBack", "setOverride"];
@@ -160,7 +162,7 @@ describe("each route, by the grants of its caller", () => {
     await having(given, required);
     const stored = await getAccess(world.tables);
     for (const verb of VERBS) {
-      if (ROUTE_SCOPES[verb] === "connect") continue;
+      if (ROUTES[verb].scope === "connect") continue;
       const expected = noGrant.includes(verb) ? "no grant" : unknown.includes(verb) ? "unknown" : "allowed";
       expect(`${verb}: ${await verdictOn(verb)}`).toBe(`${verb}: ${expected}`);
     }
@@ -172,7 +174,7 @@ describe("each route, by the grants of its caller", () => {
 
 /** Without any grant, even what would be filtered is refused: it would be empty. */
 function isSeen(verb: keyof Service): boolean {
-  return ROUTE_SCOPES[verb] === "visible" && !EDITS.includes(verb);
+  return ROUTES[verb].scope === "visible" && !EDITS.includes(verb);
 }
 
 const QUERIES: Readonly<Record<string, string>> = {
