@@ -8,6 +8,7 @@ import { type ClusterItem, getCluster, getFleet, listClusters, readFleet } from 
 import { type QueryContext, sees, touches } from "./context.ts";
 import { knownNames } from "./rows/known-partitions.ts";
 import type { AutoscalerQuery } from "./service.ts";
+import { invalid, unknown } from "./refusals.ts";
 
 export interface LocatedAutoscaler {
   readonly cluster: ClusterRecord;
@@ -21,7 +22,7 @@ const SHOWN_MATCHES = 4;
 export const splitName = ({ name, ...filter }: AutoscalerQuery): AutoscalerQuery => {
   const path = name.split("/");
   if (path.length > 3 || path.some((part) => part === "")) {
-    throw new TidemarkError("service.invalid", `Cannot read the name "${name}": wanted NAME, NAMESPACE/NAME or CLUSTER/NAMESPACE/NAME`, { name });
+    throw invalid(`Cannot read the name "${name}": wanted NAME, NAMESPACE/NAME or CLUSTER/NAMESPACE/NAME`, { name });
   }
   const [last = "", inNamespace, inCluster] = path.toReversed();
   return {
@@ -77,7 +78,7 @@ export const findCluster = async (context: QueryContext, name: string): Promise<
   const item = await getCluster(context.tables, clusterName(name));
   if (item && touches(context, name)) return item;
   const known = (await Array.fromAsync(listClusters(context.tables))).map(nameOf).filter((cluster) => touches(context, cluster));
-  throw unknown(`cluster "${name}"`, name, known);
+  throw notFound(`cluster "${name}"`, name, known);
 };
 
 /**
@@ -112,7 +113,7 @@ export const findAutoscaler = async (context: QueryContext, query: AutoscalerQue
         );
   if (matches.length === 1 && matches[0]) return matches[0];
   if (matches.length > 1) throw ambiguous(wanted.name, matches);
-  throw unknown(`autoscaler "${wanted.name}"${scopeText(wanted)}`, wanted.name, new Set(names.map(({ name }) => name)));
+  throw notFound(`autoscaler "${wanted.name}"${scopeText(wanted)}`, wanted.name, new Set(names.map(({ name }) => name)));
 };
 
 const refIn = ({ name: cluster }: ClusterRecord, inside: Namespace, name: string): AutoscalerRef => ({
@@ -159,16 +160,9 @@ export const mustRead = (cluster: string, item: AutoscalerItem): AutoscalerRecor
 const scopeText = ({ namespace: inNamespace, cluster }: AutoscalerQuery): string =>
   `${inNamespace === undefined ? "" : ` in namespace "${inNamespace}"`}${cluster === undefined ? "" : `${inNamespace === undefined ? " in" : " of"} cluster "${cluster}"`}`;
 
-const unknown = (what: string, name: string, known: Iterable<string>): TidemarkError => {
+const notFound = (what: string, name: string, known: Iterable<string>): TidemarkError => {
   const near = nearestName(name, known);
-  return new TidemarkError(
-    "service.unknown",
-    `Cannot find ${what}: ${near === undefined ? "no object has that name" : `the nearest name is "${near}"`}`,
-    {
-      name,
-      nearest: near,
-    },
-  );
+  return unknown(`Cannot find ${what}: ${near === undefined ? "no object has that name" : `the nearest name is "${near}"`}`, { name, nearest: near });
 };
 
 const ambiguous = (name: string, matches: readonly LocatedAutoscaler[]): TidemarkError => {

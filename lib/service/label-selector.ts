@@ -1,5 +1,5 @@
 import { qualifiedNameFaults } from "../manifest/kubernetes-names.ts";
-import { TidemarkError } from "../model/errors.ts";
+import { invalid } from "./refusals.ts";
 
 type Labels = Readonly<Record<string, string>>;
 /** True for labels that a selector chooses. */
@@ -42,11 +42,5 @@ const memberTest =
 
 const checkedKey = (key: string, selector: string): string => {
   if (qualifiedNameFaults(key).length === 0) return key;
-  throw new TidemarkError(
-    "service.invalid",
-    `Cannot read the selector "${selector}": "${key}" is no name of a label; write for example app=web,tier!=db`,
-    {
-      selector,
-    },
-  );
+  throw invalid(`Cannot read the selector "${selector}": "${key}" is no name of a label; write for example app=web,tier!=db`, { selector });
 };

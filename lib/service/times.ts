@@ -1,4 +1,4 @@
-import { TidemarkError } from "../model/errors.ts";
+import { invalid } from "./refusals.ts";
 
 /** RFC 3339 in UTC with milliseconds, in every answer, so that texts sort in order of time. */
 export const rfc3339 = (ms: number): string => new Date(ms).toISOString();
@@ -21,15 +21,7 @@ export const refuseEmptyRange = (
   if (sinceMs === undefined) return;
   const times = { field: "since", sinceMs, untilMs, nowMs };
   if (sinceMs > nowMs + CLOCKS_APART_MS)
-    throw new TidemarkError(
-      "service.invalid",
-      `Cannot ${action} since ${rfc3339(sinceMs)}: that is a future time; it is now ${rfc3339(nowMs)}`,
-      times,
-    );
+    throw invalid(`Cannot ${action} since ${rfc3339(sinceMs)}: that is a future time; it is now ${rfc3339(nowMs)}`, times);
   if (untilMs !== undefined && sinceMs > untilMs)
-    throw new TidemarkError(
-      "service.invalid",
-      `Cannot ${action} since ${rfc3339(sinceMs)}: it is after the end of the range, ${rfc3339(untilMs)}`,
-      times,
-    );
+    throw invalid(`Cannot ${action} since ${rfc3339(sinceMs)}: it is after the end of the range, ${rfc3339(untilMs)}`, times);
 };

@@ -1,14 +1,12 @@
 import { type AccessRecord, ANY, arnFault, type Grant, namePatternFault, type Place, type Role, rightsOf } from "../../model/access.ts";
-import { TidemarkError } from "../../model/errors.ts";
 import { getAccess, putAccess } from "../../store/records/access.ts";
 import type { AccessEdited, AccessView, CanIView, GrantView } from "../../views/change.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { recordChange } from "../partitions/record-change.ts";
 import type { CanIQuery, NewGrant } from "../service.ts";
 import { rfc3339 } from "../times.ts";
+import { conflict, invalid, unknown, untilStored } from "../refusals.ts";
 
-/** Attempts of an edit while other editors win. */
-const ATTEMPTS_MAX = 5;
 /** Each takes some 300 bytes, and one item holds all. */
 const GRANTS_MAX = 500;
 const ID_CHARACTERS = 8;
@@ -33,23 +31,22 @@ export const canI = async ({ rights }: QueryContext, { verb, cluster, namespace 
   };
 };
 
-const invalid = (message: string): TidemarkError => new TidemarkError("service.invalid", message, {});
-
 type Change = (record: AccessRecord) => Pick<AccessRecord, "required" | "grants"> | undefined;
 const ACCESS = { scope: "access", name: "access" } as const;
 
 /** Edits the grants under their version, again while other editors win. Nothing is written where `change` returns undefined. */
-const edit = async (context: ServiceContext, verb: "grant" | "revoke" | "require", change: Change): Promise<boolean> => {
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const stored = await getAccess(context.tables);
-    const after = change(stored);
-    if (!after) return false;
-    const { version, ...before } = stored;
-    await recordChange(context, { ...ACCESS, version: version + 1, verb, before, after });
-    if ((await putAccess(context.tables, after, version)).kind === "stored") return true;
-  }
-  throw new TidemarkError("service.conflict", "Cannot edit the grants: others are editing them", {});
-};
+const edit = (context: ServiceContext, verb: "grant" | "revoke" | "require", change: Change): Promise<boolean> =>
+  untilStored(
+    () => conflict("Cannot edit the grants: others are editing them"),
+    async () => {
+      const stored = await getAccess(context.tables);
+      const after = change(stored);
+      if (!after) return false;
+      const { version, ...before } = stored;
+      await recordChange(context, { ...ACCESS, version: version + 1, verb, before, after });
+      return (await putAccess(context.tables, after, version)).kind === "stored" || undefined;
+    },
+  );
 
 /** Throws `service.invalid` for a pattern that no caller, cluster or namespace can match, and for more grants than are kept. */
 export const grantAccess = async (context: ServiceContext, { arn, role, cluster, namespace }: NewGrant): Promise<AccessEdited> => {
@@ -80,7 +77,7 @@ const isSame = (grant: Grant, wanted: NewGrant): boolean =>
 export const revokeAccess = async (context: ServiceContext, id: string): Promise<AccessEdited> => {
   const changed = await edit(context, "revoke", ({ required, grants }) => {
     const left = grants.filter((grant) => grant.id !== id);
-    if (left.length === grants.length) throw new TidemarkError("service.unknown", `Cannot find the grant "${id}": run tidemark access list`, { id });
+    if (left.length === grants.length) throw unknown(`Cannot find the grant "${id}": run tidemark access list`, { id });
     return { required, grants: left };
   });
   return { ...(await access(context)), id, changed };

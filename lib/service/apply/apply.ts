@@ -13,6 +13,7 @@ import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { HistoryItem, Inserted, InsertHistory } from "../../store/history/item.ts";
 import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.ts";
 import { isObject } from "../../model/json.ts";
+import { conflict, invalid, untilStored } from "../refusals.ts";
 
 /**
  * Creates or updates autoscalers. All documents are checked before the first is stored, so that a refusal changes nothing. Then each document is one edit.
@@ -49,8 +50,6 @@ const mustBeOne = ({ length }: readonly ManifestInput[]): void => {
   if (length !== 1) throw invalid(`Cannot apply under a condition: there are ${length} documents, and the condition is for one; apply each alone`);
 };
 
-const invalid = (message: string): TidemarkError => new TidemarkError("service.invalid", message, {});
-
 /** The cluster with this name, or the only one. */
 const clusterFor = async (context: ServiceContext, name: string | undefined): Promise<ClusterRecord> => {
   const [first, ...more] = await clustersNamed(context, name);
@@ -59,8 +58,6 @@ const clusterFor = async (context: ServiceContext, name: string | undefined): Pr
   return first;
 };
 
-/** Attempts of an edit while other editors win. */
-const ATTEMPTS_MAX = 5;
 /** Documents stored side by side. Their change items go into four batches of the history (lib/store/history/item.ts). */
 const GROUP = 100;
 
@@ -143,24 +140,27 @@ interface StoredPlan {
 const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: Planned): Promise<StoredPlan> => {
   const { cluster } = step;
   let plan = first;
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const { input, old, applied } = plan;
-    if (old && applied.outcome === "unchanged") return { applied };
-    if (old && isOfEarlierCluster(cluster, old)) await mustBeCurrent(context, cluster);
-    // The change, the creation and the edit of a document have one time.
-    const nowMs = context.clock();
-    const atOnce = { ...context, clock: () => nowMs };
-    const after = recordOf(atOnce, cluster, plan);
-    const written = await storeOnly(atOnce, { verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
-    if (written.kind === "stored") {
-      const { generation } = written;
-      return { applied: { ...applied, uid: after.uid, generation }, wrote: { ...after, generation } };
-    }
-    const again = await replan(context, step, input);
-    if ("lines" in again) throw new TidemarkError("manifest.invalid", again.lines.join("\n"), again);
-    plan = again;
-  }
-  throw new TidemarkError("service.conflict", `Cannot apply "${first.applied.namespace}/${first.applied.name}": others are editing it`, {});
+  return untilStored(
+    () => conflict(`Cannot apply "${first.applied.namespace}/${first.applied.name}": others are editing it`),
+    async () => {
+      const { input, old, applied } = plan;
+      if (old && applied.outcome === "unchanged") return { applied };
+      if (old && isOfEarlierCluster(cluster, old)) await mustBeCurrent(context, cluster);
+      // The change, the creation and the edit of a document have one time.
+      const nowMs = context.clock();
+      const atOnce = { ...context, clock: () => nowMs };
+      const after = recordOf(atOnce, cluster, plan);
+      const written = await storeOnly(atOnce, { verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
+      if (written.kind === "stored") {
+        const { generation } = written;
+        return { applied: { ...applied, uid: after.uid, generation }, wrote: { ...after, generation } };
+      }
+      const again = await replan(context, step, input);
+      if ("lines" in again) throw new TidemarkError("manifest.invalid", again.lines.join("\n"), again);
+      plan = again;
+      return undefined;
+    },
+  );
 };
 
 const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { document }, applied: { namespace: inside, name }, old }: Planned) => {

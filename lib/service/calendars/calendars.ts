@@ -10,6 +10,7 @@ import type { CalendarEdited, CalendarView } from "../../views/holds.ts";
 import { storedSpec } from "../stored-spec.ts";
 import { editFleet } from "../clusters/fleet.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
+import { invalid, unknown } from "../refusals.ts";
 
 const viewOf = ({ name, days }: Calendar): CalendarView => ({ name, dates: days.map(dayText) });
 
@@ -56,14 +57,14 @@ const roomFaults = (others: readonly Calendar[], more: number): readonly string[
 };
 
 const mustHaveNoFault = (name: string, faults: readonly string[]): void => {
-  if (faults.length > 0) throw new TidemarkError("service.invalid", `Cannot store calendar "${name}": ${faults.join("; ")}`, { name });
+  if (faults.length > 0) throw invalid(`Cannot store calendar "${name}": ${faults.join("; ")}`, { name });
 };
 
 /** Deletes a calendar. By force also one that schedules name: their autoscalers then hold. Throws `service.unknown`, `service.in-use`, `service.conflict`. */
 export const deleteCalendar = async (context: ServiceContext, name: string, force = false): Promise<void> => {
   const mustExist = ({ calendars: stored = [] }: FleetRecord): readonly Calendar[] => {
     if (stored.some((one) => one.name === name)) return stored;
-    throw new TidemarkError("service.unknown", `Cannot find calendar "${name}": run tidemark calendar list`, { name });
+    throw unknown(`Cannot find calendar "${name}": run tidemark calendar list`, { name });
   };
   mustExist(await getFleet(context.tables));
   if (!force) await mustBeUnused(context, name);

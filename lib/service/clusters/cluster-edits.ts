@@ -32,10 +32,9 @@ import { clusterView, headsOf } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/holds-view.ts";
 import { rememberTables } from "./fleet.ts";
 import { clusterFaults, refuseOtherIdentity, lookBefore, reachedNow } from "./connection-check.ts";
+import { conflict, invalid, untilStored } from "../refusals.ts";
 
 const PERIOD_MS = 15_000;
-/** Attempts of an edit while other editors win. */
-const ATTEMPTS_MAX = 5;
 const CLUSTERS_AT_ONCE = 16;
 
 const view = async (context: QueryContext, cluster: ClusterRecord): Promise<ClusterView> => {
@@ -112,15 +111,16 @@ const withConnection = (record: ClusterRecord, connection: Connection | undefine
  *
  * A connection counts only for the uid that it was stored for: until the one of A is back, the syncs of A hold and say that there is none.
  */
-const keepConnection = async ({ tables }: ServiceContext, record: ClusterRecord, own: ConnectionRecord): Promise<void> => {
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const stored = await getConnection(tables, record.name);
-    // Where another editor has replaced the connection of this cluster already, the later edit counts.
-    if (connectionFor(record, stored)) return;
-    if ((await putConnection(tables, own, stored)).kind === "stored") return;
-  }
-  const words = "others are editing it; replace it with the connection";
-  throw new TidemarkError("service.conflict", `Cannot store the connection of cluster "${record.name}": ${words}`, { name: record.name });
+const keepConnection = ({ tables }: ServiceContext, record: ClusterRecord, own: ConnectionRecord): Promise<true> => {
+  const { name } = record;
+  return untilStored(
+    () => conflict(`Cannot store the connection of cluster "${name}": others are editing it; replace it with the connection`, { name }),
+    async () => {
+      const stored = await getConnection(tables, name);
+      // Where another editor has replaced the connection of this cluster already, the later edit counts.
+      return connectionFor(record, stored) !== undefined || (await putConnection(tables, own, stored)).kind === "stored" || undefined;
+    },
+  );
 };
 
 /**
@@ -157,9 +157,7 @@ const changesDueTimes = (before: ClusterRecord, after: ClusterRecord): boolean =
   before.syncPeriodMs !== after.syncPeriodMs || !isDeepStrictEqual(before.partitions, after.partitions);
 
 const replaced = (name: string): TidemarkError =>
-  new TidemarkError("service.conflict", `Cannot edit cluster "${name}": it was removed and added again in the meantime; check it and try again`, {
-    name,
-  });
+  conflict(`Cannot edit cluster "${name}": it was removed and added again in the meantime; check it and try again`, { name });
 
 const taken = (name: string): TidemarkError =>
   new TidemarkError("service.exists", `Cannot add cluster "${name}": a cluster of that name exists; change it with --replace`, { name });
@@ -192,7 +190,7 @@ const lookedAt = async (context: ServiceContext, name: string): Promise<Pick<Clu
 };
 
 const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly string[]): void => {
-  if (faults.length > 0) throw new TidemarkError("service.invalid", `Cannot ${verb} cluster "${name}": ${faults.join("; ")}`, { faults });
+  if (faults.length > 0) throw invalid(`Cannot ${verb} cluster "${name}": ${faults.join("; ")}`, { faults });
 };
 
 interface ClusterEdit {
@@ -215,41 +213,42 @@ const edit = async (context: ServiceContext, name: string, wanted: ClusterEdit):
   view(context, (await editCluster(context, name, wanted)).record);
 
 /** Reads, changes and writes a record under the version that was read, again while other editors win. It drops expired overrides. */
-export const editCluster = async (
+export const editCluster = (
   context: ServiceContext,
   name: string,
   { verb, change, reached, namespace: part }: ClusterEdit,
 ): Promise<{ readonly record: ClusterRecord; readonly changed: boolean }> => {
   let uid: string | undefined;
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const before = await findCluster(context, name);
-    uid ??= before.uid;
-    if (before.uid !== uid) throw replaced(name);
-    // An edit keeps the cluster, so it ends an unfinished removal.
-    const changed = change(before);
-    if (!changed) return { record: before, changed: false };
-    const { removing: _ended, ...kept } = withoutExpired(changed, context.clock());
-    const connected = await getConnection(context.tables, before.name);
-    const version = Math.max(before.version, connected?.version ?? 0) + 1;
-    const after: ClusterRecord = { ...kept, version, ...(reached && { connectionVersion: version }) };
-    const isReplanned = changesDueTimes(before, kept);
-    const write = async (): Promise<RecordWrite> => {
-      // Read at the write. Moving windows may take minutes, and calls of the scheduler in that time have planned without this edit.
-      const written: ClusterRecord = isReplanned ? { ...after, plannedFromMs: context.clock() } : after;
-      const own = connectionFor(before, connected);
-      const sides = { before: withConnection(before, own), after: withConnection(written, reached?.connection ?? own) };
-      await recordChange(context, { scope: "cluster", name, version: after.version, verb, namespace: part, ...sides });
-      if (reached && (await putConnection(context.tables, connectionRecord(after, reached), connected)).kind === "conflict")
-        return { kind: "conflict" };
-      const { kind } = await putCluster(context.tables, written, before.version);
-      return kind === "stored" || (await wasStored(context, written)) ? { kind: "stored" } : { kind };
-    };
-    if ((await withWindows(context, before, after, write)).kind === "stored") {
+  return untilStored(
+    () => conflict(`Cannot edit cluster "${name}": others are editing it`, { name }),
+    async () => {
+      const before = await findCluster(context, name);
+      uid ??= before.uid;
+      if (before.uid !== uid) throw replaced(name);
+      // An edit keeps the cluster, so it ends an unfinished removal.
+      const changed = change(before);
+      if (!changed) return { record: before, changed: false };
+      const { removing: _ended, ...kept } = withoutExpired(changed, context.clock());
+      const connected = await getConnection(context.tables, before.name);
+      const version = Math.max(before.version, connected?.version ?? 0) + 1;
+      const after: ClusterRecord = { ...kept, version, ...(reached && { connectionVersion: version }) };
+      const isReplanned = changesDueTimes(before, kept);
+      const write = async (): Promise<RecordWrite> => {
+        // Read at the write. Moving windows may take minutes, and calls of the scheduler in that time have planned without this edit.
+        const written: ClusterRecord = isReplanned ? { ...after, plannedFromMs: context.clock() } : after;
+        const own = connectionFor(before, connected);
+        const sides = { before: withConnection(before, own), after: withConnection(written, reached?.connection ?? own) };
+        await recordChange(context, { scope: "cluster", name, version: after.version, verb, namespace: part, ...sides });
+        if (reached && (await putConnection(context.tables, connectionRecord(after, reached), connected)).kind === "conflict")
+          return { kind: "conflict" };
+        const { kind } = await putCluster(context.tables, written, before.version);
+        return kind === "stored" || (await wasStored(context, written)) ? { kind: "stored" } : { kind };
+      };
+      if ((await withWindows(context, before, after, write)).kind !== "stored") return undefined;
       if (isReplanned) await context.planNow?.(after);
       return { record: after, changed: true };
-    }
-  }
-  throw new TidemarkError("service.conflict", `Cannot edit cluster "${name}": others are editing it`, { name });
+    },
+  );
 };
 
 /** Throws `service.invalid` for an end that has passed. */

@@ -13,6 +13,7 @@ import { findCluster } from "../find-autoscaler.ts";
 import type { ClusterChange, ClusterCheck } from "../service.ts";
 import { serverUrl } from "../../cluster/reachable.ts";
 import { eksFault, isSecretOf, secretWords } from "../../model/aws-names.ts";
+import { invalid } from "../refusals.ts";
 
 /** Looks at a stored cluster from where the syncs connect to it. It stores nothing. Throws `service.unknown`, `service.invalid`. */
 export const checkCluster = async (context: ServiceContext, { name, kinds = [], workload }: ClusterCheck): Promise<ConnectionReport> => {
@@ -20,12 +21,9 @@ export const checkCluster = async (context: ServiceContext, { name, kinds = [], 
   const cluster = await findCluster(context, name);
   const { partitions, specsFromCluster } = cluster;
   if (!context.checkConnection)
-    throw new TidemarkError("service.invalid", `Cannot check cluster "${name}": nothing here connects to clusters; ask the URL that connects them`, {
-      name,
-    });
+    throw invalid(`Cannot check cluster "${name}": nothing here connects to clusters; ask the URL that connects them`, { name });
   const connection = connectionFor(cluster, await getConnection(context.tables, cluster.name));
-  if (!connection)
-    throw new TidemarkError("service.invalid", `Cannot check cluster "${name}": no connection is stored for it; store one with --replace`, { name });
+  if (!connection) throw invalid(`Cannot check cluster "${name}": no connection is stored for it; store one with --replace`, { name });
   return context.checkConnection({
     name: clusterName(name),
     connection,
@@ -40,7 +38,7 @@ export const checkCluster = async (context: ServiceContext, { name, kinds = [], 
 const kindIn = (name: string, text: string): ScalableKind => {
   const kind = readScalableKind(text);
   if (kind) return kind;
-  throw new TidemarkError("service.invalid", `Cannot check cluster "${name}" for the kind "${text}": ${SCALABLE_KIND_WORDS}`, { name, text });
+  throw invalid(`Cannot check cluster "${name}" for the kind "${text}": ${SCALABLE_KIND_WORDS}`, { name, text });
 };
 
 /** Each apiVersion and kind that an autoscaler of the cluster scales. A manifest that this release cannot read names none. */

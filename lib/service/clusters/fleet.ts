@@ -14,9 +14,7 @@ import { listAutoscalers, putAutoscaler, raiseSpecVersion } from "../../store/re
 import type { Tables } from "../../store/table/tables.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { forgetPast } from "../partitions/reset-time.ts";
-
-/** Attempts of an edit while other editors win. */
-const ATTEMPTS_MAX = 5;
+import { conflict, invalid, untilStored } from "../refusals.ts";
 
 const view = ({ frozen }: FleetRecord): FleetView => (frozen ? { frozen: frozenView(frozen) } : {});
 
@@ -30,22 +28,24 @@ type Change = (record: FleetRecord) => FleetRecord | undefined;
 const FLEET = { scope: "fleet", name: "fleet" } as const;
 
 /** Edits the fleet, and drops its expired overrides. Nothing is written when `change` returns undefined. */
-export const editFleet = async (
+export const editFleet = (
   context: ServiceContext,
   verb: "freeze" | "thaw" | OverrideVerb | CalendarVerb,
   change: Change,
-): Promise<{ readonly record: FleetRecord; readonly changed: boolean }> => {
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const { version, ...before } = await getFleet(context.tables);
-    const changed = change(before);
-    if (!changed) return { record: before, changed: false };
-    const after = withoutExpired(changed, context.clock());
-    await recordChange(context, { ...FLEET, version: version + 1, verb, before, after });
-    const { kind } = await putFleet(context.tables, after, version);
-    if (kind === "stored" || (await isBaseOfEdit(context, FLEET, after, (next) => next === version + 2))) return { record: after, changed: true };
-  }
-  throw new TidemarkError("service.conflict", "Cannot edit the fleet: others are editing it", {});
-};
+): Promise<{ readonly record: FleetRecord; readonly changed: boolean }> =>
+  untilStored(
+    () => conflict("Cannot edit the fleet: others are editing it"),
+    async () => {
+      const { version, ...before } = await getFleet(context.tables);
+      const changed = change(before);
+      if (!changed) return { record: before, changed: false };
+      const after = withoutExpired(changed, context.clock());
+      await recordChange(context, { ...FLEET, version: version + 1, verb, before, after });
+      const { kind } = await putFleet(context.tables, after, version);
+      const isStored = kind === "stored" || (await isBaseOfEdit(context, FLEET, after, (next) => next === version + 2));
+      return isStored ? { record: after, changed: true } : undefined;
+    },
+  );
 
 const edit = async (context: ServiceContext, verb: "freeze" | "thaw", change: Change): Promise<FleetEdited> => {
   const { record, changed } = await editFleet(context, verb, change);
@@ -57,8 +57,7 @@ const edit = async (context: ServiceContext, verb: "freeze" | "thaw", change: Ch
  * second caller would hide it.
  */
 export const freeze = async (context: ServiceContext, reason: string, replace = false): Promise<FleetEdited> => {
-  if (reason.trim() === "")
-    throw new TidemarkError("service.invalid", "Cannot freeze the fleet: the reason is empty; give the reason that people are to see", {});
+  if (reason.trim() === "") throw invalid("Cannot freeze the fleet: the reason is empty; give the reason that people are to see");
   return edit(context, "freeze", (record) =>
     record.frozen && !replace ? undefined : { ...record, frozen: { by: context.by, atMs: context.clock(), reason } },
   );
@@ -94,20 +93,20 @@ export const adopt = async (context: ServiceContext): Promise<FleetAdopted> => {
     restores: (before.restores ?? 0) + 1,
     frozen: before.frozen ?? { by: context.by, atMs: context.clock(), reason: REASON },
   };
-  await recordChange(context, { scope: "fleet", name: "fleet", version: version + 1, verb: "adopt", before, after });
+  await recordChange(context, { ...FLEET, version: version + 1, verb: "adopt", before, after });
   let autoscalers = 0;
   for (const item of clusters)
     if (item.kind === "read") autoscalers += await adoptCluster(context, item.record, `r${after.restores}-${idPart(found)}`);
   const { kind } = await putFleet(tables, after, version);
-  if (kind === "conflict") throw conflict("the fleet");
+  if (kind === "conflict") throw editedMeanwhile("the fleet");
   return { ...(after.frozen && { frozen: frozenView(after.frozen) }), clusters: clusters.length, autoscalers };
 };
 
 const notRestored = (): TidemarkError =>
   new TidemarkError("service.not-restored", "Cannot adopt the tables: the fleet record names the same tables, so there is nothing to adopt", {});
 
-const conflict = (what: string): TidemarkError =>
-  new TidemarkError("service.conflict", `Cannot adopt the tables: another person edited ${what} in the meantime; run it again`, {});
+const editedMeanwhile = (what: string): TidemarkError =>
+  conflict(`Cannot adopt the tables: another person edited ${what} in the meantime; run it again`);
 
 const ID_PART = 8;
 /** Two stacks that adopt copies of one table get different names. */
@@ -117,14 +116,14 @@ const idPart = ({ state }: TableIds): string => state.replaceAll(/[^0-9a-z]/gi, 
 const adoptCluster = async (context: ServiceContext, cluster: ClusterRecord, restoredAs: string): Promise<number> => {
   const { tables } = context;
   const raised = { ...cluster, restoredAs, version: cluster.version + LOST_NUMBERS };
-  if ((await putCluster(tables, raised, cluster.version)).kind === "conflict") throw conflict(`cluster "${cluster.name}"`);
+  if ((await putCluster(tables, raised, cluster.version)).kind === "conflict") throw editedMeanwhile(`cluster "${cluster.name}"`);
   const items = await Array.fromAsync(listAutoscalers(tables, cluster.name));
   await mapWithLimit(items, RECORDS_AT_ONCE, async (item) => {
     // An item that cannot be read holds its autoscaler by itself.
     if (item.kind === "unreadable") return;
     const { record } = item;
     const stored = await putAutoscaler(tables, { ...record, generation: record.generation + LOST_NUMBERS }, record.generation);
-    if (stored.kind === "conflict") throw conflict(`autoscaler "${record.namespace}/${record.name}"`);
+    if (stored.kind === "conflict") throw editedMeanwhile(`autoscaler "${record.namespace}/${record.name}"`);
   });
   await markEdited(tables);
   let autoscalers = 0;

@@ -10,11 +10,10 @@ import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autos
 import type { AutoscalerEdit, AutoscalerQuery, RivalEdit, TakeoverEdit } from "../service.ts";
 import { checkPauseEnd, pauseView } from "../views/holds-view.ts";
 import { mustMatch, raiseForChanged, mustNotBeObject } from "./edit-condition.ts";
+import { conflict, invalid, unknown, untilStored } from "../refusals.ts";
 
 /** As much as a manifest may have. */
 const RIVAL_BYTES_MAX = MAX_MANIFEST_BYTES;
-/** Attempts of an edit while other editors win. */
-const ATTEMPTS_MAX = 5;
 
 type Change = Pick<Edit, "verb" | "after" | "rival">;
 
@@ -46,26 +45,28 @@ const raiseForDeleted = async (context: ServiceContext, { cluster, namespace: in
  * Reads, changes and writes a record under the generation that was read, again while other editors win. `change` returns undefined when nothing has to change. The spec version
  * is raised even then, because an earlier attempt may have failed before it raised it.
  */
-const editFound = async (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
+const editFound = (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
   let uid: AutoscalerRecord["uid"] | undefined;
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const { cluster, record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
-    uid ??= record.uid;
-    // The edit is meant for the autoscaler that was found first. This comes before the condition: a delete whose answer was lost may be what deleted it, so "nothing was changed" would be false.
-    if (record.uid !== uid) throw replaced(query.name);
-    if (context.rights) mustAllow(context.rights, "edit", record);
-    mustMatch(query.onlyIf, record, record);
-    const edited = { cluster: record.cluster, namespace: record.namespace, name: record.name };
-    const wanted = change(record, cluster);
-    if (!wanted) {
-      await raiseSpecVersions(context, record.cluster, [record.namespace]);
-      return { ...edited, uid, generation: record.generation, changed: false };
-    }
-    const outcome = await store(context, { ref: record, uid: record.uid, before: record, ...wanted });
-    const after = wanted.after && { uid, generation: outcome.generation };
-    if (outcome.kind === "stored") return { ...edited, ...after, changed: true };
-  }
-  throw new TidemarkError("service.conflict", `Cannot edit "${query.name}": others are editing it`, { name: query.name });
+  return untilStored(
+    () => conflict(`Cannot edit "${query.name}": others are editing it`, { name: query.name }),
+    async () => {
+      const { cluster, record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
+      uid ??= record.uid;
+      // The edit is meant for the autoscaler that was found first. This comes before the condition: a delete whose answer was lost may be what deleted it, so "nothing was changed" would be false.
+      if (record.uid !== uid) throw replaced(query.name);
+      if (context.rights) mustAllow(context.rights, "edit", record);
+      mustMatch(query.onlyIf, record, record);
+      const edited = { cluster: record.cluster, namespace: record.namespace, name: record.name };
+      const wanted = change(record, cluster);
+      if (!wanted) {
+        await raiseSpecVersions(context, record.cluster, [record.namespace]);
+        return { ...edited, uid, generation: record.generation, changed: false };
+      }
+      const outcome = await store(context, { ref: record, uid: record.uid, before: record, ...wanted });
+      const after = wanted.after && { uid, generation: outcome.generation };
+      return outcome.kind === "stored" ? { ...edited, ...after, changed: true } : undefined;
+    },
+  );
 };
 
 /** Finds an autoscaler that was there before. */
@@ -75,12 +76,12 @@ const findAgain = async (context: ServiceContext, query: AutoscalerQuery): Promi
   } catch (error) {
     if (!isTidemarkError(error, "service.unknown")) throw error;
     const { name } = query;
-    throw new TidemarkError("service.unknown", `Cannot edit "${name}": it was deleted in the meantime`, { name, nearest: undefined });
+    throw unknown(`Cannot edit "${name}": it was deleted in the meantime`, { name, nearest: undefined });
   }
 };
 
 const replaced = (name: string): TidemarkError =>
-  new TidemarkError("service.conflict", `Cannot edit "${name}": it was deleted and created again in the meantime; check it and try again`, { name });
+  conflict(`Cannot edit "${name}": it was deleted and created again in the meantime; check it and try again`, { name });
 
 /** Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws `service.conflict` for one that is read from an object of its cluster, and `service.unknown` when it does not exist, also when another editor was first to delete it. */
 export const remove = (context: ServiceContext, query: AutoscalerEdit): Promise<EditResult> =>
@@ -120,8 +121,7 @@ export const handBack = (context: ServiceContext, { rival, ...query }: RivalEdit
 const rivalText = (name: string, rival: RivalEdit["rival"]): string => {
   const text = JSON.stringify(rival);
   if (Buffer.byteLength(text) <= RIVAL_BYTES_MAX) return text;
-  throw new TidemarkError(
-    "service.invalid",
+  throw invalid(
     `Cannot keep the object of the other controller of "${name}": it has ${Buffer.byteLength(text)} bytes as JSON, and the limit is ${RIVAL_BYTES_MAX}`,
     { name },
   );

@@ -5,6 +5,7 @@ import { raiseSpecVersions } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import type { AutoscalerVersion, EditCondition } from "../service.ts";
 import { SPEC_KINDS } from "../../model/spec.ts";
+import { conflict } from "../refusals.ts";
 
 /** The payload of `service.changed`. */
 export interface ChangedDetails {
@@ -67,5 +68,5 @@ export const mustNotBeObject = (cluster: ClusterRecord, record: AutoscalerRecord
   const { namespace, name } = record;
   const resource = SPEC_KINDS.filter(({ kind }) => kind === origin.kind).map(({ plural, group }) => `${plural}.${group}`);
   const words = `${readFromObject(record, origin)}; delete that object: kubectl delete ${resource.join()} ${name} -n ${namespace}`;
-  throw new TidemarkError("service.conflict", `Cannot delete "${namespace}/${name}": ${words}`, { name });
+  throw conflict(`Cannot delete "${namespace}/${name}": ${words}`, { name });
 };

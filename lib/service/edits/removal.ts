@@ -13,6 +13,7 @@ import { withdrawIntents } from "../../store/head/store-intents.ts";
 import { insertEvents } from "../../store/history/events.ts";
 import { scaleEvent } from "../../sync/scale/scale-event.ts";
 import type { Intent } from "../../model/scale-records.ts";
+import { conflict, unknown } from "../refusals.ts";
 
 /*
  *  remove             mark (7 → 8) ── list: none ── settle open intents ── delete windows ── delete under 8
@@ -22,11 +23,6 @@ import type { Intent } from "../../model/scale-records.ts";
  * Two items cannot be written at once. So each command first writes the item that the other reads, and then reads: in any order, one of them sees the other. An apply that sees the mark
  * waits for the end of the removal, because only a completed removal makes sure that no other apply relies on the same autoscaler.
  */
-
-const conflict = (name: string): TidemarkError =>
-  new TidemarkError("service.conflict", `Cannot remove cluster "${name}": another command edited it in the meantime; check it and try again`, {
-    name,
-  });
 
 const unmarked = ({ removing: _over, ...record }: ClusterRecord): ClusterRecord => record;
 
@@ -60,7 +56,8 @@ export const removeCluster = async (context: ServiceContext, name: string): Prom
 };
 
 const mustBeGone = async (context: ServiceContext, name: string): Promise<void> => {
-  if ((await getCluster(context.tables, clusterName(name))) !== undefined) throw conflict(name);
+  if ((await getCluster(context.tables, clusterName(name))) !== undefined)
+    throw conflict(`Cannot remove cluster "${name}": another command edited it in the meantime; check it and try again`, { name });
 };
 
 const mustBeEmpty = async (context: ServiceContext, cluster: ClusterRecord): Promise<void> => {
@@ -79,7 +76,7 @@ const mustBeEmpty = async (context: ServiceContext, cluster: ClusterRecord): Pro
 export const mustStay = ({ name, removing }: ClusterRecord, action = "apply"): void => {
   if (!removing) return;
   const words = `cluster "${name}" is being removed by ${removing.by}; run tidemark cluster remove again to finish, or cluster resume to keep it`;
-  throw new TidemarkError("service.conflict", `Cannot ${action}: ${words}`, { name });
+  throw conflict(`Cannot ${action}: ${words}`, { name });
 };
 
 /** A removal takes a few calls. If the mark stays longer, the removal has failed. */
@@ -107,8 +104,7 @@ export const mustHaveStayed = async (context: ServiceContext, cluster: ClusterRe
   throw isRemoved(cluster);
 };
 
-const isRemoved = ({ name }: ClusterRecord): TidemarkError =>
-  new TidemarkError("service.unknown", `Cannot apply: cluster "${name}" was removed in the meantime`, { name });
+const isRemoved = ({ name }: ClusterRecord): TidemarkError => unknown(`Cannot apply: cluster "${name}" was removed in the meantime`, { name });
 
 /*
  *  apply   reads cluster a ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ reads "web" (of b) ── look: b ✗
@@ -127,7 +123,7 @@ export const mustBeCurrent = async (context: ServiceContext, cluster: ClusterRec
 const mustBeSame = ({ name, uid }: ClusterRecord, now: ClusterRecord): void => {
   if (now.uid === uid) return;
   const words = `cluster "${name}" was removed and added again in the meantime; check that it is the one that you mean, and apply again`;
-  throw new TidemarkError("service.conflict", `Cannot apply: ${words}`, { name });
+  throw conflict(`Cannot apply: ${words}`, { name });
 };
 
 /*

@@ -22,6 +22,7 @@ import { readHead } from "../../store/head/head.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/clusters.ts";
 import { earlierStreams, newestIn, silenceMsOf } from "../partitions/read-samples.ts";
+import { invalid } from "../refusals.ts";
 
 /**
  * Explains the count of an autoscaler at an instant from the newest evaluation in the journal at or before it; where the journal has none any more, from the newest scale event. Throws
@@ -126,10 +127,7 @@ const eventBefore = async (context: QueryContext, record: AutoscalerRecord, atMs
 };
 
 const notYet = (name: string, atMs: number, nowMs: number): TidemarkError =>
-  new TidemarkError("service.invalid", `Cannot explain "${name}" at ${rfc3339(atMs)}: that is a future time; it is now ${rfc3339(nowMs)}`, {
-    name,
-    atMs,
-  });
+  invalid(`Cannot explain "${name}" at ${rfc3339(atMs)}: that is a future time; it is now ${rfc3339(nowMs)}`, { name, atMs });
 
 const notEvaluated = (path: string, cluster: string, atMs: number | undefined): TidemarkError =>
   new TidemarkError(

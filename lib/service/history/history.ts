@@ -13,6 +13,7 @@ import { refuseEmptyRange, rfc3339 } from "../times.ts";
 import { outsideMarks, type Timeline, type TimelineMark } from "../../report/timeline/timeline.ts";
 import type { ChangeView } from "../../views/change.ts";
 import type { EventView } from "../../views/event.ts";
+import { invalid } from "../refusals.ts";
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
@@ -82,7 +83,7 @@ const samplesOf = async (
 };
 
 const stepTooSmall = (name: string, stepMs: number): TidemarkError =>
-  new TidemarkError("service.invalid", `Cannot show the history of "${name}" in steps of ${stepMs} ms: give at least one second`, { name, stepMs });
+  invalid(`Cannot show the history of "${name}" in steps of ${stepMs} ms: give at least one second`, { name, stepMs });
 
 /** Samples as points, one a step, in order of time. A peak must not vanish: loads, and what was wanted, are the highest of a step. */
 const pointsOf = (

@@ -26,6 +26,7 @@ import { storedSpec } from "../stored-spec.ts";
 import type { QueryContext } from "../context.ts";
 import { clustersNamed, findAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "../find-autoscaler.ts";
 import { type OverridePlace, boundsView } from "../views/holds-view.ts";
+import { invalid } from "../refusals.ts";
 
 /** Every fault of a new override, each with what to do; empty where there is none. */
 export const overrideFaults = (wanted: NewOverride, nowMs: number): readonly string[] => [
@@ -95,7 +96,7 @@ export const roomFault = (others: readonly Override[], namespace: string | undef
 };
 
 export const invalidOverride = (action: string, faults: readonly string[]): TidemarkError =>
-  new TidemarkError("service.invalid", `Cannot ${action}: ${faults.join("; ")}`, { faults });
+  invalid(`Cannot ${action}: ${faults.join("; ")}`, { faults });
 
 /** Autoscalers that are looked at before an override is set: enough for a namespace or a cluster. An incident does not wait for a look at all of a large fleet. */
 const LOOKS_MAX = 1_000;

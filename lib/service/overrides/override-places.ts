@@ -13,12 +13,13 @@ import { clustersNamed, fleetNamed, findAutoscaler, findCluster, optionalNamespa
 import { type Heads, headsOf } from "../views/cluster-of.ts";
 import { type OverridePlace, overrideView } from "../views/holds-view.ts";
 import type { NewOverride, OverrideCursor, OverrideListQuery } from "../requests.ts";
+import { invalid, unknown } from "../refusals.ts";
 
 /** The place that a new override is for. Throws `service.invalid`, `service.unknown`, `service.ambiguous`. */
 export const placeOf = async (context: QueryContext, { name, fleet, cluster, namespace: inside }: NewOverride): Promise<OverridePlace> => {
   if (fleet) {
     if (name === undefined && cluster === undefined && inside === undefined) return { scope: "fleet" };
-    throw new TidemarkError("service.invalid", "Cannot set an override: it is for the fleet, and names a part of it; give one of them", {});
+    throw invalid("Cannot set an override: it is for the fleet, and names a part of it; give one of them");
   }
   if (name !== undefined) {
     const { record } = await findAutoscaler(context, {
@@ -29,7 +30,7 @@ export const placeOf = async (context: QueryContext, { name, fleet, cluster, nam
     return { scope: "autoscaler", cluster: record.cluster, namespace: record.namespace, name: record.name };
   }
   if (cluster === undefined && inside === undefined)
-    throw new TidemarkError("service.invalid", "Cannot set an override: give an autoscaler, a namespace, a cluster, or all of the fleet", {});
+    throw invalid("Cannot set an override: give an autoscaler, a namespace, a cluster, or all of the fleet");
   const found = await oneCluster(context, cluster);
   return inside === undefined ? { scope: "cluster", cluster: found.name } : { scope: "namespace", cluster: found.name, namespace: inside };
 };
@@ -38,11 +39,7 @@ const oneCluster = async (context: QueryContext, name: string | undefined): Prom
   if (name !== undefined) return findCluster(context, name);
   const [first, ...more] = await clustersNamed(context, undefined);
   if (first && more.length === 0) return first;
-  throw new TidemarkError(
-    "service.invalid",
-    `Cannot choose a cluster of ${more.length + (first ? 1 : 0)}: name the one that the namespace is in`,
-    {},
-  );
+  throw invalid(`Cannot choose a cluster of ${more.length + (first ? 1 : 0)}: name the one that the namespace is in`);
 };
 
 /** An override where it is stored. */
@@ -75,14 +72,10 @@ async function* locatedAt(context: QueryContext, id: string, cluster: string | u
 }
 
 export const unknownOverride = (id: string): TidemarkError =>
-  new TidemarkError(
-    "service.unknown",
-    `Cannot find override "${id}": none has this id, or it was cleared; tidemark override list --all shows what is stored`,
-    {
-      name: id,
-      nearest: undefined,
-    },
-  );
+  unknown(`Cannot find override "${id}": none has this id, or it was cleared; tidemark override list --all shows what is stored`, {
+    name: id,
+    nearest: undefined,
+  });
 
 export const ofFleet = ({ overrides: own = [] }: { readonly overrides?: readonly Override[] }): readonly LocatedOverride[] =>
   own.map((override) => ({ place: { scope: "fleet" }, override }));

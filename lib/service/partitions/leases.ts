@@ -17,6 +17,7 @@ import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { getCluster } from "../../store/records/clusters.ts";
 import { storedSpec } from "../stored-spec.ts";
 import type { FoundPartition } from "./partition-query.ts";
+import { conflict } from "../refusals.ts";
 
 export interface LeasedPartition {
   /** As the claim read it, without the pages that were deleted since. */
@@ -147,8 +148,8 @@ export const emptyPages = async ({ tables }: ServiceContext, leased: LeasedParti
   while ((await deleteLeftovers(tables, { partition: lease.partition, generation, count: 0 }, lease.epoch)) === MOST_DELETED);
 };
 
-const conflict = (action: string): TidemarkError =>
-  new TidemarkError("service.conflict", `Cannot ${action}: another sync or edit changed the partition in the meantime; check it and try again`, {});
+const changedMeanwhile = (action: string): TidemarkError =>
+  conflict(`Cannot ${action}: another sync or edit changed the partition in the meantime; check it and try again`);
 
 /**
  * Runs `work` under a lease of a partition. The lease keeps syncs and edits away. The order is kept by the writes of `work`, which are conditional on this epoch, as
@@ -167,10 +168,10 @@ export const underLease = async <Result>(
     const now = await getCluster(context.tables, cluster.name);
     // An edit that lost its lease may still try to flip the cluster. This decides the move first, as every sync does.
     const decided = now && (await decidedCluster(context.tables, now, leased.head));
-    if (!decided?.partitions.some(({ name }) => name === ref.partition)) throw conflict(action);
+    if (!decided?.partitions.some(({ name }) => name === ref.partition)) throw changedMeanwhile(action);
     return await work(leased, decided);
   } catch (error) {
-    if (isTidemarkError(error, "store.lease-lost")) throw conflict(action);
+    if (isTidemarkError(error, "store.lease-lost")) throw changedMeanwhile(action);
     throw error;
   } finally {
     await giveAllBack(context, leases);

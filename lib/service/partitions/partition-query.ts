@@ -1,5 +1,4 @@
 import { mustAllow } from "../../model/access.ts";
-import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerUid, type PartitionRef, uidOfIntent } from "../../model/ids.ts";
 import { nearestName } from "../../model/nearest-name.ts";
 import type { ClusterRecord } from "../../model/records.ts";
@@ -15,6 +14,7 @@ import { findCluster } from "../find-autoscaler.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
 import type { Windows } from "../../model/windows.ts";
 import { DEFAULT_TIMING } from "../../plan/message.ts";
+import { invalid, unknown } from "../refusals.ts";
 
 export interface FoundPartition {
   readonly cluster: ClusterRecord;
@@ -24,8 +24,7 @@ export interface FoundPartition {
 /** Finds "eu-1/shops", or "eu-1" where the cluster has one partition. Throws `service.invalid`, `service.unknown`. */
 export const findPartition = async (context: QueryContext, path: string): Promise<FoundPartition> => {
   const [inCluster = "", name, ...more] = path.split("/");
-  if (inCluster === "" || name === "" || more.length > 0)
-    throw new TidemarkError("service.invalid", `Cannot read the partition "${path}": give CLUSTER/PARTITION`, { path });
+  if (inCluster === "" || name === "" || more.length > 0) throw invalid(`Cannot read the partition "${path}": give CLUSTER/PARTITION`, { path });
   const cluster = await findCluster(context, inCluster);
   if (context.rights) mustAllow(context.rights, "view", { cluster: cluster.name });
   const names = cluster.partitions.map((partition) => partition.name);
@@ -33,7 +32,7 @@ export const findPartition = async (context: QueryContext, path: string): Promis
   if (partition !== undefined) return { cluster, ref: { cluster: cluster.name, partition } };
   const hint = name === undefined ? undefined : nearestName(name, names);
   const known = hint === undefined ? `its partitions are ${names.map((existing) => `"${existing}"`).join(", ")}` : `the nearest name is "${hint}"`;
-  throw new TidemarkError("service.unknown", `Cannot find partition "${name ?? ""}" of cluster "${cluster.name}": ${known}`, { path, names });
+  throw unknown(`Cannot find partition "${name ?? ""}" of cluster "${cluster.name}": ${known}`, { path, names });
 };
 
 export const pathOf = (item: AutoscalerItem): string => {

@@ -23,6 +23,7 @@ import { type LeasedPartition, notBeforeMs, underLease, withUnknownHistory } fro
 import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem } from "./partition-query.ts";
 import { recordChange } from "./record-change.ts";
 import type { ScaleEventRecord, StoredWindows } from "../../model/scale-records.ts";
+import { unknown } from "../refusals.ts";
 
 /*
  *  seen in the head ── wait 39 s ── claim ── bytes, change, event "unknown" to history ── page@epoch ── intent removed from the head ── give back
@@ -52,7 +53,7 @@ const mustBeUnreadable = (head: Head | undefined, id: string, action: string): U
   if (unreadable) return unreadable;
   const readable = [...(head?.intents ?? []), ...(head?.uncounted ?? [])].some((entry) => entry.id === id);
   if (readable) throw new TidemarkError("service.readable", `Cannot ${action}: it can be read, so the next sync settles it`, { id });
-  throw new TidemarkError("service.unknown", `Cannot ${action}: no open intent has this id; see tidemark partition describe`, { id });
+  throw unknown(`Cannot ${action}: no open intent has this id; see tidemark partition describe`, { id });
 };
 
 const reset = async (

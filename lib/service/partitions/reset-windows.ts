@@ -11,6 +11,7 @@ import { type LeasedPartition, notBeforeMs, underLease, withUnknownHistory } fro
 import { type FoundPartition, findPartition, itemsOfPage, pageOfHead } from "./partition-query.ts";
 import { recordChange } from "./record-change.ts";
 import type { StoredWindows } from "../../model/scale-records.ts";
+import { unknown } from "../refusals.ts";
 
 /*
  *  claim ── page@3 unreadable ── bytes to history ── change to history ── page@epoch written under "it is still @3" ── give back, uncleanly
@@ -47,7 +48,7 @@ const mustBeUnreadable = async (
   const pages = head?.pages.length ?? 0;
   if (!head || page >= pages) {
     const extent = pages === 0 ? "it has no pages yet" : `its last page is ${pages - 1}`;
-    throw new TidemarkError("service.unknown", `Cannot ${action}: ${extent}`, { ...ref, page, pages });
+    throw unknown(`Cannot ${action}: ${extent}`, { ...ref, page, pages });
   }
   const { item, decoded } = await pageOfHead(context, ref, head, page);
   if (decoded.kind === "read")

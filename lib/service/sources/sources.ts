@@ -21,9 +21,8 @@ import { type ClusterName, clusterName } from "../../model/ids.ts";
 import { matchesName } from "../../model/access.ts";
 import { connectionFor, getCluster, getConnection, listClusters } from "../../store/records/clusters.ts";
 import { findCluster } from "../find-autoscaler.ts";
+import { conflict, invalid, unknown, untilStored } from "../refusals.ts";
 
-/** Attempts of an edit while other editors win. */
-const ATTEMPTS_MAX = 5;
 /** Each sync that needs one reads them all. */
 const SOURCES_MAX = 200;
 
@@ -54,33 +53,27 @@ export const withDefaults = ({ name: _name, ...source }: NewSource): RegisteredS
   ...source,
 });
 
-const invalid = (message: string, name: string): TidemarkError => new TidemarkError("service.invalid", message, { name });
-const conflict = (name: string): TidemarkError =>
-  new TidemarkError("service.conflict", `Cannot edit source "${name}": others are editing it`, { name });
+const othersEdit = (name: string) => (): TidemarkError => conflict(`Cannot edit source "${name}": others are editing it`, { name });
+const notFound = (name: string): TidemarkError => unknown(`Cannot find source "${name}": run tidemark source list`, { name });
 
 /** Registers a source, or replaces the one of its name. Throws `service.invalid` with every fault. */
 export const putSource = async (context: ServiceContext, wanted: NewSource): Promise<SourceEdited> => {
   const { name } = wanted;
   const source = withDefaults(wanted);
   const faults = sourceFaults(name, source, { ownAddresses: context.ownAddresses === true });
-  if (faults.length > 0) throw invalid(`Cannot register source "${name}": ${faults.join("; ")}`, name);
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+  if (faults.length > 0) throw invalid(`Cannot register source "${name}": ${faults.join("; ")}`, { name });
+  return untilStored(othersEdit(name), async () => {
     const item = await getMetricSource(context.tables, name);
-    const stored = recordOf(item);
+    const stored = item?.kind === "read" ? item.record : undefined;
     if (stored && isDeepStrictEqual(contentOf(stored), source)) return { ...viewOf(stored), changed: false };
     if (!item) await mustHaveRoom(context, name);
     const version = (versionOf(item) ?? (await lastSourceVersion(context.tables, name))) + 1;
     const record = { ...source, name, version, updatedMs: context.clock(), updatedBy: context.by };
-    await recordChange(context, {
-      ...SOURCES,
-      version,
-      verb: "register",
-      ...(stored && { before: { name, ...contentOf(stored) } }),
-      after: { name, ...source },
-    });
-    if ((await putMetricSource(context.tables, record, versionOf(item))).kind === "stored") return { ...viewOf(record), changed: true };
-  }
-  throw conflict(name);
+    const before = stored && { before: { name, ...contentOf(stored) } };
+    await recordChange(context, { ...SOURCES, version, verb: "register", ...before, after: { name, ...source } });
+    const { kind } = await putMetricSource(context.tables, record, versionOf(item));
+    return kind === "stored" ? { ...viewOf(record), changed: true } : undefined;
+  });
 };
 
 const contentOf = ({ name: _name, version: _version, updatedMs: _at, updatedBy: _by, ...source }: MetricSourceRecord): RegisteredSource => source;
@@ -89,30 +82,22 @@ const mustHaveRoom = async ({ tables }: ServiceContext, name: string): Promise<v
   let count = 0;
   for await (const _any of listMetricSources(tables)) count++;
   if (count >= SOURCES_MAX)
-    throw invalid(`Cannot register source "${name}": there are ${count} sources, and the limit is ${SOURCES_MAX}; delete some`, name);
+    throw invalid(`Cannot register source "${name}": there are ${count} sources, and the limit is ${SOURCES_MAX}; delete some`, { name });
 };
-
-const recordOf = (item: MetricSourceItem | undefined): MetricSourceRecord | undefined => (item?.kind === "read" ? item.record : undefined);
 
 /** The number of edits of a record, also of one that cannot be read: it can be replaced and deleted. */
 const versionOf = (item: MetricSourceItem | undefined): number | undefined => (item?.kind === "read" ? item.record.version : item?.version);
 
 /** Deletes a source: the metrics that name it are missing from the next sync on, so that their workloads hold. Throws `service.unknown`. */
 export const deleteSource = async (context: ServiceContext, name: string): Promise<void> => {
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+  await untilStored(othersEdit(name), async () => {
     const item = await getMetricSource(context.tables, name);
     const version = versionOf(item);
-    if (!item || version === undefined)
-      throw new TidemarkError("service.unknown", `Cannot find source "${name}": run tidemark source list`, { name });
-    await recordChange(context, {
-      ...SOURCES,
-      version: version + 1,
-      verb: "unregister",
-      before: item.kind === "read" ? { name, ...contentOf(item.record) } : { name },
-    });
-    if ((await deleteMetricSource(context.tables, name, version)).kind === "stored") return;
-  }
-  throw conflict(name);
+    if (!item || version === undefined) throw notFound(name);
+    const before = item.kind === "read" ? { name, ...contentOf(item.record) } : { name };
+    await recordChange(context, { ...SOURCES, version: version + 1, verb: "unregister", before });
+    return (await deleteMetricSource(context.tables, name, version)).kind === "stored" || undefined;
+  });
 };
 
 /** One question through each cluster takes up to 20 s, and the function lives 30 s. */
@@ -136,13 +121,12 @@ export const checkSource = async (context: ServiceContext, { name, cluster, ...q
 
 const sourceRecord = async ({ tables }: ServiceContext, name: string): Promise<MetricSourceRecord> => {
   const item = await getMetricSource(tables, name);
-  if (item === undefined) throw new TidemarkError("service.unknown", `Cannot find source "${name}": run tidemark source list`, { name });
+  if (item === undefined) throw notFound(name);
   if (item.kind === "read") return item.record;
   throw new TidemarkError("store.unreadable", `Cannot check source "${name}": its record cannot be read; register it again, or delete it`, { name });
 };
 
-const notChecked = (name: string, why: string): TidemarkError =>
-  new TidemarkError("service.invalid", `Cannot check source "${name}": ${why}`, { name });
+const notChecked = (name: string, why: string): TidemarkError => invalid(`Cannot check source "${name}": ${why}`, { name });
 
 /** The clusters through which it is asked. A source that is no service of a cluster is asked once. */
 const clustersFor = async (context: ServiceContext, source: MetricSourceRecord, wanted: string | undefined): Promise<readonly ClusterName[]> => {
@@ -168,9 +152,7 @@ const clustersFor = async (context: ServiceContext, source: MetricSourceRecord, 
 const connectionOf = async ({ tables }: ServiceContext, name: ClusterName) => {
   const connection = connectionFor(await getCluster(tables, name), await getConnection(tables, name));
   if (connection) return connection;
-  throw new TidemarkError("service.invalid", `Cannot ask through cluster "${name}": no connection is stored for it; store one with --replace`, {
-    name,
-  });
+  throw invalid(`Cannot ask through cluster "${name}": no connection is stored for it; store one with --replace`, { name });
 };
 
 /** The secret of a source is the same for all clusters, and is reported once. */

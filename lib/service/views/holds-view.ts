@@ -1,4 +1,3 @@
-import { TidemarkError } from "../../model/errors.ts";
 import { LATEST_MS } from "../../model/time-text.ts";
 import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../../model/records.ts";
 import type { FrozenView, PauseView, BoundSourceView, BoundsView, OverrideView } from "../../views/holds.ts";
@@ -17,6 +16,7 @@ import type { BoundsInForce } from "../../model/windows.ts";
 import { effectiveBounds, isByManifest } from "../../policy/bounds/effective-bounds.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { StoredSpec } from "../stored-spec.ts";
+import { invalid } from "../refusals.ts";
 
 /** The pause if it is still active. A pause ends at its time without an edit. */
 export const pauseView = (paused: AutoscalerRecord["paused"], nowMs: number): PauseView | undefined => {
@@ -30,7 +30,7 @@ export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen
 export const checkPauseEnd = (what: string, untilMs: number | undefined, nowMs: number): void => {
   if (untilMs === undefined || (untilMs > nowMs && untilMs <= LATEST_MS)) return;
   const problem = untilMs <= nowMs ? `its end has passed, it is ${rfc3339(nowMs)}` : `the latest end is ${rfc3339(LATEST_MS)}`;
-  throw new TidemarkError("service.invalid", `Cannot pause ${what}: ${problem}`, { untilMs });
+  throw invalid(`Cannot pause ${what}: ${problem}`, { untilMs });
 };
 
 /** Where an override is stored: in the item of the fleet, of a cluster (with its namespaces), or of an autoscaler. */
