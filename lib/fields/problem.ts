@@ -32,6 +32,10 @@ export interface Warning {
   readonly refusal?: Pick<Problem, "type" | "detail" | "fix">;
 }
 
+/** The warning where it applies. */
+export const warnIf = (applies: boolean, field: string, message: string, fix: string): readonly Warning[] =>
+  applies ? [{ field, message, fix }] : [];
+
 export const required = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueRequired", detail, fix });
 
 export const invalid = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueInvalid", detail, fix });
@@ -85,6 +89,10 @@ export const reportedProblems = <Some extends Problem>(problems: readonly Some[]
   const worthTelling = problems.filter(({ type, field }) => type === "FieldValueRequired" || !missing.has(field));
   return { reported: worthTelling.slice(0, MAX_REPORTED), more: Math.max(0, worthTelling.length - MAX_REPORTED) };
 };
+
+/** One problem for each field: what comes first says more. */
+export const firstOfEach = (problems: readonly Problem[]): readonly Problem[] =>
+  [...Map.groupBy(problems, ({ field }) => field).values()].flatMap(([first]) => first ?? []);
 
 const LONGEST_SHOWN = 40;
 

@@ -5,6 +5,7 @@ import { pageToken } from "../api/list-page.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
 import { TidemarkError } from "../model/errors.ts";
 import { foreignText } from "../model/foreign-text.ts";
+import { present } from "../model/json.ts";
 import type { OverrideCursor } from "../service/requests.ts";
 import type {
   AutoscalerCursor,
@@ -32,7 +33,7 @@ export const remoteService = (ask: SendRequest, newKey: () => string): Service =
 const queryService = (ask: SendRequest): QueryService => {
   const look: Look = async (verb, fields = {}) => {
     const path = QUERY_PATHS[verb];
-    return checkAnswer(verb, path, await ask({ method: "GET", path, query: presentFields(fields), headers: {} }));
+    return checkAnswer(verb, path, await ask({ method: "GET", path, query: present(fields), headers: {} }));
   };
   return {
     autoscalers: (filter, after) =>
@@ -52,7 +53,7 @@ const queryService = (ask: SendRequest): QueryService => {
     events: (query) => events(look, query),
     eventCounts: (query, after) => {
       const { fields, question } = eventFields(query);
-      return pagesOf((page) => look("eventCounts", { ...fields, page }), after && pageToken(question, presentFields({ ...after })));
+      return pagesOf((page) => look("eventCounts", { ...fields, page }), after && pageToken(question, present({ ...after })));
     },
     changes: (query) => changes(look, query),
     series: async ({ labels = [], ...filter } = {}) =>
@@ -62,8 +63,8 @@ const queryService = (ask: SendRequest): QueryService => {
     partition: (name) => look("partition", { name }),
     fleet: () => look("fleet"),
     overrides: ({ name, expired, ...filter }, after) => {
-      const fields = presentFields({ ...filterOf(filter), name, expired });
-      return pagesOf((page) => look("overrides", { ...fields, page }), after && pageToken(fields, presentFields(overrideCursor(after))));
+      const fields = present({ ...filterOf(filter), name, expired });
+      return pagesOf((page) => look("overrides", { ...fields, page }), after && pageToken(fields, present(overrideCursor(after))));
     },
     calendars: async () => (await look("calendars")).calendars,
     status: () => look("status"),
@@ -79,14 +80,8 @@ const overrideCursor = ({ cluster, namespace, name, id }: OverrideCursor): Field
 const cursorOf = ({ cluster, namespace, name }: AutoscalerCursor): AutoscalerCursor => ({ cluster, namespace, name });
 
 /** Keeps only the known fields, because the stack refuses unknown ones and callers may pass larger objects. */
-const filterOf = ({ cluster, namespace }: Filter): Readonly<Record<string, string>> => presentFields({ cluster, namespace });
+const filterOf = ({ cluster, namespace }: Filter): Readonly<Record<string, string>> => present({ cluster, namespace });
 const queryFields = ({ name, ...filter }: AutoscalerQuery): Readonly<Record<string, string>> => ({ name, ...filterOf(filter) });
-
-/** Drops absent fields. */
-const presentFields = (fields: Fields): Readonly<Record<string, string>> => defined(fields);
-
-const defined = <Value>(fields: Readonly<Record<string, Value | undefined>>): Readonly<Record<string, Value>> =>
-  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
 const timeField = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(Math.max(0, ms)).toISOString());
 
@@ -106,7 +101,7 @@ async function* pagesOf<Item>(
 }
 
 const rows = (look: Look, { name, kinds, selector, known, fields, ...filter }: RowQuery, after: string | undefined): AsyncIterable<ClusterRows> => {
-  const question = { ...filterOf(filter), ...presentFields({ name, selector }), ...(kinds && { kinds }), ...(fields && { fields }) };
+  const question = { ...filterOf(filter), ...present({ name, selector }), ...(kinds && { kinds }), ...(fields && { fields }) };
   const parameters = { ...question, kinds: kinds?.join(","), fields: fields?.join(","), known };
   // Whoever asked for some fields reads no others.
   return pagesOf(
@@ -117,7 +112,7 @@ const rows = (look: Look, { name, kinds, selector, known, fields, ...filter }: R
 
 /** The parameters of a question about events, and the question as a page token holds it. */
 const eventFields = ({ sinceMs, untilMs, name, ...filter }: Pick<EventQuery, "sinceMs" | "untilMs" | "name" | "cluster" | "namespace">) => {
-  const query = { ...presentFields({ name }), ...filterOf(filter) };
+  const query = { ...present({ name }), ...filterOf(filter) };
   return {
     fields: { ...query, since: timeField(sinceMs), until: timeField(untilMs) },
     question: { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }), ...(untilMs !== undefined && { untilMs }) },
@@ -132,7 +127,7 @@ const events = (look: Look, { after, ...query }: EventQuery): AsyncIterable<Even
 };
 
 const changes = (look: Look, { sinceMs, after, name, ...filter }: ChangeQuery): AsyncIterable<ChangeView> => {
-  const query = { ...presentFields({ name }), ...filterOf(filter) };
+  const query = { ...present({ name }), ...filterOf(filter) };
   const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }) };
   return pagesOf(
     (page) => look("changes", { ...query, since: timeField(sinceMs), page }),
@@ -157,7 +152,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
   };
   const edit = <Of extends Command>(verb: Of, fields: object, onlyIf?: EditCondition): Promise<Answer<Of>> =>
     send(verb, fields, { [KEY_HEADER]: newKey(), ...conditionHeader(onlyIf) });
-  const until = (query: Fields, untilMs: number | undefined): object => presentFields({ ...query, until: timeField(untilMs) });
+  const until = (query: Fields, untilMs: number | undefined): object => present({ ...query, until: timeField(untilMs) });
   return {
     apply: async (sources, { dryRun, validation = "strict", onlyIf, onPassedOver, ...filter }) => {
       const applying = {
@@ -183,9 +178,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     replaceCluster: (cluster) => edit("replaceCluster", cluster),
     pauseCluster: (name, untilMs) => edit("pauseCluster", until({ name }, untilMs)),
     resumeCluster: (name) => edit("resumeCluster", { name }),
-    removeCluster: async (name) => {
-      await edit("removeCluster", { name });
-    },
+    removeCluster: (name) => edit("removeCluster", { name }).then(nothing),
     resetWindows: (name, page) => edit("resetWindows", { name, page }),
     resetIntent: (name, intent) => edit("resetIntent", { name, intent }),
     resetTime: (name) => edit("resetTime", { name }),
@@ -194,25 +187,24 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     adopt: () => edit("adopt", {}),
     setOverride: ({ cluster, namespace, name, fleet, hold, min, max, minFactor, fromMs, untilMs, reason, force, dryRun }) => {
       const times = { from: timeField(fromMs), until: timeField(untilMs) };
-      const fields = defined({ cluster, namespace, name, fleet, hold, min, max, minFactor, ...times, reason, force, dryRun });
+      const fields = present({ cluster, namespace, name, fleet, hold, min, max, minFactor, ...times, reason, force, dryRun });
       return dryRun ? send("setOverride", fields, {}) : edit("setOverride", fields);
     },
-    extendOverride: ({ id, cluster, untilMs }) => edit("extendOverride", presentFields({ id, cluster, until: timeField(untilMs) })),
-    clearOverride: ({ id, cluster }) => edit("clearOverride", presentFields({ id, cluster })),
+    extendOverride: ({ id, cluster, untilMs }) => edit("extendOverride", present({ id, cluster, until: timeField(untilMs) })),
+    clearOverride: ({ id, cluster }) => edit("clearOverride", present({ id, cluster })),
     putCalendar: ({ name, dates }) => edit("putCalendar", { name, dates }),
-    deleteCalendar: async (name, force = false) => {
-      await edit("deleteCalendar", { name, ...(force && { force }) });
-    },
+    deleteCalendar: (name, force = false) => edit("deleteCalendar", { name, ...(force && { force }) }).then(nothing),
     checkSource: (check) => send("checkSource", check, {}),
     putSource: (source) => edit("putSource", source),
-    deleteSource: async (name) => {
-      await edit("deleteSource", { name });
-    },
-    grantAccess: ({ arn, role, cluster, namespace }) => edit("grantAccess", presentFields({ arn, role, cluster, namespace })),
+    deleteSource: (name) => edit("deleteSource", { name }).then(nothing),
+    grantAccess: ({ arn, role, cluster, namespace }) => edit("grantAccess", present({ arn, role, cluster, namespace })),
     revokeAccess: (id) => edit("revokeAccess", { id }),
     requireAccess: (required) => edit("requireAccess", { required }),
   };
 };
+
+/** The answer of an edit that has nothing to say. */
+const nothing = (): void => undefined;
 
 const conditionHeader = (onlyIf: EditCondition | undefined): Readonly<Record<string, string>> =>
   onlyIf === undefined ? {} : { [IF_MATCH_HEADER]: ifMatchText(onlyIf) };

@@ -11,7 +11,7 @@ import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type { AutoscalerQuery, ChangeCursor, ChangeQuery } from "./service.ts";
 import { refuseEmptyRange, rfc3339 } from "./times.ts";
 import { dayText, LATEST_MS } from "../model/time-text.ts";
-import { isObject } from "../model/json.ts";
+import { isObject, present } from "../model/json.ts";
 import type { Override } from "../model/override.ts";
 import type { Calendar } from "../model/schedule.ts";
 import { overrideFields } from "./views/holds-view.ts";
@@ -145,10 +145,7 @@ const setByPeople = ({ paused, frozen, overrides }: { readonly paused?: unknown;
   ...(Array.isArray(overrides) && { overrides: Object.fromEntries((overrides as readonly Override[]).map(overrideEntry)) }),
 });
 
-const overrideEntry = (override: Override) => {
-  const { id, namespace: inside } = override;
-  return [id, { ...(inside !== undefined && { namespace: inside }), ...overrideFields(override) }] as const;
-};
+const overrideEntry = (override: Override) => [override.id, present({ namespace: override.namespace, ...overrideFields(override) })] as const;
 
 /** A pause or a freeze, whose times are stored in milliseconds, as all documents show it: with `at` and `until`. */
 const holdView = ({ atMs, untilMs, ...rest }: Readonly<Record<string, unknown>>): object => ({
@@ -168,11 +165,10 @@ const withoutCounters = (document: unknown): unknown => {
 const datesByName = (calendars: readonly Calendar[]): object =>
   Object.fromEntries(calendars.map(({ name, days }) => [name, Object.fromEntries(days.map((day) => [dayText(day), true]))]));
 
-const sides = (before: unknown, after: unknown) => ({
-  fields: before === undefined || after === undefined ? [] : fieldChanges(withOverrides(before, after), withOverrides(after, before)),
-  ...(before !== undefined && { before }),
-  ...(after !== undefined && { after }),
-});
+const sides = (before: unknown, after: unknown) => {
+  const fields = before === undefined || after === undefined ? [] : fieldChanges(withOverrides(before, after), withOverrides(after, before));
+  return present({ fields, before, after });
+};
 
 /** A change of the first or the last override is shown as this override, and not as the whole field. */
 const withOverrides = (document: unknown, other: unknown): unknown =>
@@ -180,39 +176,27 @@ const withOverrides = (document: unknown, other: unknown): unknown =>
 
 const generationOf = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));
 
-const changeView = (change: ChangeRecord, made?: boolean): ChangeView => ({
-  id: change.id,
-  at: rfc3339(change.atMs),
-  by: change.by,
-  ...(change.grant !== undefined && { grant: change.grant }),
-  scope: "autoscaler",
-  cluster: change.cluster,
-  namespace: change.namespace,
-  name: change.name,
-  verb: change.verb,
-  generation: generationOf(change.id),
-  ...(made !== undefined && { made }),
-  ...sides(manifestOf(change.before), manifestOf(change.after)),
-  ...(change.rival !== undefined && { rival: parsed(change.rival) }),
-});
+const changeView = (
+  { id, atMs, by, grant, cluster, namespace: inside, name, verb, before, after, rival }: ChangeRecord,
+  made?: boolean,
+): ChangeView =>
+  present({
+    ...{ id, at: rfc3339(atMs), by, grant, scope: "autoscaler", cluster, namespace: inside, name, verb, generation: generationOf(id), made },
+    ...sides(manifestOf(before), manifestOf(after)),
+    rival: parsed(rival),
+  });
 
 /** Scopes that are about no one cluster. */
 const OF_THE_FLEET: ReadonlySet<ScopeChangeRecord["scope"]> = new Set(["fleet", "access", "source"]);
 
 const scopeChangeView = (change: ScopeChangeRecord): ChangeView => {
   const [before, after] = [withoutCounters(parsed(change.before)), withoutCounters(parsed(change.after))];
-  return {
-    id: change.id,
-    at: rfc3339(change.atMs),
-    by: change.by,
-    ...(change.grant !== undefined && { grant: change.grant }),
-    scope: change.scope,
-    ...(OF_THE_FLEET.has(change.scope) ? {} : { cluster: change.name.split("/")[0] ?? change.name }),
-    name: change.scope === "source" ? (nameIn(after) ?? nameIn(before) ?? change.name) : change.name,
-    verb: change.verb,
-    generation: change.version,
-    ...sides(before, after),
-  };
+  const { id, atMs, by, grant, scope, name, verb, version } = change;
+  return present({
+    ...{ id, at: rfc3339(atMs), by, grant, scope, cluster: OF_THE_FLEET.has(scope) ? undefined : (name.split("/")[0] ?? name) },
+    name: scope === "source" ? (nameIn(after) ?? nameIn(before) ?? name) : name,
+    ...{ verb, generation: version, ...sides(before, after) },
+  });
 };
 
 /** All sources have one list of changes, so that the name of the source is in its document. */
@@ -243,7 +227,7 @@ const sameShape = (one: unknown, other: unknown): boolean => (isObject(one) && i
 /** The fields in which two JSON documents differ, in their order, as deep as possible. */
 export const fieldChanges = (before: unknown, after: unknown, path = ""): readonly FieldChange[] => {
   if (isDeepStrictEqual(before, after)) return [];
-  if (!sameShape(before, after)) return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }];
+  if (!sameShape(before, after)) return [present({ path, before, after })];
   const [one, other] = [before as Readonly<Record<string, unknown>>, after as Readonly<Record<string, unknown>>];
   const below = (name: string): string => (Array.isArray(before) ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`);
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].flatMap((name) => fieldChanges(one[name], other[name], below(name)));

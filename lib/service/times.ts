@@ -3,6 +3,9 @@ import { invalid } from "./refusals.ts";
 /** RFC 3339 in UTC with milliseconds, in every answer, so that texts sort in order of time. */
 export const rfc3339 = (ms: number): string => new Date(ms).toISOString();
 
+/** The same of a time that may be absent. */
+export const timeText = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : rfc3339(ms));
+
 /** Whole seconds; 0 where the clocks of two machines differ. */
 export const secondsBetween = (thenMs: number, nowMs: number): number => Math.max(0, Math.floor((nowMs - thenMs) / 1000));
 

@@ -1,4 +1,4 @@
-import { invalid, type Problem, type Warning } from "../../fields/problem.ts";
+import { invalid, type Problem, warnIf, type Warning } from "../../fields/problem.ts";
 import { int32, objectOf, type ReadAs, type ReadContext } from "../../fields/shape.ts";
 import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
 import { integer } from "../native/field-descriptions.ts";
@@ -103,31 +103,26 @@ interface ReplicaRange {
 }
 
 /** The larger rate counts, so an absent rate can be the faster one (proposals.md §3, story 3). */
-const upWarnings = ({ percent, pods }: GivenConstraint, { least, most }: ReplicaRange): Warning[] => {
+const upWarnings = ({ percent, pods }: GivenConstraint, { least, most }: ReplicaRange): readonly Warning[] => {
   if (pods !== undefined && pods > 0 && percent === undefined && pods + 1 < most) {
     const message = `the default percentage is faster than the pods given: from ${pods + 1} replicas on, ${DEFAULT_UP.percent} percent adds more than ${pods === 1 ? "1 pod" : `${pods} pods`}`;
     return [{ field: `${CONSTRAINTS_PATH}.scaleUp.percent`, message, fix: `write percent: 0 beside pods: ${pods} if the pods alone are meant` }];
   }
   if (percent === undefined || percent <= 0 || percent >= DEFAULT_UP.percent || pods !== undefined) return [];
   const below = Math.ceil((DEFAULT_UP.pods * 100) / percent);
-  if (least < below) {
-    const message = `the default of ${DEFAULT_UP.pods} pods is faster than the percentage given: below ${below} replicas it adds more`;
-    return [{ field: `${CONSTRAINTS_PATH}.scaleUp.pods`, message, fix: `write pods: 0 beside percent: ${percent} if the percentage alone is meant` }];
-  }
-  return [];
+  const message = `the default of ${DEFAULT_UP.pods} pods is faster than the percentage given: below ${below} replicas it adds more`;
+  const fix = `write pods: 0 beside percent: ${percent} if the percentage alone is meant`;
+  return warnIf(least < below, `${CONSTRAINTS_PATH}.scaleUp.pods`, message, fix);
 };
 
 /** A percentage of 0 pods is 0, so a percentage by itself never scales up from 0. */
-const wakeWarnings = ({ percent, pods }: GivenConstraint, { least }: ReplicaRange): Warning[] =>
-  least === 0 && pods === 0 && percent !== 0
-    ? [
-        {
-          field: `${CONSTRAINTS_PATH}.scaleUp.pods`,
-          message: "with minReplicas: 0 a percentage alone never scales up from 0: a percentage of 0 pods is 0",
-          fix: "write pods: 1 or more, or minReplicas: 1",
-        },
-      ]
-    : [];
+const wakeWarnings = ({ percent, pods }: GivenConstraint, { least }: ReplicaRange): readonly Warning[] =>
+  warnIf(
+    least === 0 && pods === 0 && percent !== 0,
+    `${CONSTRAINTS_PATH}.scaleUp.pods`,
+    "with minReplicas: 0 a percentage alone never scales up from 0: a percentage of 0 pods is 0",
+    "write pods: 1 or more, or minReplicas: 1",
+  );
 
 /** For scaling down an absent rate means no limit, and a single 0 does not count, so together they forbid nothing. */
 const downWarnings = ({ percent, pods }: GivenConstraint): Warning[] => {

@@ -1,3 +1,4 @@
+import { present } from "../../model/json.ts";
 import type { DraftBehavior, DraftSpec, Metric, Rules } from "./v2-shape.ts";
 
 const DEFAULT_MIN_REPLICAS = 1;
@@ -30,7 +31,4 @@ export const defaultedSpec = (spec: DraftSpec): DraftSpec => ({
 export const defaultedBehavior = (behavior: DraftBehavior | undefined): DraftBehavior | undefined =>
   behavior && { scaleUp: completed(SCALE_UP, behavior.scaleUp), scaleDown: completed(SCALE_DOWN, behavior.scaleDown) };
 
-const completed = (defaults: Rules, written: Rules | undefined): Rules => ({
-  ...defaults,
-  ...Object.fromEntries(Object.entries(written ?? {}).filter(([, value]) => value !== undefined)),
-});
+const completed = (defaults: Rules, written: Rules = {}): Rules => ({ ...defaults, ...present(written) });

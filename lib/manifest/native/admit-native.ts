@@ -1,5 +1,5 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import { invalid, notSupported, type Problem, required, type Warning } from "../../fields/problem.ts";
+import { firstOfEach, invalid, notSupported, type Problem, required, warnIf, type Warning } from "../../fields/problem.ts";
 import { objectOf } from "../../fields/shape.ts";
 import { readInstant } from "../../model/time-text.ts";
 import { isObject, type Json, present } from "../../model/json.ts";
@@ -11,13 +11,12 @@ import { amountText, withQuantityText } from "../hpa/stored.ts";
 import { admitForeignRules } from "./foreign-rules.ts";
 import { METRIC_FIELDS, GOVERNING, SPEC, SPEC_FIELDS, type SpecRead, type MetricRead } from "./spec-fields.ts";
 import { measureOf, nameOf, nativeSpecOf } from "./spec.ts";
-import { fieldProblems, firstOfEach, nativeProblems } from "./rule-table.ts";
+import { fieldProblems, nativeProblems } from "./rule-table.ts";
 import { storedSchedule } from "./schedule-fields.ts";
 import { scheduleWarnings } from "./schedule-rules.ts";
 import { unprintableProblems } from "./field-descriptions.ts";
 import { COUNTS } from "../watermark/fields.ts";
-import { directionWarnings } from "./direction-warnings.ts";
-import { shortWindow } from "./direction-warnings.ts";
+import { directionWarnings, shortWindow } from "./direction-warnings.ts";
 
 const DOCUMENT = objectOf({ ...HEAD, spec: SPEC.shape });
 const FORM = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler" } as const;
@@ -109,17 +108,9 @@ const itemProblems: Check = (about, value, path) => {
 /** The field by which the items of a list are told apart. An absent one is reported as such. */
 const repeatedKeys = (key: string, items: readonly unknown[], path: string): readonly Problem[] => {
   const names = items.map((item) => (isObject(item) ? item[key] : undefined));
-  return names.flatMap((name, index) =>
-    name && names.indexOf(name) !== index
-      ? [
-          invalid(
-            `${path}[${index}].${key}`,
-            `must be unique: "${String(name)}" is the ${key} of another entry`,
-            `give this entry a ${key} of its own`,
-          ),
-        ]
-      : [],
-  );
+  const repeated = names.flatMap((name, index) => (name && names.indexOf(name) !== index ? [index] : []));
+  const detail = (name: unknown): string => `must be unique: "${String(name)}" is the ${key} of another entry`;
+  return repeated.map((index) => invalid(`${path}[${index}].${key}`, detail(names[index]), `give this entry a ${key} of its own`));
 };
 
 /** A name becomes a part of a path, and some texts have a form. */
@@ -172,36 +163,42 @@ const nativeWarnings = (read: SpecRead, syncPeriodSeconds: number): readonly War
   ...directionWarnings("scaleDown", read, syncPeriodSeconds),
   ...(read.flapBudget ? shortWindow("spec.flapBudget.periodSeconds", read.flapBudget.periodSeconds, syncPeriodSeconds) : []),
   ...(read.idle ? shortWindow("spec.idle.afterSeconds", read.idle.afterSeconds, syncPeriodSeconds) : []),
-  ...(read.scaleUp.selectPolicy === "Disabled" && read.scaleDown.selectPolicy === "Disabled"
-    ? [{ field: "spec.scaleDown.selectPolicy", message: "both directions are disabled: no metric ever moves the count", fix: "allow one of them" }]
-    : []),
-  ...(read.metrics.some(({ input }) => !input) && read.metrics.every(({ scaleUpOnly, input }) => scaleUpOnly || input)
-    ? [{ field: "spec.metrics", message: "every metric is scaleUpOnly: the count never shrinks", fix: "leave scaleUpOnly out of one metric" }]
-    : []),
+  ...warnIf(
+    read.scaleUp.selectPolicy === "Disabled" && read.scaleDown.selectPolicy === "Disabled",
+    "spec.scaleDown.selectPolicy",
+    "both directions are disabled: no metric ever moves the count",
+    "allow one of them",
+  ),
+  ...warnIf(
+    read.metrics.some(({ input }) => !input) && read.metrics.every(({ scaleUpOnly, input }) => scaleUpOnly || input),
+    "spec.metrics",
+    "every metric is scaleUpOnly: the count never shrinks",
+    "leave scaleUpOnly out of one metric",
+  ),
   ...read.metrics.flatMap((metric, index) => metricWarnings(metric, `spec.metrics[${index}]`, read, syncPeriodSeconds)),
 ];
 
-const countWarnings = ({ minReplicas, maxReplicas, idle }: SpecRead): readonly Warning[] =>
-  minReplicas === maxReplicas && !idle
-    ? [{ field: "spec.maxReplicas", message: `with minReplicas and maxReplicas both ${minReplicas} the count never moves`, fix: "raise maxReplicas" }]
-    : [];
+const countWarnings = ({ minReplicas, maxReplicas, idle }: SpecRead): readonly Warning[] => {
+  const message = `with minReplicas and maxReplicas both ${minReplicas} the count never moves`;
+  return warnIf(minReplicas === maxReplicas && !idle, "spec.maxReplicas", message, "raise maxReplicas");
+};
 
 const metricWarnings = (metric: MetricRead, path: string, spec: SpecRead, syncPeriodSeconds: number): readonly Warning[] => [
-  ...(metric.tolerance?.down && milliOf(metric.tolerance.down) >= 1000n
-    ? [{ field: `${path}.tolerance.down`, message: "from 1 on the metric never asks for fewer pods", fix: "write a share below 1, or scaleUpOnly" }]
-    : []),
+  ...warnIf(
+    metric.tolerance?.down !== undefined && milliOf(metric.tolerance.down) >= 1000n,
+    `${path}.tolerance.down`,
+    "from 1 on the metric never asks for fewer pods",
+    "write a share below 1, or scaleUpOnly",
+  ),
   ...limitWarnings(metric, path),
   ...activationWarnings(metric, `${path}.activation`, spec),
   ...shortWindow(`${path}.onMissing.afterSeconds`, metric.onMissing.afterSeconds, syncPeriodSeconds),
-  ...(metric.onMissing.replicas !== undefined && metric.onMissing.replicas === spec.minReplicas
-    ? [
-        {
-          field: `${path}.onMissing.replicas`,
-          message: `a fallback to minReplicas adds no pod: there are never fewer than ${spec.minReplicas}`,
-          fix: "write a larger count, or action: scaleUpOnly",
-        },
-      ]
-    : []),
+  ...warnIf(
+    metric.onMissing.replicas !== undefined && metric.onMissing.replicas === spec.minReplicas,
+    `${path}.onMissing.replicas`,
+    `a fallback to minReplicas adds no pod: there are never fewer than ${spec.minReplicas}`,
+    "write a larger count, or action: scaleUpOnly",
+  ),
 ];
 
 /** Pods cannot use more than their limit, so nothing above it is measured. */
@@ -210,15 +207,9 @@ const limitWarnings = (metric: MetricRead, path: string): readonly Warning[] => 
   const level = watermarks?.high ?? target;
   if ((resource ?? containerResource)?.of !== "limit" || measureOf(metric) !== "Percent" || !level) return [];
   const reached = Number(milliOf(level)) * (1 + (tolerance?.up ? floatOf(tolerance.up) : 0));
-  return reached >= ALL
-    ? [
-        {
-          field: `${path}.${watermarks ? "watermarks.high" : "target"}`,
-          message: "no pod uses more than its limit: the metric never asks for more pods",
-          fix: "write a percentage below 100, with the tolerance above it",
-        },
-      ]
-    : [];
+  const message = "no pod uses more than its limit: the metric never asks for more pods";
+  const field = `${path}.${watermarks ? "watermarks.high" : "target"}`;
+  return warnIf(reached >= ALL, field, message, "write a percentage below 100, with the tolerance above it");
 };
 
 /** 100 percent in thousandths of a percent. */
@@ -229,7 +220,6 @@ const activationWarnings = (metric: MetricRead, field: string, spec: SpecRead): 
   if (!spec.idle) return [{ field, message: "without spec.idle it has no effect", fix: "add idle" }];
   const level = metric.target ?? metric.watermarks?.high;
   const pods = measureOf(metric) === "Average" ? BigInt(spec.minReplicas) : 1n;
-  return level && milliOf(metric.activation) > milliOf(level) * pods
-    ? [{ field, message: "the workload rests at values for which this metric asks for more than minReplicas", fix: "write a smaller activation" }]
-    : [];
+  const isAbove = level !== undefined && milliOf(metric.activation) > milliOf(level) * pods;
+  return warnIf(isAbove, field, "the workload rests at values for which this metric asks for more than minReplicas", "write a smaller activation");
 };

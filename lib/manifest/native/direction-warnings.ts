@@ -1,4 +1,4 @@
-import type { Warning } from "../../fields/problem.ts";
+import { warnIf, type Warning } from "../../fields/problem.ts";
 import { milliOf } from "../../model/quantity.ts";
 import type { RulesRead, SpecRead } from "./spec-fields.ts";
 
@@ -35,7 +35,7 @@ const policyWarnings = (policy: Policy, path: string, { way, spec, syncPeriodSec
   const never = neverBinds(policy, way, spec);
   return [
     ...shortWindow(`${path}.periodSeconds`, policy.periodSeconds, syncPeriodSeconds),
-    ...(never ? [{ field: path, message: `this policy can never bind: ${never}`, fix: "remove it, or write another value" }] : []),
+    ...warnIf(never !== undefined, path, `this policy can never bind: ${never}`, "remove it, or write another value"),
   ];
 };
 
@@ -82,51 +82,32 @@ const isDefaultPolicy = (policy: Policy): boolean =>
 const stepWarnings = ({ stepMinimum, policies, selectPolicy }: RulesRead, path: string): readonly Warning[] => {
   const pods = policies.map((policy) => (policy.type === "Pods" ? amountOf(policy) : Number.POSITIVE_INFINITY));
   const most = selectPolicy === "Min" ? Math.min(...pods) : Math.max(...pods);
-  return most < stepMinimum
-    ? [
-        {
-          field: `${path}.stepMinimum`,
-          message: `the policies allow ${most} pods at a time: a wanted change of ${stepMinimum} or more is made in steps smaller than that`,
-          fix: `write a policy of ${stepMinimum} pods or more, or a smaller stepMinimum`,
-        },
-      ]
-    : [];
+  const message = `the policies allow ${most} pods at a time: a wanted change of ${stepMinimum} or more is made in steps smaller than that`;
+  return warnIf(most < stepMinimum, `${path}.stepMinimum`, message, `write a policy of ${stepMinimum} pods or more, or a smaller stepMinimum`);
 };
 
 const moduloWarnings = ({ replicaModulo }: RulesRead, path: string, { minReplicas, maxReplicas }: SpecRead): readonly Warning[] =>
-  maxReplicas !== undefined && replicaModulo > 1 && Math.ceil(minReplicas / replicaModulo) * replicaModulo > maxReplicas
-    ? [
-        {
-          field: `${path}.replicaModulo`,
-          message: `no multiple of ${replicaModulo} lies between minReplicas and maxReplicas: only the bounds can be reached`,
-          fix: "write a smaller one, or raise maxReplicas",
-        },
-      ]
-    : [];
+  warnIf(
+    maxReplicas !== undefined && replicaModulo > 1 && Math.ceil(minReplicas / replicaModulo) * replicaModulo > maxReplicas,
+    `${path}.replicaModulo`,
+    `no multiple of ${replicaModulo} lies between minReplicas and maxReplicas: only the bounds can be reached`,
+    "write a smaller one, or raise maxReplicas",
+  );
 
 /** A count divided by a factor is rounded up, and so may never change. */
 const blockWarnings = ({ policies, selectPolicy }: RulesRead, path: string, way: Way, { maxReplicas = 1 }: SpecRead): readonly Warning[] => {
   if (way === "scaleUp") return [];
   const blocks = policies.map((policy) => policy.type === "Factor" && Math.ceil(maxReplicas / amountOf(policy)) === maxReplicas);
-  return blocks.length > 0 && (selectPolicy === "Min" ? blocks.includes(true) : !blocks.includes(false))
-    ? [
-        {
-          field: `${path}.policies`,
-          message: `the count never shrinks: divided by the factor and rounded up, ${maxReplicas} stays ${maxReplicas}`,
-          fix: "write a larger factor, or a policy of Pods",
-        },
-      ]
-    : [];
+  const never = blocks.length > 0 && (selectPolicy === "Min" ? blocks.includes(true) : !blocks.includes(false));
+  const message = `the count never shrinks: divided by the factor and rounded up, ${maxReplicas} stays ${maxReplicas}`;
+  return warnIf(never, `${path}.policies`, message, "write a larger factor, or a policy of Pods");
 };
 
 /** Warns of a time shorter than a sync period, because a sync can only measure in periods. */
 export const shortWindow = (field: string, seconds: number | undefined, syncPeriodSeconds: number): readonly Warning[] =>
-  seconds !== undefined && seconds > 0 && seconds < syncPeriodSeconds
-    ? [
-        {
-          field,
-          message: `${seconds} s are shorter than the sync period of ${syncPeriodSeconds} s, so the next sync comes after it`,
-          fix: `write ${syncPeriodSeconds} or more`,
-        },
-      ]
-    : [];
+  warnIf(
+    seconds !== undefined && seconds > 0 && seconds < syncPeriodSeconds,
+    field,
+    `${seconds} s are shorter than the sync period of ${syncPeriodSeconds} s, so the next sync comes after it`,
+    `write ${syncPeriodSeconds} or more`,
+  );

@@ -1,5 +1,5 @@
 import { ruleProblems, type Subject } from "../../fields/evaluate.ts";
-import type { Problem } from "../../fields/problem.ts";
+import { firstOfEach, type Problem } from "../../fields/problem.ts";
 import type { Rule } from "../../fields/rule.ts";
 import { isObject, type Json } from "../../model/json.ts";
 import { NATIVE_RULES } from "../../policy/dialects.ts";
@@ -117,7 +117,3 @@ const sourceProblems = ({ metrics }: SpecRead): readonly Problem[] =>
       return block === undefined ? [] : (sourceNamed(name).problems?.(block, `spec.metrics[${index}].${name}`) ?? []);
     }),
   );
-
-/** One problem for each field: what comes first says more. */
-export const firstOfEach = (problems: readonly Problem[]): readonly Problem[] =>
-  [...Map.groupBy(problems, ({ field }) => field).values()].flatMap(([first]) => first ?? []);

@@ -1,4 +1,4 @@
-import { invalid, type Problem, type Warning } from "../../fields/problem.ts";
+import { invalid, type Problem, warnIf, type Warning } from "../../fields/problem.ts";
 import { any, type Rule, set, unset } from "../../fields/rule.ts";
 import { WEEKDAYS } from "../../model/time-text.ts";
 import { type DayRange, readRange, type ScheduleEntry, type StartDays, type WeekdayRule } from "../../model/schedule.ts";
@@ -49,22 +49,17 @@ export const scheduleWarnings = ({ schedule = [] }: SpecRead, syncPeriodSeconds:
     const ramps = (["in", "out"] as const).flatMap((way) =>
       shortWindow(`${path}.rampMinutes.${way}`, (rampMinutes?.[way] ?? 0) * 60, syncPeriodSeconds),
     );
-    const without = rampMinutes && minReplicas === undefined && maxReplicas === undefined;
+    const isWithout = rampMinutes !== undefined && minReplicas === undefined && maxReplicas === undefined;
     return [
       ...ramps,
-      ...(minReplicas !== undefined && maxReplicas !== undefined && minReplicas > maxReplicas
-        ? [
-            {
-              field: `${path}.maxReplicas`,
-              message: `it is below minReplicas, so that ${minReplicas} counts for both`,
-              fix: `write ${minReplicas} or more`,
-            },
-          ]
-        : []),
-      ...(without ? [{ field: `${path}.rampMinutes`, message: "without minReplicas or maxReplicas it has no effect", fix: "remove it" }] : []),
-      ...(paused === false
-        ? [{ field: `${path}.paused`, message: "false sets nothing: an entry cannot end the pause of another one", fix: "remove it" }]
-        : []),
+      ...warnIf(
+        minReplicas !== undefined && maxReplicas !== undefined && minReplicas > maxReplicas,
+        `${path}.maxReplicas`,
+        `it is below minReplicas, so that ${minReplicas} counts for both`,
+        `write ${minReplicas} or more`,
+      ),
+      ...warnIf(isWithout, `${path}.rampMinutes`, "without minReplicas or maxReplicas it has no effect", "remove it"),
+      ...warnIf(paused === false, `${path}.paused`, "false sets nothing: an entry cannot end the pause of another one", "remove it"),
     ];
   });
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Json } from "../../model/json.ts";
-import type { Problem } from "../../fields/problem.ts";
-import { objectOf, type ReadContext } from "../../fields/shape.ts";
+import { firstOfEach, type Problem, warnIf, type Warning } from "../../fields/problem.ts";
+import { objectOf } from "../../fields/shape.ts";
 import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import { type AdmitForm, metadataOf, metadataProblems } from "../form.ts";
@@ -34,16 +34,13 @@ export const admitWatermarkAs =
     const problems = [...metadataProblems(metadata, old?.metadata), ...schemaProblems(draft), ...broken];
     return {
       metadata,
-      problems: uniqueByField(problems),
+      // The schema comes before the rule of the controller.
+      problems: firstOfEach(problems),
       spec: watermarkSpecOf(draft, metadata.annotations, { skipNotScalingEvents: false, clusterName: "", counts }, spec, broken),
       stored: { ...form, spec: storedSpec(spec) },
       meaning: { spec, annotations: metadata.annotations },
     };
   };
-
-/** One problem per field; the schema comes before the controller's rule. */
-const uniqueByField = (problems: readonly Problem[]): readonly Problem[] =>
-  [...Map.groupBy(problems, ({ field }) => field).values()].flatMap(([first]) => first ?? []);
 
 /** In the order of the schema. Absent fields are not checked. */
 const BOUNDED = [
@@ -64,42 +61,39 @@ const schemaProblems = (spec: WatermarkManifestSpec): readonly Problem[] => [
   ...(spec.recommender ? apiProblems(RECOMMENDER_URL, spec.recommender.url, "spec.recommender.url") : []),
 ];
 
-const warningsOf = (spec: WatermarkManifestSpec, annotations: WatermarkAnnotations): ReadContext["warnings"] => {
-  const warnings: ReadContext["warnings"] = [];
-  if (spec.metrics.length === 0 && !spec.recommender)
-    warnings.push({
-      field: "spec.metrics",
-      message: "without metrics or a recommender only the bounds have an effect",
-      fix: "write at least one metric",
-    });
-  if (spec.recommender && (spec.recommender.highWatermark === undefined || spec.recommender.lowWatermark === undefined))
-    warnings.push({
-      field: "spec.recommender",
-      message: "a recommender needs both watermarks, and is not called without them",
-      fix: "write highWatermark and lowWatermark",
-    });
-  if (spec.scaleTargetRef.apiVersion === "")
-    warnings.push({
-      field: "spec.scaleTargetRef.apiVersion",
-      message: "an empty apiVersion means the core group, which has no Deployment",
-      fix: "write apiVersion: apps/v1",
-    });
-  if (spec.algorithm !== "average" && spec.algorithm !== "absolute")
-    warnings.push({ field: "spec.algorithm", message: `"${spec.algorithm}" is read as absolute`, fix: "write absolute or average" });
-  if (!["", "highwatermark", "lowwatermark"].includes(spec.convergeTowardsWatermark))
-    warnings.push({
-      field: "spec.convergeTowardsWatermark",
-      message: `"${spec.convergeTowardsWatermark}" means off`,
-      fix: "write highwatermark or lowwatermark",
-    });
+const warningsOf = (spec: WatermarkManifestSpec, annotations: WatermarkAnnotations): readonly Warning[] => {
+  const { metrics, recommender, algorithm, convergeTowardsWatermark: converge } = spec;
+  const hasMarks = recommender?.highWatermark !== undefined && recommender.lowWatermark !== undefined;
   const attributes = logAttributes(annotations);
-  if (attributes.kind === "unreadable")
-    warnings.push({
-      field: `metadata.annotations["${WATERMARK_ANNOTATIONS.logAttributes}"]`,
-      message: attributes.message,
-      fix: "write a JSON object",
-    });
-  return warnings;
+  const annotation = `metadata.annotations["${WATERMARK_ANNOTATIONS.logAttributes}"]`;
+  return [
+    ...warnIf(
+      metrics.length === 0 && !recommender,
+      "spec.metrics",
+      "without metrics or a recommender only the bounds have an effect",
+      "write at least one metric",
+    ),
+    ...warnIf(
+      recommender !== undefined && !hasMarks,
+      "spec.recommender",
+      "a recommender needs both watermarks, and is not called without them",
+      "write highWatermark and lowWatermark",
+    ),
+    ...warnIf(
+      spec.scaleTargetRef.apiVersion === "",
+      "spec.scaleTargetRef.apiVersion",
+      "an empty apiVersion means the core group, which has no Deployment",
+      "write apiVersion: apps/v1",
+    ),
+    ...warnIf(!["average", "absolute"].includes(algorithm), "spec.algorithm", `"${algorithm}" is read as absolute`, "write absolute or average"),
+    ...warnIf(
+      !["", "highwatermark", "lowwatermark"].includes(converge),
+      "spec.convergeTowardsWatermark",
+      `"${converge}" means off`,
+      "write highwatermark or lowwatermark",
+    ),
+    ...(attributes.kind === "unreadable" ? warnIf(true, annotation, attributes.message, "write a JSON object") : []),
+  ];
 };
 
 /** The spec with defaults, as the controller writes it back. */

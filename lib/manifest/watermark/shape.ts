@@ -115,18 +115,13 @@ const ZEROS = {
   readinessDelaySeconds: 0,
 } as const;
 
-type Present<Fields> = { readonly [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
-
-const presentMembers = <Fields extends object>(fields: Fields): Partial<Present<Fields>> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Present<Fields>>;
-
 /** Absent numbers are 0 and absent texts empty, as in the original. */
 export const watermarkSpecFrom = (read: Read): WatermarkManifestSpec => {
   const { scaleTargetRef, metrics, recommender, tolerance, scaleUpLimitFactor, scaleDownLimitFactor, readinessDelay: _dropped, ...plain } = read;
   return {
     ...ZEROS,
-    ...presentMembers(plain),
-    scaleTargetRef: { kind: "", name: "", apiVersion: "", ...presentMembers(scaleTargetRef ?? {}) },
+    ...present(plain),
+    scaleTargetRef: { kind: "", name: "", apiVersion: "", ...present(scaleTargetRef ?? {}) },
     metrics: (metrics ?? []).map(metricFrom),
     ...(recommender && { recommender: recommenderFrom(recommender) }),
     ...amounts({ tolerance, scaleUpLimitFactor, scaleDownLimitFactor }),

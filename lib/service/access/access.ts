@@ -1,4 +1,4 @@
-import { type AccessRecord, ANY, arnFault, type Grant, namePatternFault, type Place, type Role, rightsOf } from "../../model/access.ts";
+import { type AccessRecord, ANY, arnFault, type Grant, namePatternFault, type Role, rightsOf } from "../../model/access.ts";
 import { getAccess, putAccess } from "../../store/records/access.ts";
 import type { AccessEdited, AccessView, CanIView, GrantView } from "../../views/change.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
@@ -6,6 +6,7 @@ import { recordChange } from "../partitions/record-change.ts";
 import type { CanIQuery, NewGrant } from "../service.ts";
 import { rfc3339 } from "../times.ts";
 import { conflict, invalid, unknown, untilStored } from "../refusals.ts";
+import { present } from "../../model/json.ts";
 
 /** Each takes some 300 bytes, and one item holds all. */
 const GRANTS_MAX = 500;
@@ -20,15 +21,9 @@ export const access = async (context: QueryContext): Promise<AccessView> => {
 
 /** Whether the caller may look at a place, or edit it. A data folder has no callers: its owner may do everything. */
 export const canI = async ({ rights }: QueryContext, { verb, cluster, namespace }: CanIQuery): Promise<CanIView> => {
-  const place: Place = { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
   if (namespace !== undefined && cluster === undefined) throw invalid("Cannot answer for a namespace only: give its cluster with --cluster");
-  const allowed = rights ? rights.allows(verb, place) : {};
-  return {
-    allowed: allowed !== undefined,
-    ...(rights && { caller: rights.caller }),
-    ...(allowed?.grant !== undefined && { grant: allowed.grant }),
-    grants: (rights?.grants ?? []).map(grantView),
-  };
+  const allowed = rights ? rights.allows(verb, present({ cluster, namespace })) : {};
+  return present({ allowed: allowed !== undefined, caller: rights?.caller, grant: allowed?.grant, grants: (rights?.grants ?? []).map(grantView) });
 };
 
 type Change = (record: AccessRecord) => Pick<AccessRecord, "required" | "grants"> | undefined;
@@ -56,7 +51,7 @@ export const grantAccess = async (context: ServiceContext, { arn, role, cluster,
     ...(namespace === undefined ? [] : faultOf(`the namespace "${namespace}"`, namePatternFault(namespace))),
   ];
   if (faults.length > 0) throw invalid(`Cannot grant: ${faults.join("; ")}`);
-  const wanted = { arn, role, cluster, ...(namespace !== undefined && namespace !== ANY && { namespace }) };
+  const wanted = present({ arn, role, cluster, namespace: namespace === ANY ? undefined : namespace });
   let id = "";
   const changed = await edit(context, "grant", ({ required, grants }) => {
     const same = grants.find((grant) => isSame(grant, wanted));

@@ -1,6 +1,6 @@
 import { MAX_MANIFEST_BYTES } from "../../manifest/list-items.ts";
 import { mustAllow } from "../../model/access.ts";
-import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { isTidemarkError, type TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { type Edit, raiseSpecVersions, store } from "../../store/records/store-change.ts";

@@ -23,7 +23,8 @@ import type {
   StabilizationState,
   TimerState,
 } from "../../policy/shared/window-states.ts";
-import { rfc3339 } from "../times.ts";
+import { rfc3339, timeText } from "../times.ts";
+import { present } from "../../model/json.ts";
 
 /** Number of newest scale events in a description. */
 const SHOWN_EVENTS = 10;
@@ -42,10 +43,8 @@ export const describe = async (context: QueryContext, query: AutoscalerQuery): P
   };
 };
 
-const behaviorOf = (spec: AutoscalerSnapshot["spec"]): Pick<Description, "behavior"> => {
-  const behavior = spec.kind === "spec" ? askDialect(spec.spec, ({ explains }, own) => explains.behavior(own)) : undefined;
-  return behavior ? { behavior } : {};
-};
+const behaviorOf = (spec: AutoscalerSnapshot["spec"]): Pick<Description, "behavior"> =>
+  present({ behavior: spec.kind === "spec" ? askDialect(spec.spec, ({ explains }, own) => explains.behavior(own)) : undefined });
 
 /** The windows of an autoscaler at an instant, when its workload had `count` replicas; empty when the manifest cannot be read. */
 export const windowsAt = (
@@ -58,15 +57,7 @@ export const windowsAt = (
   const stored = upTo(windows ?? NEW_WINDOWS, atMs);
   // The journal has the conditions of that instant; the page has the conditions of the newest sync.
   const conditions = evaluated?.evaluation.status?.conditions ?? stored.status.conditions;
-  return windowsView(
-    spec.spec,
-    { ...stored, status: { ...stored.status, conditions } },
-    {
-      settings: cluster.settings,
-      nowMs: atMs,
-      ...(count !== undefined && { count }),
-    },
-  );
+  return windowsView(spec.spec, { ...stored, status: { ...stored.status, conditions } }, present({ settings: cluster.settings, nowMs: atMs, count }));
 };
 
 /** Windows without anything later than an instant. Entries that have left every window since then are missing. */
@@ -96,15 +87,10 @@ export const NO_WINDOWS: WindowsView = { recommendations: [], stabilization: [],
 export const windowsView = (spec: AutoscalerSpec, windows: Windows, moment: Moment): WindowsView => {
   const { recommendations, stabilization, rates, forbidden, timers, flap } = windowStates(spec, windows, moment);
   const paused = pausedUntil(spec, moment.nowMs);
-  return {
-    recommendations: rowsOf(recommendations),
-    stabilization: stabilization.map(stabilizationView),
-    rates: rates.map(rateView),
-    ...(forbidden && { forbidden: forbidden.map(forbiddenView) }),
-    ...(timers && { timers: timers.map(timerView) }),
-    ...(flap && { flap: flapView(flap) }),
-    ...(paused !== undefined && { pausedUntil: rfc3339(paused) }),
-  };
+  return present({
+    ...{ recommendations: rowsOf(recommendations), stabilization: stabilization.map(stabilizationView), rates: rates.map(rateView) },
+    ...{ forbidden: forbidden?.map(forbiddenView), timers: timers?.map(timerView), flap: flap && flapView(flap), pausedUntil: timeText(paused) },
+  });
 };
 
 /**
@@ -147,34 +133,20 @@ const stabilizationView = ({ direction, windowMs, held }: StabilizationState): S
 
 const rateView = ({ direction, type, value, periodSeconds, countedChanges, limiting, giving }: RateState): RateView => {
   const [added, removed] = direction === "scaleUp" ? [limiting, giving] : [giving, limiting];
-  return {
-    direction,
-    type,
-    value,
-    periodSeconds,
-    ...(countedChanges === "SameDirection" && { countedChanges }),
-    added: sum(added),
-    removed: sum(removed),
-    events: [...added.map((change) => eventOf(change, 1)), ...removed.map((change) => eventOf(change, -1))].toSorted((a, b) =>
-      a.at.localeCompare(b.at),
-    ),
-  };
+  const events = [...added.map((change) => eventOf(change, 1)), ...removed.map((change) => eventOf(change, -1))];
+  return present({
+    ...{ direction, type, value, periodSeconds, countedChanges: countedChanges === "SameDirection" ? countedChanges : undefined },
+    ...{ added: sum(added), removed: sum(removed), events: events.toSorted((a, b) => a.at.localeCompare(b.at)) },
+  });
 };
 
-const eventOf = ({ change, atMs, leavesMs, eventId }: CountedChange, sign: 1 | -1): RateView["events"][number] => ({
-  change: sign * change,
-  at: rfc3339(atMs),
-  leaves: rfc3339(leavesMs),
-  ...(eventId === undefined ? {} : { eventId }),
-});
+const eventOf = ({ change, atMs, leavesMs, eventId }: CountedChange, sign: 1 | -1): RateView["events"][number] =>
+  present({ change: sign * change, at: rfc3339(atMs), leaves: rfc3339(leavesMs), eventId });
 
 const sum = (changes: readonly CountedChange[]): number => changes.reduce((total, { change }) => total + change, 0);
 
-const forbiddenView = ({ direction, windowMs, untilMs }: ForbiddenState): ForbiddenView => ({
-  direction,
-  windowSeconds: windowMs / 1000,
-  ...(untilMs !== undefined && { until: rfc3339(untilMs) }),
-});
+const forbiddenView = ({ direction, windowMs, untilMs }: ForbiddenState): ForbiddenView =>
+  present({ direction, windowSeconds: windowMs / 1000, until: timeText(untilMs) });
 
 const timerView = ({ name, seconds, lasting }: TimerState): TimerView => ({
   name,
@@ -182,4 +154,4 @@ const timerView = ({ name, seconds, lasting }: TimerState): TimerView => ({
   ...(lasting && { since: rfc3339(lasting.sinceMs), until: rfc3339(lasting.untilMs) }),
 });
 
-const flapView = ({ untilMs, ...flap }: FlapState): FlapView => ({ ...flap, ...(untilMs !== undefined && { until: rfc3339(untilMs) }) });
+const flapView = ({ untilMs, ...flap }: FlapState): FlapView => present({ ...flap, until: timeText(untilMs) });

@@ -23,6 +23,7 @@ import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/clusters.ts";
 import { earlierStreams, newestIn, silenceMsOf } from "../partitions/read-samples.ts";
 import { invalid } from "../refusals.ts";
+import { present } from "../../model/json.ts";
 
 /**
  * Explains the count of an autoscaler at an instant from the newest evaluation in the journal at or before it; where the journal has none any more, from the newest scale event. Throws
@@ -33,31 +34,22 @@ export const explain = async (context: QueryContext, query: AutoscalerQuery, atM
   const presentMs = context.clock();
   if (atMs !== undefined && atMs > presentMs + CLOCKS_APART_MS) throw notYet(query.name, atMs, presentMs);
   const loaded = await loadSnapshot(context, await findAutoscaler(context, query), atMs);
-  const present = atMs === undefined ? loaded : { ...loaded, record: await asOfItsRules(context, loaded.record) };
-  const shown = await shownDecision(context, present, atMs);
-  const { record, cluster, nowMs } = present;
+  const known = atMs === undefined ? loaded : { ...loaded, record: await asOfItsRules(context, loaded.record) };
+  const shown = await shownDecision(context, known, atMs);
+  const { record, cluster, nowMs } = known;
   const { evaluated, isPartial, specThen } = shown;
-  const all = { ...present, evaluated };
+  const all = { ...known, evaluated };
   const { evaluation } = evaluated;
-  const bounds = boundsThen(evaluation.bounds);
   const outside = await changedOutside(context, record, evaluated.atMs);
   const windows = isPartial ? await windowsThen(context, all, evaluated) : windowsAt(all, evaluated.atMs, evaluation.from);
-  return {
-    cluster: record.cluster,
-    namespace: record.namespace,
-    name: record.name,
-    decision: decisionView(evaluated),
-    ageSeconds: secondsBetween(evaluated.atMs, nowMs),
-    ...(outside && { outside }),
+  const { namespace, name } = record;
+  return present({
+    ...{ cluster: record.cluster, namespace, name, decision: decisionView(evaluated), ageSeconds: secondsBetween(evaluated.atMs, nowMs), outside },
     stored: shown.stored,
-    ...(atMs !== undefined && { beforeSeconds: secondsBetween(evaluated.atMs, Math.min(atMs, nowMs)) }),
-    metrics: metricsOf(all),
-    steps: stepViews(evaluation.steps),
-    ...(bounds && { bounds }),
-    windows,
-    windowsPartial: isPartial,
-    otherwise: whatIf({ evaluation, settings: cluster.settings, windows, ...(specThen && { spec: specThen }) }),
-  };
+    beforeSeconds: atMs === undefined ? undefined : secondsBetween(evaluated.atMs, Math.min(atMs, nowMs)),
+    ...{ metrics: metricsOf(all), steps: stepViews(evaluation.steps), bounds: boundsThen(evaluation.bounds), windows, windowsPartial: isPartial },
+    otherwise: whatIf(present({ evaluation, settings: cluster.settings, windows, spec: specThen })),
+  });
 };
 
 /** The record as its newest manifest left it: a pause, an override or a takeover changes no rule, and loses no window. A manifest that was never stored counts: on doubt, the rules changed. */
@@ -78,9 +70,9 @@ interface Shown {
   readonly specThen: AutoscalerSpec | undefined;
 }
 
-const shownDecision = async (context: QueryContext, present: AutoscalerSnapshot, atMs: number | undefined): Promise<Shown> => {
-  const { record, spec, syncedMs = 0 } = present;
-  const journaled = atMs === undefined ? present.evaluated : await evaluationThen(context, present, atMs);
+const shownDecision = async (context: QueryContext, known: AutoscalerSnapshot, atMs: number | undefined): Promise<Shown> => {
+  const { record, spec, syncedMs = 0 } = known;
+  const journaled = atMs === undefined ? known.evaluated : await evaluationThen(context, known, atMs);
   const evaluated = journaled ?? (atMs === undefined ? undefined : await eventBefore(context, record, atMs));
   if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, record.cluster, atMs);
   const isPartial = atMs !== undefined && (!journaled || syncedMs > evaluated.atMs);
@@ -108,19 +100,8 @@ const eventBefore = async (context: QueryContext, record: AutoscalerRecord, atMs
   const stretch = { sinceMs: record.createdMs, untilMs: atMs, newestFirst: true, pageSize: NEWEST_EVENTS };
   for await (const event of eventsOfAutoscaler(context.tables, record, stretch)) {
     const { uid, namespace, name, from, to, reason, message, metrics, steps, outcome } = event;
-    const evaluation: Evaluation = {
-      uid,
-      namespace,
-      name,
-      kind: "scale",
-      failed: false,
-      from,
-      to,
-      because: { reason, message },
-      metrics,
-      steps,
-      events: [],
-    };
+    const decided = { kind: "scale", failed: false, from, to, because: { reason, message }, metrics, steps, events: [] } as const;
+    const evaluation: Evaluation = { uid, namespace, name, ...decided };
     if (uid === record.uid && outcome !== "refused" && outcome !== "outside") return { atMs: event.atMs, evaluation };
   }
   return undefined;
@@ -150,8 +131,8 @@ const evaluationThen = async (context: QueryContext, snapshot: AutoscalerSnapsho
   if (partition === undefined || (evaluated && stretch.untilMs - evaluated.atMs <= silenceMsOf(cluster))) return evaluated;
   const ref = { cluster: cluster.name, partition };
   const head = await readHead(context.tables, ref);
-  const present = { ref, page: journalPageOf(record.uid, head?.pages.length ?? 0) };
-  const streams = await earlierStreams(context, snapshot, present, stretch);
+  const own = { ref, page: journalPageOf(record.uid, head?.pages.length ?? 0) };
+  const streams = await earlierStreams(context, snapshot, own, stretch);
   const limit = limited(PARALLEL);
   const earlier = await Promise.all(streams.map((stream) => limit(() => newestIn(context, record.uid, stream, stretch))));
   return [evaluated, ...earlier].reduce((newest, other) => (other && (!newest || other.atMs > newest.atMs) ? other : newest), undefined);

@@ -17,6 +17,7 @@ import type { Evaluation, EventRecord, JournalPage } from "../../model/scale-rec
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
+import { present } from "../../model/json.ts";
 
 /** The longest period of a rate, of any dialect. */
 const PERIOD_MS_MAX = 86_400_000;
@@ -35,7 +36,7 @@ export const windowsThen = async (context: QueryContext, snapshot: AutoscalerSna
   if (record.updatedMs > atMs) return lost(`windows: the autoscaler was edited at ${rfc3339(record.updatedMs)}`);
   const resetMs = await lastResetMs(context, snapshot, atMs);
   if (resetMs !== undefined) return lost(`windows: they were reset at ${rfc3339(resetMs)}`);
-  const moment = { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) };
+  const moment = present({ settings: cluster.settings, nowMs: atMs, count });
   const events = await eventsThen(context, record, atMs);
   const scales = scalesThen(spec.spec, events, atMs);
   const viewOf = (memory: Memory): WindowsView => windowsView(spec.spec, { memory, status: status ?? NEW_WINDOWS.status }, moment);
@@ -74,7 +75,7 @@ const storedPart = (
   { timers, recommendations, stabilization, rates, flap, forbidden, pausedUntil }: WindowsView,
   { hasStabilization, hasRates, hasStatus }: Kept,
 ): WindowsView => {
-  const ofStatus = { ...(forbidden && { forbidden }), ...(timers && { timers }) };
+  const ofStatus = present({ forbidden, timers });
   const gone = [
     ...(hasStabilization ? [] : ["recommendations", "stabilization"]),
     ...(hasRates ? [] : ["rates"]),
@@ -84,9 +85,8 @@ const storedPart = (
     ...NO_WINDOWS,
     ...(hasStabilization && { recommendations, stabilization }),
     ...(hasStatus && ofStatus),
-    ...(hasRates && { rates, ...(flap && { flap }) }),
-    ...(pausedUntil !== undefined && { pausedUntil }),
-    ...(gone.length > 0 && { notStored: gone.join(", ") }),
+    ...(hasRates && present({ rates, flap })),
+    ...present({ pausedUntil, notStored: gone.length > 0 ? gone.join(", ") : undefined }),
   };
 };
 
@@ -175,14 +175,7 @@ const recommendedBy = ({ steps }: Pick<Evaluation, "steps">): number | undefined
 
 const sampleOf = (atMs: number, evaluation: Evaluation, { previousMs }: JournalPage): Recommended => {
   const replicas = recommendedBy(evaluation);
-  const { from } = evaluation;
-  return {
-    atMs,
-    ...(replicas !== undefined && { replicas }),
-    ...(from !== undefined && { from }),
-    ...(previousMs !== undefined && { previousMs }),
-    isKnown: evaluation.status !== undefined,
-  };
+  return present({ atMs, replicas, from: evaluation.from, previousMs, isKnown: evaluation.status !== undefined });
 };
 
 /** The time that is looked at, and the scales in it that another sync settled than the one that decided them. */

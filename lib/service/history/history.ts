@@ -1,4 +1,4 @@
-import { TidemarkError } from "../../model/errors.ts";
+import type { TidemarkError } from "../../model/errors.ts";
 import type { Sample } from "../../model/scale-records.ts";
 import { EVENT_DAYS_KEPT } from "../../store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";

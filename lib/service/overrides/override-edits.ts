@@ -1,4 +1,5 @@
-import { mustAllow, type Place } from "../../model/access.ts";
+import { present } from "../../model/json.ts";
+import { mustAllow } from "../../model/access.ts";
 import type { OverrideVerb } from "../../model/changes.ts";
 import { isExpired, type Override } from "../../model/override.ts";
 import type { OverrideEdited } from "../../views/holds.ts";
@@ -7,13 +8,11 @@ import { editFleet } from "../clusters/fleet.ts";
 import type { ServiceContext } from "../context.ts";
 import { editAutoscaler } from "../edits/autoscaler-edits.ts";
 import { mustStay } from "../edits/removal.ts";
-import { type OverridePlace, overrideView } from "../views/holds-view.ts";
+import { type OverridePlace, overrideSet, overrideView } from "../views/holds-view.ts";
 import { rfc3339 } from "../times.ts";
 import { effectOf, type OverrideEffect, endFaults, invalidOverride, overrideFaults, roomFault } from "./override-effect.ts";
 import { autoscalerAt, findOverride, newOverrideId, placeOf, unknownOverride } from "./override-places.ts";
 import type { NewOverride, OverrideEdit } from "../requests.ts";
-
-const MILLI = 1000;
 
 /**
  * Sets an override: bounds or a hold, for some time, over schedule and manifest. With `dryRun` it only says whom it meets. Throws `service.invalid` with every fault, `service.unknown`, `service.ambiguous`,
@@ -43,28 +42,17 @@ const newOverride = (
   { scope, namespace }: OverridePlace,
   { hold, min, max, minFactor, fromMs, untilMs, reason, force }: NewOverride,
   nowMs: number,
-): Override => ({
-  id: newOverrideId(scope, newUid()),
-  ...(scope === "namespace" && namespace !== undefined && { namespace }),
-  set: {
-    ...(hold !== undefined && { hold }),
-    ...(min !== undefined && { min }),
-    ...(max !== undefined && { max }),
-    ...(minFactor !== undefined && { minFactorMilli: Math.round(minFactor * MILLI) }),
-  },
-  fromMs: fromMs ?? nowMs,
-  ...(untilMs !== undefined && { untilMs }),
-  reason,
-  by,
-  atMs: nowMs,
-  ...(force && { force }),
-});
+): Override =>
+  present({
+    id: newOverrideId(scope, newUid()),
+    namespace: scope === "namespace" ? namespace : undefined,
+    set: overrideSet({ hold, min, max, minFactor }),
+    fromMs: fromMs ?? nowMs,
+    ...{ untilMs, reason, by, atMs: nowMs, force: force || undefined },
+  });
 
-const effectView = ({ meets, more, warnings }: OverrideEffect): Pick<OverrideEdited, "meets" | "more" | "warnings"> => ({
-  meets,
-  ...(more && { more }),
-  warnings,
-});
+const effectView = ({ meets, more, warnings }: OverrideEffect): Pick<OverrideEdited, "meets" | "more" | "warnings"> =>
+  present({ meets, more: more || undefined, warnings });
 
 /** Gives an override another end. Throws `service.unknown`, `service.invalid` for an end that has passed or is too late, and for an override that has expired. */
 export const extendOverride = async (
@@ -102,8 +90,7 @@ export const clearOverride = async (context: ServiceContext, { id, cluster }: Ov
 };
 
 const mustEdit = ({ rights }: ServiceContext, { cluster, namespace }: OverridePlace): void => {
-  const at: Place = { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
-  if (rights) mustAllow(rights, "edit", at);
+  if (rights) mustAllow(rights, "edit", present({ cluster, namespace }));
 };
 
 type Change = (stored: readonly Override[]) => readonly Override[] | undefined;
@@ -124,8 +111,7 @@ const editAt = async (context: ServiceContext, place: OverridePlace, verb: Overr
   }
   const { cluster = "", namespace } = place;
   const { changed } = await editCluster(context, cluster, {
-    verb,
-    ...(namespace !== undefined && { namespace }),
+    ...present({ verb, namespace }),
     change: (record) => {
       // An edit ends an unfinished removal. An override of a tenant must not.
       mustStay(record, "edit an override");

@@ -1,4 +1,4 @@
-import { TidemarkError } from "../../model/errors.ts";
+import type { TidemarkError } from "../../model/errors.ts";
 import { LATEST_MS } from "../../model/time-text.ts";
 import {
   BOUNDS_MS_MAX,

@@ -1,4 +1,4 @@
-import { TidemarkError } from "../../model/errors.ts";
+import type { TidemarkError } from "../../model/errors.ts";
 import { autoscalerName, clusterName, namespace } from "../../model/ids.ts";
 import type { Override, OverrideScope } from "../../model/override.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";

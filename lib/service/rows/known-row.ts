@@ -3,8 +3,9 @@ import type { FleetRecord } from "../../model/records.ts";
 import type { AutoscalerState } from "../../views/autoscaler.ts";
 import type { AutoscalerRow } from "../../views/row.ts";
 import { pauseView } from "../views/holds-view.ts";
-import { rfc3339 } from "../times.ts";
-import { presentIn, type RowField } from "../views/row-view.ts";
+import { rfc3339, timeText } from "../times.ts";
+import type { RowField } from "../views/row-view.ts";
+import { nonEmpty, present } from "../../model/json.ts";
 
 /** What an index and a summary do not say of an autoscaler. */
 export interface Around {
@@ -33,32 +34,25 @@ export const INDEX_FIELDS: ReadonlySet<RowField> = new Set([
 export const rowOf = (index: IndexRow, row: SummaryRow | undefined, around: Around): AutoscalerRow => {
   const { namespace: inside, name, uid, generation, kind, labels, owner, target, minReplicas, maxReplicas, createdMs, problem } = index;
   const paused = pauseView(index.paused, around.nowMs);
-  return {
-    ...presentIn({ partition: around.partition }),
-    ...{ namespace: inside, name, uid, generation, kind },
-    ...presentIn({ labels: Object.keys(labels).length > 0 ? labels : undefined, owner, target, minReplicas, maxReplicas }),
+  return present({
+    ...{ partition: around.partition, namespace: inside, name, uid, generation, kind },
+    ...{ labels: nonEmpty(labels), owner, target, minReplicas, maxReplicas },
     state: stateOf(index, row, { ...around, isPaused: around.isPaused || paused !== undefined }),
     ...(row && foundIn(row, around.measuredMs)),
     targets: row?.targets ?? [],
-    ...presentIn({ moreTargets: row?.moreTargets, missingMetrics: row?.missing, paused }),
+    ...{ moreTargets: row?.moreTargets, missingMetrics: row?.missing, paused },
     createdAt: rfc3339(createdMs),
-    ...presentIn({ problem }),
-  };
+    problem,
+  });
 };
 
 /** What the newest sync found. */
-const foundIn = (row: SummaryRow, measuredMs: number): Partial<AutoscalerRow> => ({
-  ...presentIn({
-    minInForce: row.min,
-    maxInForce: row.max,
-    overridden: row.overridden,
-    heldBy: row.heldBy,
-    lastScaleAt: row.lastScaleMs === undefined ? undefined : rfc3339(row.lastScaleMs),
-  }),
-  reason: row.reason,
-  measuredAt: rfc3339(measuredMs),
-  ...countsOf(row),
-});
+const foundIn = (row: SummaryRow, measuredMs: number): Partial<AutoscalerRow> =>
+  present({
+    ...{ minInForce: row.min, maxInForce: row.max, overridden: row.overridden, heldBy: row.heldBy },
+    ...{ lastScaleAt: timeText(row.lastScaleMs), reason: row.reason, measuredAt: rfc3339(measuredMs) },
+    ...countsOf(row),
+  });
 
 /** The first state that applies, as `stateOf` of one autoscaler has it. */
 const stateOf = ({ problem }: IndexRow, row: SummaryRow | undefined, { fleet, isPaused }: Around): AutoscalerState => {
@@ -71,5 +65,5 @@ const stateOf = ({ problem }: IndexRow, row: SummaryRow | undefined, { fleet, is
 const countsOf = ({ current, desired, unreadMs }: SummaryRow): Pick<AutoscalerRow, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
   if (current === undefined) return {};
   if (unreadMs !== undefined) return { lastKnown: { replicas: current, ...(unreadMs > 0 && { at: rfc3339(unreadMs) }) } };
-  return { currentReplicas: current, ...(desired !== undefined && { desiredReplicas: desired }) };
+  return present({ currentReplicas: current, desiredReplicas: desired });
 };

@@ -15,7 +15,8 @@ import { type LabelTest, readSelector } from "../label-selector.ts";
 import { type Heads, headsOfList } from "../views/cluster-of.ts";
 import { pauseView } from "../views/holds-view.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
-import { presentIn, type RowQuery, rowOfView } from "../views/row-view.ts";
+import { present } from "../../model/json.ts";
+import { type RowQuery, rowOfView } from "../views/row-view.ts";
 import { headsForNames, type KnownPartition, knownPartitions, type WantedPartition } from "./known-partitions.ts";
 import { INDEX_FIELDS, rowOf } from "./known-row.ts";
 
@@ -215,7 +216,7 @@ const partitionRows = (reading: Reading, part: Part, { known, isUnchanged, pause
   return {
     name: part.name,
     version: writeNumber + specVersion,
-    ...presentIn({ mark: isAsOfHead ? markOf(reading, part, pausesNow) : undefined, unchanged: isUnchanged || undefined }),
+    ...present({ mark: isAsOfHead ? markOf(reading, part, pausesNow) : undefined, unchanged: isUnchanged || undefined }),
     ...(syncedMs > 0 && { syncedAt: rfc3339(syncedMs), ageSeconds: secondsBetween(syncedMs, reading.nowMs) }),
   };
 };

@@ -3,11 +3,12 @@ import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
 import type { ShadowQuery } from "../service.ts";
-import { refuseEmptyRange, rfc3339 } from "../times.ts";
+import { refuseEmptyRange, rfc3339, timeText } from "../times.ts";
 import type { Because } from "../../model/decision.ts";
 import type { Rival } from "../../model/observation.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
 import { rivalView } from "../views/autoscaler-view.ts";
+import { present } from "../../model/json.ts";
 
 const DAY_MS = 86_400_000;
 /** Syncs that one answer looks at: some seconds of work for a function, whether it finds another controller in them or none. */
@@ -31,7 +32,7 @@ export const shadow = async (context: QueryContext, { sinceMs, untilMs, ...query
   const samples = await readSamples({ context, uid, sampleOf }, located, { sinceMs: firstMs, untilMs: endMs });
   const part = endMs < toMs ? partOf(samples, firstMs, endMs) : { samples, untilMs: toMs };
   const pace = { periodMs: located.cluster.syncPeriodMs, fullMs: createdMs + WINDOWS_FULL_MS };
-  const times = { since: rfc3339(fromMs), until: rfc3339(part.untilMs), ...(part.nextMs !== undefined && { next: rfc3339(part.nextMs) }) };
+  const times = present({ since: rfc3339(fromMs), until: rfc3339(part.untilMs), next: timeText(part.nextMs) });
   return { cluster, namespace, name, ...times, ...compareShadow(part.samples, part.untilMs, pace) };
 };
 
@@ -72,16 +73,10 @@ export const sampleOf = (atMs: number, { rivals, failed, from, to, withoutHold, 
   if (rivals === undefined) return undefined;
   const deciding = rivals.find(({ desiredReplicas }) => desiredReplicas !== undefined);
   const own = failed ? undefined : (withoutHold?.to ?? to ?? from);
-  return {
-    atMs,
-    rivals,
-    because: withoutHold?.because ?? because,
-    ...(from !== undefined && { current: from }),
-    ...(own !== undefined && { own }),
-    ...(deciding?.desiredReplicas !== undefined && { rival: deciding.desiredReplicas }),
-    ...(deciding?.lastScaleMs !== undefined && { rivalScaledMs: deciding.lastScaleMs }),
-    ...(deciding?.because && { rivalBecause: deciding.because }),
-  };
+  return present({
+    ...{ atMs, rivals, because: withoutHold?.because ?? because, current: from, own },
+    ...{ rival: deciding?.desiredReplicas, rivalScaledMs: deciding?.lastScaleMs, rivalBecause: deciding?.because },
+  });
 };
 
 const HOUR_MS = 3_600_000;
@@ -181,17 +176,11 @@ const isSame = (one: Classed, other: Classed): boolean =>
   one.because.reason === other.because.reason &&
   one.rivalBecause?.reason === other.rivalBecause?.reason;
 
-const stretchOf = ({ atMs, current, own, rival, difference, because, rivalBecause }: Classed, untilMs: number, syncs: number): ShadowStretch => ({
-  at: rfc3339(atMs),
-  until: rfc3339(untilMs),
-  syncs,
-  ...(current !== undefined && { current }),
-  ...(own !== undefined && { own }),
-  ...(rival !== undefined && { rival }),
-  ...(difference !== undefined && { difference }),
-  ...because,
-  ...(rivalBecause && { rivalReason: rivalBecause.reason, rivalMessage: rivalBecause.message }),
-});
+const stretchOf = ({ atMs, current, own, rival, difference, because, rivalBecause }: Classed, untilMs: number, syncs: number): ShadowStretch =>
+  present({
+    ...{ at: rfc3339(atMs), until: rfc3339(untilMs), syncs, current, own, rival, difference },
+    ...{ ...because, rivalReason: rivalBecause?.reason, rivalMessage: rivalBecause?.message },
+  });
 
 const SECOND_MS = 1_000;
 
@@ -253,10 +242,7 @@ const note = (open: OpenReaction, { own, rival, atMs, rivalScaledMs }: Decided):
   open.rivalMs ??= scaledMs - open.atMs;
 };
 
-const reactionOf = ({ atMs, from, ownMs, rivalMs }: OpenReaction, to: number | undefined): ShadowReaction => ({
-  at: rfc3339(atMs),
-  from,
-  ...(to !== undefined && { to }),
-  ...(ownMs !== undefined && { ownSeconds: ownMs / SECOND_MS }),
-  ...(rivalMs !== undefined && { rivalSeconds: rivalMs / SECOND_MS }),
-});
+const reactionOf = ({ atMs, from, ownMs, rivalMs }: OpenReaction, to: number | undefined): ShadowReaction =>
+  present({ at: rfc3339(atMs), from, to, ownSeconds: secondsOf(ownMs), rivalSeconds: secondsOf(rivalMs) });
+
+const secondsOf = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / SECOND_MS);

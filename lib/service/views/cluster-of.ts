@@ -11,7 +11,8 @@ import { JOURNAL_EVERY_MS } from "../../sync/keep/store-pages.ts";
 import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { pauseView } from "./holds-view.ts";
-import { rfc3339, secondsBetween } from "../times.ts";
+import { rfc3339, secondsBetween, timeText } from "../times.ts";
+import { present } from "../../model/json.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
 
 const PARTITIONS_AT_ONCE = 4;
@@ -23,14 +24,7 @@ export const clusterView = async (
   { fleet, heads, connection }: ClusterBesides,
 ): Promise<ClusterView> => {
   const { name, state, since, error, ...rest } = (await clusterReading(context, cluster, { fleet, heads })).view;
-  return {
-    name,
-    state,
-    ...(since !== undefined && { since }),
-    ...(error !== undefined && { error }),
-    ...(connection && sees(context, name) && { connection }),
-    ...rest,
-  };
+  return present({ name, state, since, error, connection: sees(context, name) ? connection : undefined, ...rest });
 };
 
 /** What is stored beside the record of a cluster. */
@@ -167,11 +161,7 @@ const partitionView = async (
   };
 };
 
-const stateView = ({ state, sinceMs, error }: Omit<PartitionState, "silent">): StateView => ({
-  state,
-  ...(sinceMs !== undefined && { since: rfc3339(sinceMs) }),
-  ...(error !== undefined && { error }),
-});
+const stateView = ({ state, sinceMs, error }: Omit<PartitionState, "silent">): StateView => present({ state, since: timeText(sinceMs), error });
 
 /** Failures come before a freeze or a pause, which must not hide an outage of the cluster. */
 const clusterState = (cluster: ClusterRecord, { frozen }: FleetRecord, nowMs: number, partitions: readonly Partition[]): StateView => {

@@ -1,6 +1,7 @@
 import { LATEST_MS } from "../../model/time-text.ts";
 import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../../model/records.ts";
-import type { FrozenView, PauseView, BoundSourceView, BoundsView, OverrideView } from "../../views/holds.ts";
+import type { FrozenView, PauseView, BoundSourceView, BoundsView, OverrideSetView, OverrideView } from "../../views/holds.ts";
+import { nonEmpty, present } from "../../model/json.ts";
 import { rfc3339 } from "../times.ts";
 import {
   type BoundSource,
@@ -21,7 +22,7 @@ import { invalid } from "../refusals.ts";
 /** The pause if it is still active. A pause ends at its time without an edit. */
 export const pauseView = (paused: AutoscalerRecord["paused"], nowMs: number): PauseView | undefined => {
   if (!paused || (paused.untilMs !== undefined && paused.untilMs <= nowMs)) return undefined;
-  return { by: paused.by, at: rfc3339(paused.atMs), ...(paused.untilMs !== undefined && { until: rfc3339(Math.min(paused.untilMs, LATEST_MS)) }) };
+  return present({ by: paused.by, at: rfc3339(paused.atMs), until: endText(paused.untilMs) });
 };
 
 export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen"]>): FrozenView => ({ by, at: rfc3339(atMs), reason });
@@ -43,15 +44,14 @@ export interface OverridePlace {
 
 const FACTOR = 1000;
 
-export const overrideView = ({ scope, cluster, namespace, name }: OverridePlace, override: Override, nowMs: number): OverrideView => ({
-  id: override.id,
-  scope,
-  ...(cluster !== undefined && { cluster }),
-  ...(namespace !== undefined && { namespace }),
-  ...(name !== undefined && { name }),
-  state: isExpired(override, nowMs) ? "expired" : isActive(override, nowMs) ? "active" : "ahead",
-  ...overrideFields(override),
-});
+/** What an override sets, with the factor in thousandths. */
+export const overrideSet = ({ hold, min, max, minFactor }: { readonly [Field in keyof OverrideSetView]: OverrideSetView[Field] | undefined }) =>
+  present({ hold, min, max, minFactorMilli: minFactor === undefined ? undefined : Math.round(minFactor * FACTOR) });
+
+export const overrideView = ({ scope, cluster, namespace, name }: OverridePlace, override: Override, nowMs: number): OverrideView => {
+  const state = isExpired(override, nowMs) ? "expired" : isActive(override, nowMs) ? "active" : "ahead";
+  return present({ id: override.id, scope, cluster, namespace, name, state, ...overrideFields(override) });
+};
 
 /** An override as all documents show it: with times in RFC 3339. */
 export const overrideFields = ({
@@ -59,39 +59,18 @@ export const overrideFields = ({
   ...override
 }: Override): Omit<OverrideView, keyof OverridePlace | "id" | "state"> => {
   const { fromMs, untilMs, reason, by, atMs, force } = override;
-  return {
-    ...(hold !== undefined && { hold }),
-    ...(min !== undefined && { min }),
-    ...(max !== undefined && { max }),
-    ...(minFactorMilli !== undefined && { minFactor: minFactorMilli / FACTOR }),
-    from: rfc3339(fromMs),
-    ...(untilMs !== undefined && { until: untilText(untilMs) }),
-    reason,
-    by,
-    at: rfc3339(atMs),
-    ...(force !== undefined && { force }),
-  };
+  const minFactor = minFactorMilli === undefined ? undefined : minFactorMilli / FACTOR;
+  return present({ hold, min, max, minFactor, from: rfc3339(fromMs), until: endText(untilMs), reason, by, at: rfc3339(atMs), force });
 };
 
 const untilText = (untilMs: number): string => rfc3339(Math.min(untilMs, LATEST_MS));
+const endText = (untilMs: number | undefined): string | undefined => (untilMs === undefined ? undefined : untilText(untilMs));
 
 /** An override as the rules take it, from its view. */
-export const overrideOf = ({ id, scope, hold, min, max, minFactor, from, until, reason, by, at, force }: OverrideView): ScopedOverride => ({
-  id,
-  scope,
-  set: {
-    ...(hold !== undefined && { hold }),
-    ...(min !== undefined && { min }),
-    ...(max !== undefined && { max }),
-    ...(minFactor !== undefined && { minFactorMilli: Math.round(minFactor * FACTOR) }),
-  },
-  fromMs: Date.parse(from),
-  ...(until !== undefined && { untilMs: Date.parse(until) }),
-  reason,
-  by,
-  atMs: Date.parse(at),
-  ...(force !== undefined && { force }),
-});
+export const overrideOf = ({ id, scope, from, until, reason, by, at, force, ...set }: OverrideView): ScopedOverride => {
+  const untilMs = until === undefined ? undefined : Date.parse(until);
+  return present({ id, scope, set: overrideSet(set), fromMs: Date.parse(from), untilMs, reason, by, atMs: Date.parse(at), force });
+};
 
 export const sourceView = (source: BoundSource): BoundSourceView => {
   switch (source.kind) {
@@ -104,7 +83,7 @@ export const sourceView = (source: BoundSource): BoundSourceView => {
     }
     case "override": {
       const { kind, id, scope, by, reason, untilMs } = source;
-      return { kind, id, scope, by, reason, ...(untilMs !== undefined && { until: untilText(untilMs) }) };
+      return present({ kind, id, scope, by, reason, until: endText(untilMs) });
     }
   }
 };
@@ -112,13 +91,14 @@ export const sourceView = (source: BoundSource): BoundSourceView => {
 export const isOverridden = (bounds: BoundsView | undefined): boolean =>
   bounds !== undefined && (bounds.min.by.kind === "override" || bounds.max.by.kind === "override" || bounds.holds !== undefined);
 
-export const boundsView = ({ min, max, paused, holds, unknownCalendar }: EffectiveBounds): BoundsView => ({
-  min: { replicas: min.replicas, by: sourceView(min.source) },
-  max: { replicas: max.replicas, by: sourceView(max.source) },
-  ...(paused && { paused: sourceView(paused) }),
-  ...(holds.length > 0 && { holds: holds.map(sourceView) }),
-  ...(unknownCalendar && { unknownCalendar }),
-});
+export const boundsView = ({ min, max, paused, holds, unknownCalendar }: EffectiveBounds): BoundsView =>
+  present({
+    min: { replicas: min.replicas, by: sourceView(min.source) },
+    max: { replicas: max.replicas, by: sourceView(max.source) },
+    paused: paused && sourceView(paused),
+    holds: nonEmpty(holds.map(sourceView)),
+    unknownCalendar,
+  });
 
 interface Snapshot {
   readonly spec: StoredSpec;
@@ -144,10 +124,10 @@ export const overridesView = ({
     ...((scope === "namespace" || scope === "autoscaler") && { namespace: record.namespace }),
     ...(scope === "autoscaler" && { name: record.name }),
   });
-  return {
-    ...(spec.kind === "spec" && !isByManifest(spec.spec, people, nowMs) && { bounds: boundsView(effectiveBounds(spec.spec, people, nowMs)) }),
-    ...(overrides.length > 0 && { overrides: overrides.map((override) => overrideView(placeOf(override), override, nowMs)) }),
-  };
+  return present({
+    bounds: spec.kind === "spec" && !isByManifest(spec.spec, people, nowMs) ? boundsView(effectiveBounds(spec.spec, people, nowMs)) : undefined,
+    overrides: nonEmpty(overrides.map((override) => overrideView(placeOf(override), override, nowMs))),
+  });
 };
 
 /** The bounds that hold now: the bounds of a schedule or an override, else of the manifest. */
@@ -156,8 +136,7 @@ export const boundsInForce = ({
   minReplicas,
   maxReplicas,
 }: Pick<AutoscalerView, "bounds" | "minReplicas" | "maxReplicas">): { readonly min?: number; readonly max?: number } => {
-  const [min, max] = [bounds?.min.replicas ?? minReplicas, bounds?.max.replicas ?? maxReplicas];
-  return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+  return present({ min: bounds?.min.replicas ?? minReplicas, max: bounds?.max.replicas ?? maxReplicas });
 };
 
 /** The bounds of an evaluation; undefined where nothing says that any but the manifest set them. */

@@ -1,4 +1,4 @@
-import { isObject } from "../../model/json.ts";
+import { isObject, nonEmpty, present } from "../../model/json.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";
@@ -68,34 +68,26 @@ export const withFields = <Row extends AutoscalerRow>(row: Row, fields: readonly
 /** The same of an autoscaler that was read whole. */
 export const tableRowOf = (view: AutoscalerView): TableRow => {
   const { cluster, syncedAt, ageSeconds } = view;
-  return { ...rowOfView(view), cluster, ...(syncedAt !== undefined && { syncedAt }), ...(ageSeconds !== undefined && { ageSeconds }) };
+  return { ...rowOfView(view), cluster, ...present({ syncedAt, ageSeconds }) };
 };
 
 /** Targets that a table shows; the others are counted, as kubectl does. */
 export const TARGETS_SHOWN = 2;
-
-/** The fields that have a value: what is absent has no key in JSON. */
-export const presentIn = <Fields extends object>(fields: Fields): { readonly [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 
 /** The row of an autoscaler that was read whole. */
 export const rowOfView = (view: AutoscalerView, partition?: string): AutoscalerRow => {
   const { namespace, name, uid, generation, owner, target, minReplicas, maxReplicas, state, heldBy, decision, problem } = view;
   const { currentReplicas, desiredReplicas, lastKnown, lastScaleAt, paused, createdAt, metrics, manifest } = view;
   const { kind, labels } = namesIn(manifest);
-  return {
-    ...presentIn({ partition }),
-    ...{ namespace, name, uid, generation, kind },
-    ...presentIn({ labels: Object.keys(labels).length > 0 ? labels : undefined, owner, target, minReplicas, maxReplicas }),
+  return present({
+    ...{ partition, namespace, name, uid, generation, kind, labels: nonEmpty(labels), owner, target, minReplicas, maxReplicas },
     ...inForce(view.bounds),
-    state,
-    ...presentIn({ heldBy, reason: decision?.reason, measuredAt: decision?.at, currentReplicas, desiredReplicas, lastKnown }),
+    ...{ state, heldBy, reason: decision?.reason, measuredAt: decision?.at, currentReplicas, desiredReplicas, lastKnown },
     targets: metrics.slice(0, TARGETS_SHOWN).map(metricText),
-    ...presentIn({ missingMetrics: metrics.filter(({ kind: reading }) => reading === "failed").length || undefined }),
-    ...presentIn({ moreTargets: metrics.length > TARGETS_SHOWN ? metrics.length - TARGETS_SHOWN : undefined, lastScaleAt, paused }),
-    createdAt,
-    ...presentIn({ problem }),
-  };
+    missingMetrics: metrics.filter(({ kind: reading }) => reading === "failed").length || undefined,
+    moreTargets: metrics.length > TARGETS_SHOWN ? metrics.length - TARGETS_SHOWN : undefined,
+    ...{ lastScaleAt, paused, createdAt, problem },
+  });
 };
 
 const inForce = (bounds: AutoscalerView["bounds"]): Pick<AutoscalerRow, "minInForce" | "maxInForce" | "overridden"> => ({
