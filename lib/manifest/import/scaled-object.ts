@@ -1,4 +1,4 @@
-import { object, list } from "./schedules/timed.ts";
+import { applying, changed, list, lost, object, withoutEffect } from "./schedules/timed.ts";
 import type { Json } from "../../model/json.ts";
 import { cleanMetadata, type Detail } from "./finding.ts";
 import { kedaCron } from "./schedules/actions.ts";
@@ -12,14 +12,12 @@ export interface ImportedScaledObject {
 }
 
 /** Defaults of KEDA: `maxReplicaCount`, and the least count of the HPA that it makes. */
-const DEFAULT_MAX = 100;
+export const DEFAULT_MAX = 100;
 const LEAST_OF_HPA = 1;
 const KEDA_ANNOTATION = /^(?:autoscaling|scaledobject)\.keda\.sh\//;
-const PAUSED = "autoscaling.keda.sh/paused";
-const PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas";
 const PAUSED_DIRECTIONS = [
-  { annotation: "autoscaling.keda.sh/paused-scale-in", direction: "scaleDown" },
-  { annotation: "autoscaling.keda.sh/paused-scale-out", direction: "scaleUp" },
+  { name: "paused-scale-in", direction: "scaleDown" },
+  { name: "paused-scale-out", direction: "scaleUp" },
 ] as const;
 /** KEDA reads an annotation as Go reads a bool; any other text counts as true. */
 const FALSE = /^(?:0|f|F|false|False|FALSE)$/;
@@ -40,34 +38,41 @@ export const importScaledObject = (raw: Json, hpa: Json | undefined): ImportedSc
   return { document: hpaOf(raw, spec, metrics), ...(schedule.length > 0 && { schedule }), details };
 };
 
-const annotationOf = (raw: Json, name: string): unknown => object(object(raw["metadata"])["annotations"])[name];
+const keyOf = (name: string): string => `autoscaling.keda.sh/${name}`;
+const placeOf = (name: string): string => `metadata.annotations["${keyOf(name)}"]`;
 
-const isOn = (raw: Json, name: string): boolean => {
+/** An annotation of KEDA about how it scales. */
+export const annotationOf = (raw: Json, name: string): unknown => object(object(raw["metadata"])["annotations"])[keyOf(name)];
+
+export const isOn = (raw: Json, name: string): boolean => {
   const value = annotationOf(raw, name);
   return value !== undefined && !FALSE.test(String(value));
 };
 
+/** What becomes of such an annotation. */
+export const ofAnnotation = (name: string, message: string): Detail => changed(placeOf(name), message);
+
 const pauseOf = (raw: Json): Detail | undefined => {
-  const key = annotationOf(raw, PAUSED_REPLICAS) !== undefined ? PAUSED_REPLICAS : isOn(raw, PAUSED) ? PAUSED : undefined;
-  if (key === undefined) return undefined;
-  const message = `it is paused by the annotation ${key}, and has no HPA while it is: resume it, or write its manifest and pause it with tidemark pause`;
-  return { of: `metadata.annotations["${key}"]`, severity: "lost", message };
+  const name = annotationOf(raw, "paused-replicas") !== undefined ? "paused-replicas" : isOn(raw, "paused") ? "paused" : undefined;
+  if (name === undefined) return undefined;
+  const words = "has no HPA while it is: resume it, or write its manifest and pause it with tidemark pause";
+  return lost(placeOf(name), `it is paused by the annotation ${keyOf(name)}, and ${words}`);
 };
 
 /** KEDA disables a direction in the HPA that it makes, whatever the behavior of the ScaledObject says. */
-const pausedDirections = (raw: Json) => PAUSED_DIRECTIONS.filter(({ annotation }) => isOn(raw, annotation));
+const pausedDirections = (raw: Json) => PAUSED_DIRECTIONS.filter(({ name }) => isOn(raw, name));
+
+/** The behavior that a ScaledObject asks for; undefined where it says none. */
+export const writtenBehavior = (spec: Json): unknown => object(object(spec["advanced"])["horizontalPodAutoscalerConfig"])["behavior"];
 
 const behaviorOf = (raw: Json, spec: Json): Json | undefined => {
-  const { behavior } = object(object(spec["advanced"])["horizontalPodAutoscalerConfig"]);
+  const behavior = writtenBehavior(spec);
   const paused = pausedDirections(raw).map(({ direction }) => [direction, { ...object(object(behavior)[direction]), selectPolicy: "Disabled" }]);
   return behavior === undefined && paused.length === 0 ? undefined : { ...object(behavior), ...Object.fromEntries(paused) };
 };
 
-const directionDetail = ({ annotation, direction }: (typeof PAUSED_DIRECTIONS)[number]): Detail => ({
-  of: `metadata.annotations["${annotation}"]`,
-  severity: "changed",
-  message: `it is selectPolicy: Disabled of spec.behavior.${direction} in the manifest: end it there, and not by the annotation`,
-});
+const directionDetail = ({ name, direction }: (typeof PAUSED_DIRECTIONS)[number]): Detail =>
+  ofAnnotation(name, `it is selectPolicy: Disabled of spec.behavior.${direction} in the manifest: end it there, and not by the annotation`);
 
 const hpaOf = (raw: Json, spec: Json, metrics: readonly unknown[]): Json => {
   const { apiVersion = "apps/v1", kind = "Deployment", name } = object(spec["scaleTargetRef"]);
@@ -87,65 +92,34 @@ const hpaOf = (raw: Json, spec: Json, metrics: readonly unknown[]): Json => {
   };
 };
 
-/** Fields beside bounds, target, triggers and behavior. */
+/** Fields beside bounds, target, triggers and behavior. KEDA serves a value in the place of a metric that fails. */
 const fieldDetails = (spec: Json): readonly Detail[] => {
   const { minReplicaCount = 0, idleReplicaCount, cooldownPeriod, initialCooldownPeriod, pollingInterval, fallback } = spec;
   const { restoreToOriginalReplicaCount, scalingModifiers, horizontalPodAutoscalerConfig } = object(spec["advanced"]);
-  const toZero = minReplicaCount === 0 || idleReplicaCount !== undefined;
-  const only = (of: string, value: unknown): Detail[] =>
-    value === undefined ? [] : [{ of, severity: "without effect", message: "it is about scaling to and from zero, which is not carried over" }];
-  const modified = Object.keys(object(scalingModifiers)).length > 0;
-  return [
-    ...(minReplicaCount === 0 ? [zero("spec.minReplicaCount", "the least count is 1; KEDA goes to 0 while no trigger is active")] : []),
-    ...(idleReplicaCount === undefined
-      ? []
-      : [zero("spec.idleReplicaCount", `the count stays at minReplicas while no trigger is active, and not at ${String(idleReplicaCount)}`)]),
-    ...(toZero ? [...only("spec.cooldownPeriod", cooldownPeriod), ...only("spec.initialCooldownPeriod", initialCooldownPeriod)] : []),
-    ...(pollingInterval === undefined ? [] : [polling(pollingInterval)]),
-    ...(fallback === undefined ? [] : [fallbackDetail(fallback)]),
-    ...(modified
-      ? [
-          {
-            of: "spec.advanced.scalingModifiers",
-            severity: "changed",
-            message: "KEDA goes on to calculate it, and serves the result as one external metric",
-          } as const,
-        ]
-      : []),
-    ...(restoreToOriginalReplicaCount === true ? [restore()] : []),
-    ...(object(horizontalPodAutoscalerConfig)["name"] === undefined ? [] : [hpaName()]),
-  ];
-};
-
-const zero = (of: string, message: string): Detail => ({ of, severity: "changed", message });
-
-const polling = (seconds: unknown): Detail => ({
-  of: "spec.pollingInterval",
-  severity: "changed",
-  message: `metrics are read in every sync of the cluster, and not every ${String(seconds)} s`,
-});
-
-/** KEDA serves a value in the place of a metric that fails. */
-const fallbackDetail = (fallback: unknown): Detail => {
   const { failureThreshold, replicas } = object(fallback);
-  const message = `KEDA still acts on it: when a trigger has failed more than ${String(failureThreshold)} times, its metric asks for ${String(replicas)} replicas; before that, and without KEDA, the count is held`;
-  return { of: "spec.fallback", severity: "changed", message };
+  const toZero = minReplicaCount === 0 || idleReplicaCount !== undefined;
+  const aboutZero = "it is about scaling to and from zero, which is not carried over";
+  const idle = `the count stays at minReplicas while no trigger is active, and not at ${String(idleReplicaCount)}`;
+  const polling = `metrics are read in every sync of the cluster, and not every ${String(pollingInterval)} s`;
+  const missing = `KEDA still acts on it: when a trigger has failed more than ${String(failureThreshold)} times, its metric asks for ${String(replicas)} replicas; before that, and without KEDA, the count is held`;
+  const modifiers = "KEDA goes on to calculate it, and serves the result as one external metric";
+  const restore = "KEDA sets the count back when the ScaledObject is deleted: pause it instead (tidemark takeover does)";
+  const name = "it is the name of KEDA's HPA; the autoscaler has the name of the ScaledObject";
+  return applying([
+    [minReplicaCount === 0, changed("spec.minReplicaCount", "the least count is 1; KEDA goes to 0 while no trigger is active")],
+    [idleReplicaCount !== undefined, changed("spec.idleReplicaCount", idle)],
+    [toZero && cooldownPeriod !== undefined, withoutEffect("spec.cooldownPeriod", aboutZero)],
+    [toZero && initialCooldownPeriod !== undefined, withoutEffect("spec.initialCooldownPeriod", aboutZero)],
+    [pollingInterval !== undefined, changed("spec.pollingInterval", polling)],
+    [fallback !== undefined, changed("spec.fallback", missing)],
+    [Object.keys(object(scalingModifiers)).length > 0, changed("spec.advanced.scalingModifiers", modifiers)],
+    [restoreToOriginalReplicaCount === true, changed("spec.advanced.restoreToOriginalReplicaCount", restore)],
+    [object(horizontalPodAutoscalerConfig)["name"] !== undefined, withoutEffect("spec.advanced.horizontalPodAutoscalerConfig.name", name)],
+  ]);
 };
 
-const restore = (): Detail => ({
-  of: "spec.advanced.restoreToOriginalReplicaCount",
-  severity: "changed",
-  message: "KEDA sets the count back when the ScaledObject is deleted: pause it instead (tidemark takeover does)",
-});
-
-const hpaName = (): Detail => ({
-  of: "spec.advanced.horizontalPodAutoscalerConfig.name",
-  severity: "without effect",
-  message: "it is the name of KEDA's HPA; the autoscaler has the name of the ScaledObject",
-});
-
-/** The metrics of all triggers; undefined where one of them is not known. */
-export interface TriggerMetrics {
+interface TriggerMetrics {
+  /** Undefined where one of them is not known. */
   readonly metrics: readonly unknown[] | undefined;
   /** Entries of a schedule, of triggers `cron`. */
   readonly schedule: readonly Json[];
@@ -165,14 +139,14 @@ const triggerMetrics = (spec: Json, { hpaSpec, most }: { readonly hpaSpec: Json 
     return cron && cron.entries.length > 0 ? cron : metricOf(trigger, { index, hpaSpec, formula });
   });
   const schedule = read.flatMap(({ entries = [] }) => entries);
-  const lost = read.some(({ detail }) => detail?.severity === "lost") || triggers.length === 0;
+  const isLost = read.some(({ detail }) => detail?.severity === "lost") || triggers.length === 0;
   const details = [...read.flatMap(({ detail }) => detail ?? []), ...(triggers.length === 0 ? [NO_TRIGGER] : [])];
-  if (lost) return { metrics: undefined, schedule, details };
+  if (isLost) return { metrics: undefined, schedule, details };
   const metrics = read.flatMap(({ metric }) => metric ?? []);
   return { metrics: formula ? [...metrics, ...externalMetrics(hpaSpec)] : metrics, schedule, details };
 };
 
-const NO_TRIGGER: Detail = { of: "spec.triggers", severity: "lost", message: "it has no trigger" };
+export const NO_TRIGGER = lost("spec.triggers", "it has no trigger");
 
 interface TriggerPlace {
   readonly index: number;
@@ -192,17 +166,15 @@ const metricOf = (trigger: Json, among: TriggerPlace): ReadTrigger => {
   return type === "cpu" || type === "memory" ? resourceMetric(trigger, type, among.index) : externalMetric(type, among);
 };
 
-const label = (index: number, type: string): string => `spec.triggers[${index}] (${type})`;
+export const triggerLabel = (index: number, type: string): string => `spec.triggers[${index}] (${type})`;
 
 /** `metadata.type` is what earlier versions of KEDA call `metricType`. */
 const resourceMetric = (trigger: Json, type: "cpu" | "memory", index: number): ReadTrigger => {
   const { value, containerName, type: formerType } = object(trigger["metadata"]);
   const kind = trigger["metricType"] ?? formerType ?? "Utilization";
   const target = targetOf(String(kind), value);
-  if (target === undefined)
-    return {
-      detail: lostTrigger(index, type, `its metricType "${String(kind)}" with the value "${String(value)}" is no target of a resource metric`),
-    };
+  const noTarget = `its metricType "${String(kind)}" with the value "${String(value)}" is no target of a resource metric`;
+  if (target === undefined) return { detail: lostTrigger(index, type, noTarget) };
   if (typeof containerName === "string" && containerName !== "")
     return { metric: { type: "ContainerResource", containerResource: { name: type, container: containerName, target } } };
   return { metric: { type: "Resource", resource: { name: type, target } } };
@@ -215,14 +187,8 @@ const targetOf = (kind: string, value: unknown): Json | undefined => {
 };
 
 const externalMetric = (type: string, { index, hpaSpec, formula }: TriggerPlace): ReadTrigger => {
-  if (hpaSpec === undefined)
-    return {
-      detail: lostTrigger(
-        index,
-        type,
-        "KEDA's HPA of this ScaledObject does not exist, so that name and target of its external metric are not known",
-      ),
-    };
+  const noHpa = "KEDA's HPA of this ScaledObject does not exist, so that name and target of its external metric are not known";
+  if (hpaSpec === undefined) return { detail: lostTrigger(index, type, noHpa) };
   const served = externalMetrics(hpaSpec);
   const own = served.find((metric) => nameOf(metric).startsWith(`s${index}-`));
   if (formula && served.length > 0) return { detail: dependsOnKeda(index, type, "is a part of the metric that KEDA calculates") };
@@ -237,10 +203,10 @@ const externalMetrics = (hpaSpec: Json | undefined): readonly Json[] =>
 
 const nameOf = (metric: Json): string => String(object(object(metric["external"])["metric"])["name"]);
 
-const lostTrigger = (index: number, type: string, message: string): Detail => ({ of: label(index, type), severity: "lost", message });
+const lostTrigger = (index: number, type: string, message: string): Detail => lost(triggerLabel(index, type), message);
 
-const dependsOnKeda = (index: number, type: string, words: string): Detail => ({
-  of: label(index, type),
-  severity: "changed",
-  message: `it ${words}, which KEDA serves while it runs and the ScaledObject exists: keep both, with the ScaledObject paused`,
-});
+const dependsOnKeda = (index: number, type: string, words: string): Detail =>
+  changed(
+    triggerLabel(index, type),
+    `it ${words}, which KEDA serves while it runs and the ScaledObject exists: keep both, with the ScaledObject paused`,
+  );

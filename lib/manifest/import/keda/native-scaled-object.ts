@@ -1,18 +1,25 @@
 import { type Json, present } from "../../../model/json.ts";
 import { cleanMetadata, type Detail } from "../finding.ts";
 import { kedaCron } from "../schedules/actions.ts";
-import { changed, list, lost, object, textOf } from "../schedules/timed.ts";
-import type { ImportedScaledObject } from "../scaled-object.ts";
+import { applying, changed, list, lost, object, textOf, withoutEffect } from "../schedules/timed.ts";
+import {
+  annotationOf,
+  DEFAULT_MAX,
+  type ImportedScaledObject,
+  isOn,
+  NO_TRIGGER,
+  ofAnnotation,
+  triggerLabel,
+  writtenBehavior,
+} from "../scaled-object.ts";
 import { blockOf, type Trigger } from "./triggers.ts";
 
 /** The registered source of a trigger: by its name, by its authentication, or by its type. */
 export type TriggerSources = Readonly<Record<string, string>>;
 
 /** Defaults of KEDA 2.21. */
-const KEDA = { most: 100, cooldownSeconds: 300, pollingSeconds: 30 } as const;
+const KEDA = { cooldownSeconds: 300, pollingSeconds: 30 } as const;
 const ANNOTATION = /^(?:autoscaling|scaledobject|validations)\.keda\.sh\//;
-const PREFIX = "autoscaling.keda.sh/";
-const FALSE = /^(?:0|f|F|false|False|FALSE)$/;
 
 const numberOf = (value: unknown, otherwise: number): number => (typeof value === "number" ? value : otherwise);
 
@@ -22,7 +29,7 @@ const numberOf = (value: unknown, otherwise: number): number => (typeof value ==
  */
 export const nativeScaledObject = (raw: Json, sources: TriggerSources): ImportedScaledObject => {
   const written = object(raw["spec"]);
-  const most = numberOf(written["maxReplicaCount"], KEDA.most);
+  const most = numberOf(written["maxReplicaCount"], DEFAULT_MAX);
   const triggers = list(written["triggers"]).map((trigger, index) => triggerOf(object(trigger), index, sources));
   const awake = triggers.every(({ type }) => OF_THE_CLUSTER.has(type)) && mayIdle(written);
   // Of cpu and memory KEDA never learns that a workload is out of use, and keeps it at 1 at least.
@@ -38,7 +45,7 @@ export const nativeScaledObject = (raw: Json, sources: TriggerSources): Imported
     .filter((_, at) => cron[at] === undefined)
     .map((trigger) => metricOf(trigger, { spec, formula, onMissing: missing.onMissing }));
   const details = [
-    ...(triggers.length === 0 ? [lost("spec.triggers", "it has no trigger")] : []),
+    ...(triggers.length === 0 ? [NO_TRIGGER] : []),
     ...(awake && triggers.length > 0
       ? [changed("spec.minReplicaCount", "the least count is 1, as in KEDA: cpu and memory do not start a workload without pods")]
       : []),
@@ -82,7 +89,7 @@ const triggerOf = (raw: Json, index: number, sources: TriggerSources): Trigger =
   return {
     type,
     name,
-    of: `spec.triggers[${index}] (${type})`,
+    of: triggerLabel(index, type),
     metadata: object(raw["metadata"]),
     raw,
     source: sources[name] ?? sources[authentication] ?? sources[type],
@@ -145,7 +152,7 @@ const amountOf = (value: unknown): unknown => {
   return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
 };
 
-const behaviorOf = (spec: Json): Json => object(object(object(spec["advanced"])["horizontalPodAutoscalerConfig"])["behavior"]);
+const behaviorOf = (spec: Json): Json => object(writtenBehavior(spec));
 
 /** A tolerance of autoscaling/v2 is of a direction, and here of a metric. */
 const toleranceOf = (spec: Json): Json => {
@@ -157,36 +164,30 @@ const toleranceOf = (spec: Json): Json => {
 /** A count below the least one that triggers may ask for: KEDA goes there by itself, past the HPA. */
 const mayIdle = ({ minReplicaCount = 0, idleReplicaCount }: Json): boolean => minReplicaCount === 0 || idleReplicaCount !== undefined;
 
+interface Missing {
+  readonly onMissing: Json;
+  readonly details: readonly Detail[];
+}
+
 /** An HPA grows on its other metrics while one is missing, and does not shrink. */
-const missingOf = (
-  spec: Json,
-  most: number,
-  { fields: { maxReplicas: pausedAt } }: Pauses,
-): { readonly onMissing: Json; readonly details: readonly Detail[] } => {
+const missingOf = (spec: Json, most: number, { fields: { maxReplicas: pausedAt } }: Pauses): Missing => {
   const { fallback, minReplicaCount, pollingInterval } = spec;
   if (fallback === undefined) return { onMissing: { action: "scaleUpOnly" }, details: [] };
   const { failureThreshold, replicas, behavior = "static" } = object(fallback);
-  const of = "spec.fallback";
-  if (pausedAt !== undefined)
-    return {
-      onMissing: { action: "hold" },
-      details: [changed(of, "the bounds are equal while it is paused: write the fallback where the pause ends")],
-    };
-  if (behavior === "currentReplicas") return { onMissing: { action: "hold" }, details: [] };
-  if (behavior === "scalingModifiers")
-    return {
-      onMissing: { action: "hold" },
-      details: [changed(of, "a missing input is replaced by ?? of the formula at once, and not after failureThreshold")],
-    };
-  if (behavior === "currentReplicasIfLower")
-    return { onMissing: { action: "hold" }, details: [changed(of, "a missing metric never shrinks a workload here: the count is held")] };
   const asked = numberOf(replicas, 0);
-  if (asked < 1)
-    return { onMissing: { action: "hold" }, details: [changed(of, "KEDA would go to 0 while its metrics fail; here the count is held")] };
+  const held = (...why: readonly string[]): Missing => ({
+    onMissing: { action: "hold" },
+    details: why.map((words) => changed("spec.fallback", words)),
+  });
+  if (pausedAt !== undefined) return held("the bounds are equal while it is paused: write the fallback where the pause ends");
+  if (behavior === "currentReplicas") return held();
+  if (behavior === "scalingModifiers") return held("a missing input is replaced by ?? of the formula at once, and not after failureThreshold");
+  if (behavior === "currentReplicasIfLower") return held("a missing metric never shrinks a workload here: the count is held");
+  if (asked < 1) return held("KEDA would go to 0 while its metrics fail; here the count is held");
   const afterSeconds = numberOf(failureThreshold, 3) * numberOf(pollingInterval, KEDA.pollingSeconds);
   const within = Math.min(most, Math.max(asked, numberOf(minReplicaCount, 0), 1));
-  const words = behavior === "static" ? [changed(of, "a missing metric never shrinks a workload here: a count above its replicas stays")] : [];
-  return { onMissing: { action: "fallback", replicas: within, afterSeconds }, details: words };
+  const stays = changed("spec.fallback", "a missing metric never shrinks a workload here: a count above its replicas stays");
+  return { onMissing: { action: "fallback", replicas: within, afterSeconds }, details: behavior === "static" ? [stays] : [] };
 };
 
 interface Pauses {
@@ -198,36 +199,28 @@ interface Pauses {
 }
 
 const pausesOf = (raw: Json, spec: Json): Pauses => {
-  const annotations = object(object(raw["metadata"])["annotations"]);
-  const isOn = (name: string): boolean => annotations[`${PREFIX}${name}`] !== undefined && !FALSE.test(String(annotations[`${PREFIX}${name}`]));
-  const say = (name: string, message: string): Detail => changed(`metadata.annotations["${PREFIX}${name}"]`, message);
-  const replicas = annotations[`${PREFIX}paused-replicas`];
-  const scaleIn = isOn("paused-scale-in");
-  const scaleOut = isOn("paused-scale-out");
-  const active = isOn("force-activation") && mayIdle(spec);
+  const replicas = annotationOf(raw, "paused-replicas");
+  const [paused, scaleIn, scaleOut] = ["paused", "paused-scale-in", "paused-scale-out"].map((name) => isOn(raw, name));
+  const active = isOn(raw, "force-activation") && mayIdle(spec);
   const count = Number(replicas);
-  const atCount = replicas === undefined ? [] : countDetail(say, count);
   return {
-    fields: {
-      ...(isOn("paused") && { dryRun: true }),
-      ...(replicas !== undefined && count >= 1 && { minReplicas: count, maxReplicas: count }),
-    },
+    fields: { ...(paused && { dryRun: true }), ...(replicas !== undefined && count >= 1 && { minReplicas: count, maxReplicas: count }) },
     disabled: new Set([...(scaleIn ? (["scaleDown"] as const) : []), ...(scaleOut ? (["scaleUp"] as const) : [])]),
-    neverIdle: scaleIn || active || replicas !== undefined,
-    details: [
-      ...(isOn("paused") ? [say("paused", "it is dryRun: true of the manifest: it decides and reports, and writes nothing; end it there")] : []),
-      ...atCount,
-      ...(scaleIn ? [say("paused-scale-in", "it is selectPolicy: Disabled of spec.scaleDown, without idle: end it there")] : []),
-      ...(scaleOut ? [say("paused-scale-out", "it is selectPolicy: Disabled of spec.scaleUp: end it there")] : []),
-      ...(active ? [say("force-activation", "the manifest has no idle: add it where the workload may be idle again")] : []),
-    ],
+    neverIdle: scaleIn === true || active || replicas !== undefined,
+    details: applying([
+      [paused === true, ofAnnotation("paused", "it is dryRun: true of the manifest: it decides and reports, and writes nothing; end it there")],
+      [replicas !== undefined, countDetail(count)],
+      [scaleIn === true, ofAnnotation("paused-scale-in", "it is selectPolicy: Disabled of spec.scaleDown, without idle: end it there")],
+      [scaleOut === true, ofAnnotation("paused-scale-out", "it is selectPolicy: Disabled of spec.scaleUp: end it there")],
+      [active, ofAnnotation("force-activation", "the manifest has no idle: add it where the workload may be idle again")],
+    ]),
   };
 };
 
-const countDetail = (say: (name: string, message: string) => Detail, count: number): readonly Detail[] =>
+const countDetail = (count: number): Detail =>
   Number.isInteger(count) && count >= 1
-    ? [say("paused-replicas", `minReplicas and maxReplicas are ${count}: write the bounds of the ScaledObject where the pause ends`)]
-    : [{ ...say("paused-replicas", "a count of 0 or none is no bound; end the pause first"), severity: "lost" }];
+    ? ofAnnotation("paused-replicas", `minReplicas and maxReplicas are ${count}: write the bounds of the ScaledObject where the pause ends`)
+    : { ...ofAnnotation("paused-replicas", "a count of 0 or none is no bound; end the pause first"), severity: "lost" };
 
 const documentOf = (
   raw: Json,
@@ -268,27 +261,16 @@ const fieldDetails = (spec: Json): readonly Detail[] => {
   const { pollingInterval, initialCooldownPeriod = 0 } = spec;
   const { restoreToOriginalReplicaCount, horizontalPodAutoscalerConfig } = object(spec["advanced"]);
   const { envSourceContainerName } = object(spec["scaleTargetRef"]);
-  const details: readonly (readonly [unknown, Detail])[] = [
+  const polling = `sources are asked in every sync of the cluster, and not every ${String(pollingInterval)} s; everySeconds of a metric asks less often`;
+  const restore = "set it to false before the ScaledObject is deleted: KEDA sets the count back";
+  return applying([
+    [pollingInterval !== undefined, changed("spec.pollingInterval", polling)],
+    [initialCooldownPeriod !== 0, changed("spec.initialCooldownPeriod", "idle.afterSeconds counts from the first sync on")],
+    [Boolean(restoreToOriginalReplicaCount), changed("spec.advanced.restoreToOriginalReplicaCount", restore)],
     [
-      pollingInterval,
-      changed(
-        "spec.pollingInterval",
-        `sources are asked in every sync of the cluster, and not every ${String(pollingInterval)} s; everySeconds of a metric asks less often`,
-      ),
+      object(horizontalPodAutoscalerConfig)["name"] !== undefined,
+      withoutEffect("spec.advanced.horizontalPodAutoscalerConfig.name", "it is the name of KEDA's HPA"),
     ],
-    [initialCooldownPeriod === 0 ? undefined : true, changed("spec.initialCooldownPeriod", "idle.afterSeconds counts from the first sync on")],
-    [
-      restoreToOriginalReplicaCount || undefined,
-      changed("spec.advanced.restoreToOriginalReplicaCount", "set it to false before the ScaledObject is deleted: KEDA sets the count back"),
-    ],
-    [
-      object(horizontalPodAutoscalerConfig)["name"],
-      { ...changed("spec.advanced.horizontalPodAutoscalerConfig.name", "it is the name of KEDA's HPA"), severity: "without effect" },
-    ],
-    [
-      envSourceContainerName,
-      { ...changed("spec.scaleTargetRef.envSourceContainerName", "no environment of a pod is read"), severity: "without effect" },
-    ],
-  ];
-  return details.flatMap(([value, detail]) => (value === undefined ? [] : [detail]));
+    [envSourceContainerName !== undefined, withoutEffect("spec.scaleTargetRef.envSourceContainerName", "no environment of a pod is read")],
+  ]);
 };

@@ -12,6 +12,7 @@ import {
   object,
   type Timed,
   textOf,
+  withoutEffect,
   cronTimes,
   spansBetween,
   type WeekMinute,
@@ -68,7 +69,7 @@ export const cronFederatedHpa = (raw: Json): Timed => {
 };
 
 const karmadaRule = (rule: Json, of: string): Read | undefined => {
-  if (rule["suspend"] === true) return { detail: { of, severity: "without effect", message: "it is suspended" } };
+  if (rule["suspend"] === true) return { detail: withoutEffect(of, "it is suspended") };
   const times = cronTimes(String(rule["schedule"]));
   if (isUnread(times)) return { detail: lost(of, times.unread) };
   const timeZone = textOf(rule["timeZone"]);

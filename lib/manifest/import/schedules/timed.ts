@@ -31,6 +31,9 @@ export const nameOf = (raw: Json): string => textOf(object(raw["metadata"])["nam
 
 export const lost = (of: string, message: string): Detail => ({ of, severity: "lost", message });
 export const changed = (of: string, message: string): Detail => ({ of, severity: "changed", message });
+export const withoutEffect = (of: string, message: string): Detail => ({ of, severity: "without effect", message });
+export const applying = (details: readonly (readonly [applies: boolean, detail: Detail])[]): readonly Detail[] =>
+  details.flatMap(([applies, detail]) => (applies ? [detail] : []));
 
 /** One entry for each window; the second and later ones have a number. */
 export const entriesOf = (windows: readonly WeeklyWindow[], entry: Entry): readonly Entry[] =>
