@@ -6,6 +6,10 @@ export const MAX_TEXT_BYTES = 2 * 1024 * 1024;
 export const MAX_STEP_BYTES = 5_000_000;
 /** Manifests of one step. Each one is a write of its own. */
 export const MAX_MANIFESTS = 1_000;
+/** Limit of one manifest as JSON, because a change item holds two of them and an item of the table has at most 400 KB. */
+export const MAX_MANIFEST_BYTES = 128 * 1024;
+/** Limit of nested Lists. */
+export const MAX_LIST_DEPTH = 3;
 /** YAML documents of one step, empty ones included. */
 export const MAX_DOCUMENTS = 5_000;
 /** YAML tokens. An ordinary text of 2 MiB has nine hundred thousand. */

@@ -10,28 +10,20 @@ export interface SourcePosition {
   readonly document?: number;
 }
 
-export type ManifestUnreadable = TidemarkError<"manifest.unreadable", SourcePosition & { readonly why: string }>;
-export type ManifestInvalid = TidemarkError<"manifest.invalid", Refusal>;
-export type ManifestUnsupported = TidemarkError<"manifest.unsupported", Refusal & { readonly apiVersion: string; readonly kind: string }>;
-
 export interface Refusal {
   readonly where: string;
   /** Name of the autoscaler, if the manifest has one. */
   readonly name?: string;
-  readonly problems: readonly LocatedProblem[];
-}
-
-export interface LocatedProblem extends Problem {
-  /** Line of the field, or of the object that should have it. */
-  readonly line?: number;
+  /** Each with the line of its field, or of the object that should have it. */
+  readonly problems: readonly (Problem & { readonly line?: number })[];
 }
 
 /** A text that is not YAML or JSON, or exceeds a limit. */
-export const manifestUnreadable = (at: SourcePosition, why: string, cause?: unknown): ManifestUnreadable =>
+export const manifestUnreadable = (at: SourcePosition, why: string, cause?: unknown): TidemarkError =>
   new TidemarkError("manifest.unreadable", `Cannot read ${placeOf(at)}: ${why}`, { ...at, why }, { cause });
 
 /** A manifest that breaks rules. The message has the first problem, the details have all. */
-export const manifestInvalid = (refusal: Refusal): ManifestInvalid => {
+export const manifestInvalid = (refusal: Refusal): TidemarkError => {
   const [first] = refusal.problems;
   const more = refusal.problems.length - 1;
   const rest = more > 0 ? ` (and ${more} further problem${more === 1 ? "" : "s"})` : "";
@@ -40,7 +32,7 @@ export const manifestInvalid = (refusal: Refusal): ManifestInvalid => {
 };
 
 /** A kind of object that is not accepted. */
-export const manifestUnsupported = (refusal: Refusal, apiVersion: string, kind: string): ManifestUnsupported => {
+export const manifestUnsupported = (refusal: Refusal, apiVersion: string, kind: string): TidemarkError => {
   const message = `Cannot accept ${subjectOf(refusal)}: kind "${kind}" of "${apiVersion}" is not accepted; ${refusal.problems[0]?.fix ?? ""}`;
   return new TidemarkError("manifest.unsupported", message, { ...refusal, apiVersion, kind });
 };

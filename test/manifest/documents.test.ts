@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { MAX_MANIFESTS, MAX_TEXT_BYTES } from "../../lib/manifest/budget.ts";
+import { MAX_MANIFEST_BYTES, MAX_MANIFESTS, MAX_TEXT_BYTES } from "../../lib/manifest/budget.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
-import { MAX_MANIFEST_BYTES } from "../../lib/manifest/list-items.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 
 const FILE = "hpa.yaml";

@@ -11,11 +11,11 @@ import {
   MAX_NODES,
   MAX_STEP_BYTES,
   MAX_TEXT_BYTES,
+  MAX_MANIFEST_BYTES,
 } from "../../lib/manifest/budget.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
 import { MAX_CONSTRAINT_SECONDS } from "../../lib/manifest/hpa/constraints.ts";
 import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "../../lib/manifest/hpa/validate-behavior.ts";
-import { MAX_MANIFEST_BYTES } from "../../lib/manifest/list-items.ts";
 import { admitted } from "./manifests.ts";
 
 const reference = readFileSync(new URL("../../docs/manifests.md", import.meta.url), "utf8");

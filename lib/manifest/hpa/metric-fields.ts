@@ -5,7 +5,7 @@ import { labelFaults, resourceFaults } from "../kubernetes-names.ts";
 import { CONTAINER_RESOURCE, choice, GROUP_VERSION, LABEL, object, REQUIRED, SELECTOR, saying, text } from "../native/field-descriptions.ts";
 import { MARKS, MARKS_IN_ORDER, SELECTOR_OF_MARKS, TARGET_OR_MARKS, TARGETS } from "./level-fields.ts";
 
-/** What a metric of an HPA means, its bounds and rules as they are printed, and what the API says where one is broken (hpa.md 1.3). validate-metric.ts has the order of the API. */
+/** What a metric of an HPA means, its bounds and rules as they are printed, and what the API says where one is broken (hpa.md 1.3). validate-spec.ts has the order of the API. */
 
 const SEGMENT = { ...REQUIRED, segment: true } as const;
 

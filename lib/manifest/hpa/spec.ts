@@ -1,8 +1,19 @@
+import { present } from "../../model/json.ts";
 import { floatOf, milliOf } from "../../model/quantity.ts";
 import type { LabelSelector } from "../../model/selector.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import type { Behavior, HpaMetric, HpaSpec, MetricIdentifier, MetricTarget, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
-import { blockOf, type DraftBehavior, type DraftSpec, type Metric, type Reference, type Rules, type Selector, type Target } from "./v2-shape.ts";
+import {
+  blockOf,
+  type DraftBehavior,
+  type DraftSpec,
+  type Identifier,
+  type Metric,
+  type Reference,
+  type Rules,
+  type Selector,
+  type Target,
+} from "./v2-shape.ts";
 
 /** Converts a valid draft with defaults to the spec, with quantities as numbers. Members that validation requires fall back to zero values. */
 export const hpaSpec = (draft: DraftSpec, behavior: Behavior | undefined): Omit<HpaSpec, "dialect"> => ({
@@ -13,11 +24,7 @@ export const hpaSpec = (draft: DraftSpec, behavior: Behavior | undefined): Omit<
   ...(behavior && { behavior }),
 });
 
-const targetRef = (reference: Reference | undefined): TargetRef => ({
-  apiVersion: reference?.apiVersion ?? "",
-  kind: reference?.kind ?? "",
-  name: reference?.name ?? "",
-});
+export const targetRef = ({ apiVersion = "", kind = "", name = "" }: Reference = {}): TargetRef => ({ apiVersion, kind, name });
 
 /** A single mark counts as both (proposals.md §5). */
 const withMarks = (metric: Metric): HpaMetric => {
@@ -56,31 +63,16 @@ const metricOf = ({ type = "", object, external, pods, resource, containerResour
   }
 };
 
-const describedObject = (reference: Reference | undefined) => ({
-  ...(reference?.apiVersion && { apiVersion: reference.apiVersion }),
-  kind: reference?.kind ?? "",
-  name: reference?.name ?? "",
-});
+const describedObject = ({ apiVersion, kind = "", name = "" }: Reference = {}) => ({ ...(apiVersion && { apiVersion }), kind, name });
 
-const identifier = (metric: { readonly name?: string | undefined; readonly selector?: Selector | undefined } | undefined): MetricIdentifier => ({
-  name: metric?.name ?? "",
-  ...(metric?.selector && { selector: selectorOf(metric.selector) }),
-});
+const identifier = ({ name = "", selector }: Identifier = {}): MetricIdentifier => present({ name, selector: selector && selectorOf(selector) });
 
 /** Keeps the order of the manifest, because messages print it. */
-const selectorOf = ({ matchLabels, matchExpressions }: Selector): LabelSelector => ({
-  ...(matchLabels && { matchLabels }),
-  ...(matchExpressions && {
-    matchExpressions: matchExpressions.map(({ key = "", operator = "", values }) => ({ key, operator, ...(values && { values }) })),
-  }),
-});
+export const selectorOf = ({ matchLabels, matchExpressions }: Selector): LabelSelector =>
+  present({ matchLabels, matchExpressions: matchExpressions?.map(({ key = "", operator = "", values }) => present({ key, operator, values })) });
 
-const targetOf = (target: Target | undefined): MetricTarget => ({
-  type: target?.type ?? "",
-  ...(target?.value && { valueMilli: milliOf(target.value) }),
-  ...(target?.averageValue && { averageValueMilli: milliOf(target.averageValue) }),
-  ...(target?.averageUtilization !== undefined && { averageUtilization: target.averageUtilization }),
-});
+const targetOf = ({ type = "", value, averageValue, averageUtilization }: Target = {}): MetricTarget =>
+  present({ type, valueMilli: value && milliOf(value), averageValueMilli: averageValue && milliOf(averageValue), averageUtilization });
 
 /** The rules of both directions from a behavior with defaults. */
 export const behaviorOf = (behavior: DraftBehavior | undefined): Behavior | undefined =>

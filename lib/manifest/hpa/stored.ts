@@ -1,6 +1,6 @@
 import { isObject, type Json, nonEmpty, present } from "../../model/json.ts";
 import type { Quantity } from "../../model/quantity.ts";
-import type { DraftSpec, Metric, Rules, Selector, Target } from "./v2-shape.ts";
+import type { DraftSpec, Identifier, Metric, Rules, Selector, Target } from "./v2-shape.ts";
 
 /** JSON with its quantities as text. */
 export const withQuantityText = (json: Json, print: (quantity: Quantity) => string): Json =>
@@ -23,17 +23,16 @@ export const amountText = ({ mantissa, exponent }: Quantity): string => {
 };
 
 /** A valid spec with defaults as autoscaling/v2 reads back. Quantities are still values. */
-export const storedSpec = (spec: DraftSpec): Json =>
+export const storedSpec = ({ scaleTargetRef, minReplicas, maxReplicas, metrics, behavior }: DraftSpec): Json =>
   present({
-    scaleTargetRef: storedReference(spec.scaleTargetRef),
-    minReplicas: spec.minReplicas,
-    maxReplicas: spec.maxReplicas,
-    metrics: spec.metrics?.map(storedMetric),
-    behavior: spec.behavior && present({ scaleUp: storedRules(spec.behavior.scaleUp), scaleDown: storedRules(spec.behavior.scaleDown) }),
+    ...{ scaleTargetRef: storedReference(scaleTargetRef), minReplicas, maxReplicas, metrics: metrics?.map(storedMetric) },
+    behavior:
+      behavior &&
+      present({ scaleUp: behavior.scaleUp && storedRules(behavior.scaleUp), scaleDown: behavior.scaleDown && storedRules(behavior.scaleDown) }),
   });
 
-export const storedReference = (reference: DraftSpec["scaleTargetRef"]): Json =>
-  present({ kind: reference?.kind ?? "", name: reference?.name ?? "", apiVersion: reference?.apiVersion || undefined });
+const storedReference = ({ kind = "", name = "", apiVersion }: DraftSpec["scaleTargetRef"] = {}): Json =>
+  present({ kind, name, apiVersion: apiVersion || undefined });
 
 const storedMetric = ({ type, object, external, pods, resource, containerResource }: Metric): Json =>
   present({
@@ -68,8 +67,7 @@ interface Levels {
 const storedLevels = ({ target, highWatermark, lowWatermark }: Levels): Json =>
   highWatermark === undefined && lowWatermark === undefined ? { target: storedTarget(target) } : present({ highWatermark, lowWatermark });
 
-const storedIdentifier = (metric: { readonly name?: string | undefined; readonly selector?: Selector | undefined } | undefined): Json =>
-  present({ name: metric?.name ?? "", selector: metric?.selector && storedSelector(metric.selector) });
+const storedIdentifier = ({ name = "", selector }: Identifier = {}): Json => present({ name, selector: selector && storedSelector(selector) });
 
 const storedSelector = ({ matchLabels, matchExpressions }: Selector): Json =>
   present({
@@ -77,22 +75,11 @@ const storedSelector = ({ matchLabels, matchExpressions }: Selector): Json =>
     matchExpressions: nonEmpty(matchExpressions?.map(({ key = "", operator = "", values }) => present({ key, operator, values: nonEmpty(values) }))),
   });
 
-const storedTarget = (target: Target | undefined): Json =>
-  present({
-    type: target?.type ?? "",
-    value: target?.value,
-    averageValue: target?.averageValue,
-    averageUtilization: target?.averageUtilization,
-  });
+const storedTarget = ({ type = "", value, averageValue, averageUtilization }: Target = {}): Json =>
+  present({ type, value, averageValue, averageUtilization });
 
-const storedRules = (rules: Rules | undefined): Json | undefined =>
-  rules &&
-  present({
-    stabilizationWindowSeconds: rules.stabilizationWindowSeconds,
-    selectPolicy: rules.selectPolicy,
-    policies: rules.policies,
-    tolerance: rules.tolerance,
-  });
+const storedRules = ({ stabilizationWindowSeconds, selectPolicy, policies, tolerance }: Rules): Json =>
+  present({ stabilizationWindowSeconds, selectPolicy, policies, tolerance });
 
 /** The fields of the first design with defaults; the v2 form would lose its rules. */
 export const storedOriginalSpec = ({ scaleTargetRef, minReplicas, maxReplicas, metrics }: DraftSpec): Json => ({

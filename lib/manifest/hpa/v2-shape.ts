@@ -61,6 +61,7 @@ export type WrittenThresholds = ReadAs<typeof THRESHOLDS>;
 
 export type Reference = ReadAs<typeof CROSS_VERSION_REFERENCE>;
 export type Metric = ReadAs<typeof METRIC>;
+export type Identifier = ReadAs<typeof METRIC_IDENTIFIER>;
 export type Target = ReadAs<typeof METRIC_TARGET>;
 export type Selector = ReadAs<typeof LABEL_SELECTOR>;
 export type Rules = ReadAs<typeof SCALING_RULES>;

@@ -1,7 +1,8 @@
 import { readInstant } from "../../model/time-text.ts";
 import { milliOf, floatOf, type Quantity } from "../../model/quantity.ts";
-import type { CommonSpec, TargetRef } from "../../model/spec-common.ts";
+import type { CommonSpec } from "../../model/spec-common.ts";
 import type { NativeRules, NativeSpec, Band, NativeMetric, NativeSource, OnMissing } from "../../model/spec-native.ts";
+import { targetRef } from "../hpa/spec.ts";
 import { scheduleOf } from "./schedule-rules.ts";
 import type { RulesRead, SpecRead, MetricRead } from "./spec-fields.ts";
 import { type AnySource, namedBy, SOURCE_NAMES, type SourceName, sourceNamed } from "../../sources/sources.ts";
@@ -9,7 +10,7 @@ import { type AnySource, namedBy, SOURCE_NAMES, type SourceName, sourceNamed } f
 /** Converts a valid spec with `rules: native`. */
 export const nativeSpecOf = (read: SpecRead): NativeSpec => ({
   dialect: "native",
-  target: targetOf(read),
+  target: targetRef(read.scaleTargetRef),
   minReplicas: read.minReplicas,
   maxReplicas: read.maxReplicas ?? 1,
   metrics: read.metrics.map(metricOf),
@@ -33,12 +34,6 @@ export const governedOf = (read: Pick<SpecRead, "owner" | "dryRun" | "pausedUnti
     ...(schedule.length > 0 && { schedule }),
   };
 };
-
-const targetOf = ({ scaleTargetRef }: SpecRead): TargetRef => ({
-  apiVersion: scaleTargetRef?.apiVersion ?? "",
-  kind: scaleTargetRef?.kind ?? "",
-  name: scaleTargetRef?.name ?? "",
-});
 
 const rulesOf = ({ policies, ...rules }: RulesRead): NativeRules => ({
   ...rules,

@@ -3,7 +3,7 @@ import { anything, newReadContext, objectOf, type ReadContext } from "../../fiel
 import { isObject } from "../../model/json.ts";
 import type { AdmitForm, FormOutcome } from "../form.ts";
 import { WHOLE } from "../hpa/thresholds.ts";
-import { HEAD } from "../hpa/v2-shape.ts";
+import { HEAD, THRESHOLD_FIELDS } from "../hpa/v2-shape.ts";
 import { admitWatermarkAs } from "./admit-watermark.ts";
 import {
   defaultsWarning,
@@ -44,27 +44,16 @@ export const orMultiThreshold =
 /** dryRun counts in every manifest of this form. Other HPA forms do not have it. */
 const withDryRun = (admit: AdmitForm, document: unknown, context: ReadContext, old: FormOutcome | undefined): FormOutcome => {
   const { dryRun, ...spec } = objectAt(document, "spec");
-  const dry = WATERMARK_SPEC_FIELDS.dryRun(dryRun, "spec.dryRun", context);
+  const dry = DRY_RUN(dryRun, "spec.dryRun", context);
   const outcome = admit(isObject(document) ? { ...document, spec } : document, context, old);
   if (!dry) return outcome;
   const stored = { ...outcome.stored, spec: { ...outcome.stored.spec, dryRun: true } };
   return { ...outcome, spec: { ...outcome.spec, dryRun: true }, stored, meaning: { dryRun: true, other: outcome.meaning } };
 };
 
-const FIELDS = {
-  scaleTargetRef: WATERMARK_SPEC_FIELDS.scaleTargetRef,
-  minReplicas: WATERMARK_SPEC_FIELDS.minReplicas,
-  maxReplicas: WATERMARK_SPEC_FIELDS.maxReplicas,
-  // Metrics are read later, because the rule that refuses targets has its own message.
-  metrics: anything,
-  algorithm: WATERMARK_SPEC_FIELDS.algorithm,
-  tolerance: WATERMARK_SPEC_FIELDS.tolerance,
-  scaleUpLimitFactor: WATERMARK_SPEC_FIELDS.scaleUpLimitFactor,
-  scaleDownLimitFactor: WATERMARK_SPEC_FIELDS.scaleDownLimitFactor,
-  upscaleForbiddenWindowSeconds: WATERMARK_SPEC_FIELDS.upscaleForbiddenWindowSeconds,
-  downscaleForbiddenWindowSeconds: WATERMARK_SPEC_FIELDS.downscaleForbiddenWindowSeconds,
-  dryRun: WATERMARK_SPEC_FIELDS.dryRun,
-} as const;
+const { scaleTargetRef, minReplicas, maxReplicas, dryRun: DRY_RUN } = WATERMARK_SPEC_FIELDS;
+/** Metrics are read later, because the rule that refuses targets has its own message. */
+const FIELDS = { scaleTargetRef, minReplicas, maxReplicas, metrics: anything, ...THRESHOLD_FIELDS, dryRun: DRY_RUN } as const;
 const DOCUMENT = objectOf({ ...HEAD, spec: objectOf(FIELDS) });
 /** Plain targets are refused beside marks, and the shape of the marks does not have them. */
 const PLAIN = ["target", "targetValue", "targetAverageValue", "targetAverageUtilization"];

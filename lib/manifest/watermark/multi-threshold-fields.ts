@@ -1,20 +1,14 @@
 import type { Problem, Warning } from "../../fields/problem.ts";
 import { isObject } from "../../model/json.ts";
 import { besideTarget } from "../hpa/level-fields.ts";
+import { THRESHOLD_FIELDS } from "../hpa/v2-shape.ts";
 import { DEFAULTS } from "./shape.ts";
 
 /** Finds multi-threshold fields in a manifest before its form reads it (proposals.md §5). */
 type Members = Readonly<Record<string, unknown>>;
 
 /** Spec fields that no other HPA form has. */
-const OWN_FIELDS = [
-  "algorithm",
-  "tolerance",
-  "scaleUpLimitFactor",
-  "scaleDownLimitFactor",
-  "upscaleForbiddenWindowSeconds",
-  "downscaleForbiddenWindowSeconds",
-] as const;
+const OWN_FIELDS = Object.keys(THRESHOLD_FIELDS);
 const MARKS = ["highWatermark", "lowWatermark"] as const;
 const BLOCKS = ["external", "resource", "pods", "object", "containerResource"] as const;
 /** Plain targets of any HPA form in the block of a metric. In an old Object metric `target` is the described object. */

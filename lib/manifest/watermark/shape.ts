@@ -1,7 +1,7 @@
 import { type Json, present } from "../../model/json.ts";
-import { anything, int32, listOf, objectOf, quantity, type ReadAs, type Shape, text, textMap } from "../../fields/shape.ts";
+import { anything, int32, listOf, objectOf, type ReadAs, type Shape, text, textMap } from "../../fields/shape.ts";
 import { canonicalOf, type Quantity, milliOf, parseQuantity } from "../../model/quantity.ts";
-import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, type Selector } from "../hpa/v2-shape.ts";
+import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, MARKS, type Selector, THRESHOLD_FIELDS } from "../hpa/v2-shape.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 
 /** The spec of a `datadoghq.com/v1alpha1 WatermarkPodAutoscaler` as written, before defaults (watermark.md 1.1). */
@@ -57,7 +57,6 @@ const flag: Shape<boolean> = (value, path, context) => {
   return undefined;
 };
 
-const MARKS = { highWatermark: quantity, lowWatermark: quantity } as const;
 const TLS = objectOf({
   caFile: text,
   certFile: text,
@@ -81,12 +80,7 @@ export const WATERMARK_SPEC_FIELDS = {
   recommender: objectOf({ url: text, targetType: text, settings: textMap, ...MARKS, tlsConfig: TLS }),
   minReplicas: int32,
   maxReplicas: int32,
-  algorithm: text,
-  tolerance: quantity,
-  scaleUpLimitFactor: quantity,
-  scaleDownLimitFactor: quantity,
-  upscaleForbiddenWindowSeconds: int32,
-  downscaleForbiddenWindowSeconds: int32,
+  ...THRESHOLD_FIELDS,
   upscaleDelayAboveWatermarkSeconds: int32,
   downscaleDelayBelowWatermarkSeconds: int32,
   replicaScalingAbsoluteModulo: int32,

@@ -1,8 +1,7 @@
 import { milliOf, parseQuantity, wholeOf } from "../../model/quantity.ts";
-import type { LabelSelector } from "../../model/selector.ts";
 import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec.ts";
 import type { LifecycleControl, LimitFactor, Recommender, WatermarkMetric, WatermarkSpec } from "../../model/spec-watermark.ts";
-import type { Selector } from "../hpa/v2-shape.ts";
+import { selectorOf } from "../hpa/spec.ts";
 import { defaulted, milli, type WatermarkManifestMetric, type WatermarkManifestRecommender, type WatermarkManifestSpec } from "./shape.ts";
 import { breaches } from "./validity.ts";
 
@@ -65,16 +64,9 @@ export const metricOf = (metric: WatermarkManifestMetric): readonly WatermarkMet
   if (!block) return [];
   const high = block.highWatermark ?? block.lowWatermark;
   const low = block.lowWatermark ?? block.highWatermark;
-  const selector = block.metricSelector ? labelSelectorOf(block.metricSelector) : {};
+  const selector = block.metricSelector ? selectorOf(block.metricSelector) : {};
   return [{ source: metric.type === "External" ? "External" : "Resource", name: block.name, selector, highMilli: milli(high), lowMilli: milli(low) }];
 };
-
-const labelSelectorOf = ({ matchLabels, matchExpressions }: Selector): LabelSelector => ({
-  ...(matchLabels && { matchLabels }),
-  ...(matchExpressions && {
-    matchExpressions: matchExpressions.map(({ key, operator, values }) => ({ key: key ?? "", operator: operator ?? "", ...(values && { values }) })),
-  }),
-});
 
 const recommenderOf = ({ url, targetType, settings, highWatermark, lowWatermark, tls }: WatermarkManifestRecommender): Recommender => ({
   url,

@@ -1,4 +1,4 @@
-import { MAX_MANIFEST_BYTES } from "../../manifest/list-items.ts";
+import { MAX_MANIFEST_BYTES } from "../../manifest/budget.ts";
 import { mustAllow } from "../../model/access.ts";
 import { isTidemarkError, type TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace } from "../../model/ids.ts";
