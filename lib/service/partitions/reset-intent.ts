@@ -4,11 +4,8 @@ import type { AutoscalerRecord } from "../../model/records.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import type { UnreadableIntent } from "../../store/head/intent-codec.ts";
-import { adoptPages } from "../../store/head/moving.ts";
 import { withdrawIntents } from "../../store/head/store-intents.ts";
 import { eventsOfAutoscaler, insertEvents, insertKeptBytes } from "../../store/history/events.ts";
-import { encodePage } from "../../store/pages/codec.ts";
-import { writePage } from "../../store/pages/pages.ts";
 import { pageOf } from "../../store/pages/plan.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { autoscalersOf } from "../../store/records/clusters.ts";
@@ -20,7 +17,8 @@ import type { ResetView } from "../../views/cluster.ts";
 import { storedSpec } from "../stored-spec.ts";
 import type { ServiceContext } from "../context.ts";
 import { type LeasedPartition, notBeforeMs, underLease, withUnknownHistory } from "./leases.ts";
-import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem } from "./partition-query.ts";
+import { type FoundPartition, findPartition, pathOf, uidOfItem } from "./partition-query.ts";
+import { type Keep, readablePages, writePages } from "./readable-pages.ts";
 import { recordChange } from "./record-change.ts";
 import type { ScaleEventRecord, StoredWindows } from "../../model/scale-records.ts";
 import { unknown } from "../refusals.ts";
@@ -67,7 +65,7 @@ const reset = async (
   const item = items.find((candidate) => uidOfItem(candidate) === uid);
   const record = item?.kind === "read" ? item.record : undefined;
   const nowMs = notBeforeMs(context, leased);
-  const page = await entriesOfPage(context, leased, uid, action);
+  const pages = await readablePages(context, ref, leased.head, (index) => mustBeOther(leased.head, { uid, index, action }));
   const kept = {
     ...(await insertKeptBytes(context.insert, { partition: ref, what: `intent#${lost.id}`, atMs: nowMs, bytes: lost.body })),
     bytes: lost.body.length,
@@ -81,27 +79,36 @@ const reset = async (
     before: { intent: lost.id, problem: lost.message, kept },
     after: { autoscalers },
   });
-  const entry = page.entries.find((candidate) => candidate.uid === uid) ?? { uid, windows: NEW_WINDOWS, open: false };
+  const own = pages.find(({ index }) => index === pageOf(uid, leased.head.pages.length));
+  const entry = own?.entries.get(uid) ?? { uid, windows: NEW_WINDOWS, open: false };
   const event = record && (await tellEvent(context, record, { lost, nowMs, ref, replicas: entry.windows.status.currentReplicas }));
-  const forget = withoutCountsOf(lost, items, record);
-  await forgetCounts(context, leased, { except: item && pageIndex(leased.head, uid), forget });
+  const changed = new Map<string, StoredWindows>();
   if (item) {
     const windows = await withUnknownHistory(context, entry.windows, record, { nowMs, eventId: lost.id });
     const totals = event ? withCounted(entry.totals, event) : entry.totals;
     const { seen: _seen, ...rest } = entry;
-    await writeEntry(context, leased, { ...page, entries: forget(page.entries) }, { ...rest, windows, open: false, ...(totals && { totals }) });
+    changed.set(uid, { ...rest, windows, open: false, ...(totals && { totals }) });
   }
+  await writePages(context, leased, pages, { changed, keep: withoutCountsOf(lost, items, record) });
   leased.lease = await withdrawIntents(context.tables, leased.lease, [lost.id]);
   return { cluster: ref.cluster, partition: ref.partition, autoscalers, kept };
 };
 
-type Forget = (entries: readonly StoredWindows[]) => readonly StoredWindows[];
+/** The page of the autoscaler itself must be readable. A page that cannot be read holds no count that a sync would compare. */
+const mustBeOther = (
+  { pages }: Head,
+  { uid, index, action }: { readonly uid: AutoscalerUid; readonly index: number; readonly action: string },
+): void => {
+  if (pageOf(uid, pages.length) !== index) return;
+  const words = `windows page ${index} of its autoscaler cannot be read; tidemark partition reset replaces the page first`;
+  throw new TidemarkError("service.unreadable", `Cannot ${action}: ${words}`, { index });
+};
 
 /**
  * Leaves out the counts that the lost scale may have changed: nobody knows what it has left, so the next sync takes them as they are, and reports no change from outside. These are the counts of the autoscalers of its
  * workload. On doubt, all: where neither the intent nor an autoscaler that was never edited says which workload that is.
  */
-const withoutCountsOf = (lost: UnreadableIntent, items: readonly AutoscalerItem[], record: AutoscalerRecord | undefined): Forget => {
+const withoutCountsOf = (lost: UnreadableIntent, items: readonly AutoscalerItem[], record: AutoscalerRecord | undefined): Keep => {
   const workload = lost.workload
     ? workloadKey(lost.workload.namespace, lost.workload.target)
     : record?.generation === 1
@@ -124,73 +131,12 @@ const workloadOf = (record: AutoscalerRecord): WorkloadKey | undefined => {
   return stored.kind === "spec" ? workloadKey(record.namespace, stored.spec.target) : undefined;
 };
 
-/** Writes the pages that hold such a count, but for one that is written later: a page is written once per epoch. A page that cannot be read holds no count that a sync would compare. */
-const forgetCounts = async (
-  context: ServiceContext,
-  { head, lease: { partition, epoch } }: LeasedPartition,
-  { except, forget }: { readonly except: number | undefined; readonly forget: Forget },
-): Promise<void> => {
-  for (const index of head.pages.keys()) {
-    if (index === except) continue;
-    const { item, decoded } = await pageOfHead(context, partition, head, index);
-    if (!item || decoded.kind !== "read") continue;
-    const before = [...decoded.entries.values()];
-    const after = forget(before);
-    if (after.every((entry, at) => entry === before[at])) continue;
-    await writePage(context.tables, {
-      id: { partition, generation: head.pageGeneration, index },
-      epoch,
-      body: encodePage([...after]),
-      readEpoch: item.epoch,
-    });
-  }
-};
-
-const pageIndex = ({ pages }: Head, uid: AutoscalerUid): number => (pages.length === 0 ? 0 : pageOf(uid, pages.length));
-
-interface Entries {
-  readonly entries: readonly StoredWindows[];
-  /** Epoch of the page when it was read; the write is conditional on it. */
-  readonly readEpoch?: number;
+interface LostScale {
+  readonly lost: UnreadableIntent;
+  readonly nowMs: number;
+  readonly ref: FoundPartition["ref"];
+  readonly replicas: number;
 }
-
-const entriesOfPage = async (
-  context: ServiceContext,
-  { head, lease: { partition } }: LeasedPartition,
-  uid: AutoscalerUid,
-  action: string,
-): Promise<Entries> => {
-  if (head.pages.length === 0) return { entries: [] };
-  const index = pageIndex(head, uid);
-  const { item, decoded } = await pageOfHead(context, partition, head, index);
-  if (item && decoded.kind === "read") return { entries: [...decoded.entries.values()], readEpoch: item.epoch };
-  throw new TidemarkError(
-    "service.unreadable",
-    `Cannot ${action}: windows page ${index} of its autoscaler cannot be read; tidemark partition reset replaces the page first`,
-    {
-      index,
-    },
-  );
-};
-
-/** Writes the page with one changed entry. Before the first completed sync there is no page, and this becomes the first of a new generation. */
-const writeEntry = async (
-  context: ServiceContext,
-  leased: LeasedPartition,
-  { entries, readEpoch }: Entries,
-  changed: StoredWindows,
-): Promise<void> => {
-  const { head, lease } = leased;
-  const body = encodePage([...entries.filter(({ uid }) => uid !== changed.uid), changed]);
-  const pageId = { partition: lease.partition, generation: head.pageGeneration, index: pageIndex(head, changed.uid) };
-  if (head.pages.length === 0) {
-    const generation = head.pageGeneration + 1;
-    await writePage(context.tables, { id: { ...pageId, generation }, epoch: lease.epoch, body });
-    leased.lease = await adoptPages(context.tables, lease, { generation, pages: [lease.epoch], nowMs: head.nowMs });
-    return;
-  }
-  await writePage(context.tables, { id: pageId, epoch: lease.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
-};
 
 /**
  * Inserts the event of the scale, unless its sync has already stored one, and returns the stored one. Both counts are unknown: the event has the counts of the newest windows, and its message says so. Without a readable
@@ -199,12 +145,7 @@ const writeEntry = async (
 const tellEvent = async (
   context: ServiceContext,
   record: AutoscalerRecord,
-  {
-    lost,
-    nowMs,
-    ref,
-    replicas,
-  }: { readonly lost: UnreadableIntent; readonly nowMs: number; readonly ref: FoundPartition["ref"]; readonly replicas: number },
+  { lost, nowMs, ref, replicas }: LostScale,
 ): Promise<ScaleEventRecord | undefined> => {
   const stored = storedSpec(record);
   if (stored.kind !== "spec") return undefined;

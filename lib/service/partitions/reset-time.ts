@@ -3,12 +3,8 @@ import type { PartitionRef } from "../../model/ids.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import { lowerTimes, raiseEpoch } from "../../store/head/repair-head.ts";
-import { adoptPages } from "../../store/head/moving.ts";
 import { withdrawIntents } from "../../store/head/store-intents.ts";
 import { insertEvents } from "../../store/history/events.ts";
-import { encodePage } from "../../store/pages/codec.ts";
-import { writePage } from "../../store/pages/pages.ts";
-import { pageOf } from "../../store/pages/plan.ts";
 import { autoscalersOf } from "../../store/records/clusters.ts";
 import { scaleEvent } from "../../sync/scale/scale-event.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../plan/message.ts";
@@ -16,17 +12,8 @@ import type { ResetView } from "../../views/cluster.ts";
 import type { ServiceContext } from "../context.ts";
 import { rfc3339 } from "../times.ts";
 import { type LeasedPartition, underLease, withUnknownHistory, notBeforeMs } from "./leases.ts";
-import {
-  type FoundPartition,
-  findPartition,
-  pageOfHead,
-  pathOf,
-  uidOfItem,
-  headAheadMs,
-  latestMs,
-  newestTimeOf,
-  scaledUntil,
-} from "./partition-query.ts";
+import { type FoundPartition, findPartition, pathOf, uidOfItem, headAheadMs, latestMs, newestTimeOf, scaledUntil } from "./partition-query.ts";
+import { type ReadablePage, readablePages, writePages } from "./readable-pages.ts";
 import { recordChange } from "./record-change.ts";
 import type { Intent, StoredWindows, UncountedScale } from "../../model/scale-records.ts";
 import type { ClusterRecord } from "../../model/records.ts";
@@ -54,13 +41,6 @@ export const resetTime = async (context: ServiceContext, path: string): Promise<
   });
 };
 
-/** A page with its entries, under the epoch that it was read with. */
-interface ReadablePage {
-  readonly index: number;
-  readonly readEpoch?: number;
-  readonly entries: ReadonlyMap<string, StoredWindows>;
-}
-
 /** What of a partition is ahead of the clock. */
 interface Ahead {
   readonly pages: readonly ReadablePage[];
@@ -76,7 +56,11 @@ const mustBeAhead = async (
   { head, action }: { readonly head: Head | undefined; readonly action: string },
 ): Promise<Ahead> => {
   const untilMs = latestMs(context.clock());
-  const pages = head ? await readablePages(context, ref, head, action) : [];
+  const unreadable = (index: number): never => {
+    const why = `windows page ${index} cannot be read; run \`tidemark partition reset-windows\` for it first`;
+    throw new TidemarkError("service.unreadable", `Cannot ${action}: ${why}`, { ...ref, index });
+  };
+  const pages = head ? await readablePages(context, ref, head, unreadable) : [];
   const intents = head?.intents.filter(({ decidedMs }) => decidedMs > untilMs) ?? [];
   const uncounted = head?.uncounted.filter(({ settledMs }) => settledMs > untilMs) ?? [];
   const late = pages.flatMap(({ entries }) => [...entries.values()].filter(({ windows }) => newestTimeOf(windows) > untilMs));
@@ -84,16 +68,6 @@ const mustBeAhead = async (
   if (head && (uids.size > 0 || headAheadMs(head, context.clock()) !== undefined)) return { pages, intents, uncounted, uids };
   throw new TidemarkError("service.in-time", `Cannot ${action}: no time in it is more than 4 s ahead of this clock`, { ...ref });
 };
-
-const readablePages = async (context: ServiceContext, ref: PartitionRef, head: Head, action: string): Promise<readonly ReadablePage[]> =>
-  Promise.all(
-    head.pages.map(async (_epoch, index) => {
-      const { item, decoded } = await pageOfHead(context, ref, head, index);
-      if (item && decoded.kind === "read") return { index, readEpoch: item.epoch, entries: decoded.entries };
-      const why = `windows page ${index} cannot be read; run \`tidemark partition reset-windows\` for it first`;
-      throw new TidemarkError("service.unreadable", `Cannot ${action}: ${why}`, { ...ref, index });
-    }),
-  );
 
 const reset = async (context: ServiceContext, leased: LeasedPartition, { cluster, ref }: FoundPartition, ahead: Ahead): Promise<ResetView> => {
   const { head } = leased;
@@ -127,34 +101,11 @@ const reset = async (context: ServiceContext, leased: LeasedPartition, { cluster
     const windows = await withUnknownHistory(context, scaledUntil(known, nowMs), record, { nowMs, eventId: `reset-time:${head.epoch}` });
     changed.set(uid, { uid, windows, open: false });
   }
-  await writePages(context, leased, ahead.pages, changed);
+  await writePages(context, leased, ahead.pages, { changed });
   const ids = [...ahead.intents, ...ahead.uncounted].map(({ id }) => id);
   leased.lease = await withdrawIntents(context.tables, leased.lease, ids);
   leased.lease = await lowerTimes(context.tables, leased.lease, lowered);
   return { cluster: ref.cluster, partition: ref.partition, autoscalers };
-};
-
-/** Writes the pages of what changed; where the head names none, the first one of a new generation. */
-const writePages = async (
-  context: ServiceContext,
-  leased: LeasedPartition,
-  pages: readonly ReadablePage[],
-  changed: ReadonlyMap<string, StoredWindows>,
-): Promise<void> => {
-  const { head, lease } = leased;
-  const { partition, epoch } = lease;
-  if (head.pages.length === 0 && changed.size > 0) {
-    const generation = head.pageGeneration + 1;
-    await writePage(context.tables, { id: { partition, generation, index: 0 }, epoch, body: encodePage([...changed.values()]) });
-    leased.lease = await adoptPages(context.tables, lease, { generation, pages: [epoch], nowMs: head.nowMs });
-  }
-  for (const { index, entries, readEpoch } of pages) {
-    const own = [...changed].filter(([uid]) => pageOf(uid as StoredWindows["uid"], head.pages.length) === index);
-    if (own.length === 0) continue;
-    const body = encodePage([...new Map([...entries, ...own]).values()]);
-    const pageId = { partition, generation: head.pageGeneration, index };
-    await writePage(context.tables, { id: pageId, epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
-  }
 };
 
 /*
@@ -180,11 +131,7 @@ const forget = async (
 ): Promise<number> => {
   const { head } = leased;
   const nowMs = notBeforeMs(context, leased);
-  const pages: ReadablePage[] = [];
-  for (const index of head.pages.keys()) {
-    const { item, decoded } = await pageOfHead(context, ref, head, index);
-    if (item && decoded.kind === "read") pages.push({ index, readEpoch: item.epoch, entries: decoded.entries });
-  }
+  const pages = await readablePages(context, ref, head);
   const entries = new Map(pages.flatMap((page) => [...page.entries]));
   const changed = new Map<string, StoredWindows>();
   for (const item of await Array.fromAsync(autoscalersOf(context.tables, cluster, ref))) {
@@ -194,6 +141,6 @@ const forget = async (
     const known = entries.get(uid)?.windows ?? NEW_WINDOWS;
     changed.set(uid, { uid, windows: await withUnknownHistory(context, known, record, { nowMs, eventId: `adopt:${head.epoch}` }), open: false });
   }
-  await writePages(context, leased, pages, changed);
+  await writePages(context, leased, pages, { changed });
   return changed.size;
 };
