@@ -1,5 +1,6 @@
 import { clauseOf, type Problem } from "../fields/problem.ts";
 import { TidemarkError } from "../model/errors.ts";
+import { present } from "../model/json.ts";
 
 export interface SourcePosition {
   /** The file, or another name of the source. */
@@ -38,8 +39,7 @@ export const manifestUnsupported = (refusal: Refusal, apiVersion: string, kind: 
 };
 
 const subjectOf = ({ where, name, problems }: Refusal): string => {
-  const line = problems[0]?.line;
-  const position = placeOf({ where, ...(line !== undefined && { line }) });
+  const position = placeOf(present({ where, line: problems[0]?.line }));
   return name === undefined ? position : `"${name}" of ${position}`;
 };
 
@@ -50,6 +50,12 @@ const placeOf = ({ where, line, column, document }: SourcePosition): string =>
     ...(line === undefined ? [] : [`line ${line}`]),
     ...(column === undefined ? [] : [`column ${column}`]),
   ].join(", ");
+
+/** A field in its file, for messages: `"hpa.yaml", line 12`. */
+export const placeOfField = (
+  { where, lineOf }: { readonly where: string; readonly lineOf: (field: string) => number | undefined },
+  field: string,
+): string => placeOf(present({ where, line: lineOf(field) }));
 
 /** How many objects of one kind were passed over. */
 export interface KindCount {

@@ -2,11 +2,11 @@ import { clauseOf, reportedProblems, type Warning } from "../../fields/problem.t
 import { type Admitted, admit } from "../../manifest/admit.ts";
 import { newBudget } from "../../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
-import { type KindCount, passedOverText } from "../../manifest/errors.ts";
+import { type KindCount, passedOverText, placeOfField } from "../../manifest/errors.ts";
 import { newOtherKinds } from "../../manifest/other-kinds.ts";
 import type { Validation } from "../../model/spec.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
-import { isObject } from "../../model/json.ts";
+import { asObject, isObject } from "../../model/json.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import type { ManifestSource } from "../service.ts";
 
@@ -44,13 +44,10 @@ export const readInputs = (sources: readonly ManifestSource[], validation: Valid
 };
 
 /** The problem of a document whose namespace is not the requested one. It cannot be guessed which of the two is meant. */
-export const namespaceClash = ({ where, document, lineOf }: ManifestInput, wanted: string | undefined): string | undefined => {
-  const metadata = isObject(document) && isObject(document["metadata"]) ? document["metadata"] : {};
-  const own = metadata["namespace"] ?? "";
+export const namespaceClash = (input: ManifestInput, wanted: string | undefined): string | undefined => {
+  const own = asObject(asObject(input.document)["metadata"])["namespace"] ?? "";
   if (wanted === undefined || own === "" || own === wanted || typeof own !== "string") return undefined;
-  const line = lineOf("metadata.namespace");
-  const position = line === undefined ? `"${where}"` : `"${where}", line ${line}`;
-  return `Cannot accept ${position}: metadata.namespace is "${own}", and the request says namespace "${wanted}"; remove one of the two`;
+  return `Cannot accept ${placeOfField(input, "metadata.namespace")}: metadata.namespace is "${own}", and the request says namespace "${wanted}"; remove one of the two`;
 };
 
 /** Sets the requested namespace in a document that has none. */
@@ -74,23 +71,18 @@ export interface CheckOptions {
 }
 
 /** Checks a document against every rule, including those about its change from the stored one. One line for each problem. */
-export const check = (
-  { where, document, lineOf, repeatedKeys = [] }: ManifestInput,
-  old: AutoscalerRecord | undefined,
-  options: CheckOptions,
-): Checked => {
-  const fieldPath = ({ field, source }: { readonly field: string; readonly source?: string }): string => {
-    const line = lineOf(source ?? field);
-    return line === undefined ? `"${where}"` : `"${where}", line ${line}`;
-  };
+export const check = (input: ManifestInput, old: AutoscalerRecord | undefined, options: CheckOptions): Checked => {
+  const { where, document, repeatedKeys = [] } = input;
   const before = old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {};
   const admission = admit(document, { ...before, syncPeriodSeconds: options.syncPeriodMs / 1000, validation: options.validation });
   if (!admission.ok) {
     const { reported, more } = reportedProblems(admission.problems);
-    const lines = reported.map((problem) => `Cannot accept ${fieldPath(problem)}: ${clauseOf(problem)}; ${problem.fix}`);
+    const lines = reported.map(
+      (problem) => `Cannot accept ${placeOfField(input, problem.source ?? problem.field)}: ${clauseOf(problem)}; ${problem.fix}`,
+    );
     return { kind: "refused", lines: more === 0 ? lines : [...lines, `Cannot accept "${where}": it has ${more} further problems`] };
   }
-  const warnings = admission.warnings.map((warning) => `${fieldPath(warning)}: ${warningText(warning)}`);
+  const warnings = admission.warnings.map((warning) => `${placeOfField(input, warning.field)}: ${warningText(warning)}`);
   const repeated = repeatedKeys.map(({ name, line }) => `"${where}", line ${line}: the key "${name}" is written twice, and the last one counts`);
   return { kind: "admitted", admitted: admission, warnings: options.validation === "warn" ? [...repeated, ...warnings] : warnings };
 };

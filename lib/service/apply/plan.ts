@@ -1,4 +1,5 @@
 import { type Admitted, recommenderIn } from "../../manifest/admit.ts";
+import { placeOfField } from "../../manifest/errors.ts";
 import type { Metadata } from "../../manifest/form.ts";
 import type { Validation, AutoscalerSpec } from "../../model/spec.ts";
 import { mustAllow } from "../../model/access.ts";
@@ -115,12 +116,11 @@ const checkAlone = ({ cluster, validation }: ApplyTarget, input: ManifestInput):
 };
 
 /** The recommender of a manifest whose host the cluster does not allow. */
-const recommenderRefused = (cluster: ClusterRecord, { where, lineOf }: ManifestInput, admitted: Admitted): string | undefined => {
+const recommenderRefused = (cluster: ClusterRecord, input: ManifestInput, admitted: Admitted): string | undefined => {
   const asked = recommenderIn(admitted);
   const why = asked && refusedUrl(cluster, asked.url);
   if (asked === undefined || why === undefined) return undefined;
-  const line = lineOf(asked.field);
-  return `Cannot accept "${where}"${line === undefined ? "" : `, line ${line}`}: ${asked.field} is not allowed: ${why}`;
+  return `Cannot accept ${placeOfField(input, asked.field)}: ${asked.field} is not allowed: ${why}`;
 };
 
 type StoredItems = ReadonlyMap<string, AutoscalerItem>;
@@ -235,10 +235,7 @@ const unreadMetrics = ({ where }: ManifestInput, { annotations }: { readonly ann
         `"${where}": metadata.annotations["${key}"] names custom metrics that are not read; write them as spec.metrics of autoscaling/v2, with type: Pods`,
     );
 
-const pastPause = ({ where, lineOf }: ManifestInput, { pausedUntilMs }: AutoscalerSpec, nowMs: number): readonly string[] => {
-  if (pausedUntilMs === undefined || pausedUntilMs > nowMs) return [];
-  const line = lineOf("spec.pausedUntil");
-  return [
-    `"${where}"${line === undefined ? "" : `, line ${line}`}: spec.pausedUntil: the time has passed, so it has no effect; remove it, or write a later time`,
-  ];
-};
+const pastPause = (input: ManifestInput, { pausedUntilMs }: AutoscalerSpec, nowMs: number): readonly string[] =>
+  pausedUntilMs === undefined || pausedUntilMs > nowMs
+    ? []
+    : [`${placeOfField(input, "spec.pausedUntil")}: spec.pausedUntil: the time has passed, so it has no effect; remove it, or write a later time`];

@@ -1,3 +1,4 @@
+import { placeOfField } from "../../manifest/errors.ts";
 import { mayAsk, type MetricSourceRecord } from "../../model/metric-source.ts";
 import { queryKey } from "../../model/query.ts";
 import type { ClusterRecord } from "../../model/records.ts";
@@ -69,10 +70,7 @@ export const sourceOutlook = async (
 
 type Usable = (document: Pick<Asking, "namespace">, use: SourceUse) => MetricSourceRecord | undefined;
 
-const placeOf = ({ input: { where, lineOf } }: Asking, { at }: SourceUse): string => {
-  const line = lineOf(`spec.metrics[${at}]`);
-  return `"${where}"${line === undefined ? "" : `, line ${line}`}: spec.metrics[${at}]`;
-};
+const placeOf = ({ input }: Asking, { at }: SourceUse): string => `${placeOfField(input, `spec.metrics[${at}]`)}: spec.metrics[${at}]`;
 
 /** The same words for a source that does not exist and for one that the namespace may not ask. */
 const notAsked = (

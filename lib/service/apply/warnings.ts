@@ -1,3 +1,4 @@
+import { placeOfField } from "../../manifest/errors.ts";
 import { dayText } from "../../model/time-text.ts";
 import { namespace } from "../../model/ids.ts";
 import type { Calendar, ScheduleEntry } from "../../model/schedule.ts";
@@ -21,19 +22,16 @@ interface Known {
 }
 
 /** What an apply says of a schedule after a look 400 days ahead: lines of a refusal, and warnings, each with its field. */
-export const scheduleOutlook = ({ where, lineOf }: Pick<ManifestInput, "where" | "lineOf">, spec: AutoscalerSpec, { calendars, nowMs }: Known) => {
+export const scheduleOutlook = (input: Pick<ManifestInput, "where" | "lineOf">, spec: AutoscalerSpec, { calendars, nowMs }: Known) => {
   if (!spec.schedule) return { refused: [], warnings: [] };
   const { refused, warnings } = outlookOf(spec, calendars, nowMs);
-  const at = (field: string): string => {
-    const line = lineOf(field);
-    return `${line === undefined ? "" : `, line ${line}`}: ${field}`;
-  };
+  const at = (field: string): string => `${placeOfField(input, field)}: ${field}`;
   const atEntry = ({ index, message }: Finding): string => `${at(`spec.schedule[${index}]`)}: ${message}`;
   const atCalendar = ({ index, message }: Finding): string => `${at(`spec.schedule[${index}].exceptFrom`)}: ${message}`;
   const [unknown, ended] = [unknownFindings(spec, calendars), endedCalendars(spec.schedule, { calendars, nowMs })];
   return {
-    refused: [...unknown.map(atCalendar), ...refused.map(atEntry)].map((words) => `Cannot accept "${where}"${words}`),
-    warnings: [...ended.map(atCalendar), ...warnings.map(atEntry)].map((words) => `"${where}"${words}`),
+    refused: [...unknown.map(atCalendar), ...refused.map(atEntry)].map((words) => `Cannot accept ${words}`),
+    warnings: [...ended.map(atCalendar), ...warnings.map(atEntry)],
   };
 };
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { newBudget } from "../../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
-import type { KindCount } from "../../manifest/errors.ts";
+import { type KindCount, placeOfField } from "../../manifest/errors.ts";
 import { isMetricSource, type OtherKinds } from "../../manifest/other-kinds.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
@@ -59,20 +59,15 @@ const notSources = (): OtherKinds => {
   };
 };
 
-const readSource = ({ document: raw, where, lineOf }: ManifestDocument): { readonly source: NewSource } | { readonly faults: readonly string[] } => {
-  const parsed = document.safeParse(raw);
-  if (!parsed.success)
-    return {
-      faults: parsed.error.issues.map(({ path, message }) => {
-        const line = lineOf(path.join("."));
-        return `Cannot accept "${where}"${line === undefined ? "" : `, line ${line}`}: ${path.join(".")}: ${message}`;
-      }),
-    };
+const readSource = (written: ManifestDocument): { readonly source: NewSource } | { readonly faults: readonly string[] } => {
+  const parsed = document.safeParse(written.document);
+  const faultOf = (field: string, message: string): string => `Cannot accept ${placeOfField(written, field)}: ${field}: ${message}`;
+  if (!parsed.success) return { faults: parsed.error.issues.map(({ path, message }) => faultOf(path.join("."), message)) };
   const { metadata, spec } = parsed.data;
   const source: NewSource = { name: metadata.name, ...spec };
   // What depends on where the sources are asked is checked where they are stored.
   const faults = sourceFaults(source.name, withDefaults(source), { ownAddresses: true });
-  return faults.length === 0 ? { source } : { faults: faults.map((fault) => `Cannot accept "${where}": source "${source.name}": ${fault}`) };
+  return faults.length === 0 ? { source } : { faults: faults.map((fault) => `Cannot accept "${written.where}": source "${source.name}": ${fault}`) };
 };
 
 const twins = (names: readonly string[]): readonly string[] =>

@@ -15,15 +15,17 @@ const SECOND_MS = 1_000;
 
 type Partition = ClusterReading["partitions"][number];
 
+const problem = (kind: StatusProblem["kind"], message: string, next: string): StatusProblem => ({ kind, message, next });
+
 /** Tables that no person has adopted: no sync does anything. */
 export const restoredProblems = (fleet: FleetRecord, ids: TableIds | undefined): readonly StatusProblem[] =>
   areRestored(fleet.tables, ids)
     ? [
-        {
-          kind: "restored",
-          message: "The tables were restored or are a copy: a freeze, deletions and scales may be missing in them, and nothing is scaled",
-          next: "docs/operations.md#restore-both-tables, then tidemark fleet adopt",
-        },
+        problem(
+          "restored",
+          "The tables were restored or are a copy: a freeze, deletions and scales may be missing in them, and nothing is scaled",
+          "docs/operations.md#restore-both-tables, then tidemark fleet adopt",
+        ),
       ]
     : [];
 
@@ -46,7 +48,7 @@ export const clusterNotices = (cluster: ClusterRecord, { partitions }: ClusterRe
     const count = trouble ? lasting(trouble, nowMs - LASTING_MS) : 0;
     if (!trouble || count === 0) return [];
     const message = `${autoscalersText(cluster, partition, count, trouble.first)} ${count === 1 ? "has" : "have"} wanted more than maxReplicas for 15 minutes`;
-    return [{ kind: "at max" as const, message, next: describeText(cluster, trouble.first) }];
+    return [problem("at max", message, describeText(cluster, trouble.first))];
   });
 
 const autoscalersText = ({ name }: ClusterRecord, { view }: Partition, count: number, first: string): string =>
@@ -62,34 +64,15 @@ const troubleProblems = (cluster: ClusterRecord, partition: Partition, nowMs: nu
   const { refused, unmeasured, overShare } = partition.head?.troubles.of ?? {};
   const missing = unmeasured ? lasting(unmeasured, nowMs - LASTING_MS) : 0;
   const told = partition.state.holds.some(({ reason }) => reason === "TenantOverShare");
+  const about = (kind: StatusProblem["kind"], { first }: { readonly first: string }, count: number, words: string): StatusProblem =>
+    problem(kind, `${autoscalersText(cluster, partition, count, first)} ${words}`, describeText(cluster, first));
+  const share = `Namespace "${overShare?.first}" of cluster "${cluster.name}" has used its share, or its bytes for objects`;
   return [
-    ...(refused
-      ? [
-          {
-            kind: "refused" as const,
-            message: `${autoscalersText(cluster, partition, countOf(refused), refused.first)} could not scale: the scale was refused`,
-            next: describeText(cluster, refused.first),
-          },
-        ]
-      : []),
+    ...(refused ? [about("refused", refused, countOf(refused), "could not scale: the scale was refused")] : []),
     ...(unmeasured && missing > 0
-      ? [
-          {
-            kind: "unmeasured" as const,
-            message: `${autoscalersText(cluster, partition, missing, unmeasured.first)} ${missing === 1 ? "has" : "have"} missed a metric for 15 minutes`,
-            next: describeText(cluster, unmeasured.first),
-          },
-        ]
+      ? [about("unmeasured", unmeasured, missing, `${missing === 1 ? "has" : "have"} missed a metric for 15 minutes`)]
       : []),
-    ...(overShare && !told
-      ? [
-          {
-            kind: "over share" as const,
-            message: `Namespace "${overShare.first}" of cluster "${cluster.name}" has used its share, or its bytes for objects`,
-            next: "docs/operations.md, a tenant over its share",
-          },
-        ]
-      : []),
+    ...(overShare && !told ? [problem("over share", share, "docs/operations.md, a tenant over its share")] : []),
   ];
 };
 
@@ -97,13 +80,8 @@ const troubleProblems = (cluster: ClusterRecord, partition: Partition, nowMs: nu
 const connectionProblems = ({ view: { name, state, since, error } }: ClusterReading): readonly StatusProblem[] => {
   if (state !== "unreachable" && state !== "forbidden" && state !== "failing") return [];
   const words = CONNECTION_WORDS[state];
-  return [
-    {
-      kind: state,
-      message: `Cluster "${name}" ${words}${since === undefined ? "" : ` since ${since}`}${error === undefined ? "" : `: ${error}`}`,
-      next: `tidemark cluster check ${name}`,
-    },
-  ];
+  const message = `Cluster "${name}" ${words}${since === undefined ? "" : ` since ${since}`}${error === undefined ? "" : `: ${error}`}`;
+  return [problem(state, message, `tidemark cluster check ${name}`)];
 };
 
 const CONNECTION_WORDS = {
@@ -121,19 +99,17 @@ const timeProblems = (
   const aheadMs = head && headAheadMs(head, nowMs);
   if (aheadMs !== undefined) {
     const message = `Partition "${path}" has a time that is ${Math.ceil(aheadMs / SECOND_MS)} s ahead of the clock: its windows stand still`;
-    return [{ kind: "ahead", message, next: `tidemark partition reset ${path}` }];
+    return [problem("ahead", message, `tidemark partition reset ${path}`)];
   }
   const syncedMs = head?.nowMs ?? 0;
   if (syncedMs === 0) {
     if (nowMs - plannedFromMs <= FIRST_SYNC_MS + PERIODS_MAX * syncPeriodMs) return [];
-    return [
-      { kind: "never synced", message: `Partition "${path}" was never synced`, next: "docs/operations.md, alarms PlanningStopped and SyncsStopped" },
-    ];
+    return [problem("never synced", `Partition "${path}" was never synced`, "docs/operations.md, alarms PlanningStopped and SyncsStopped")];
   }
   const agoMs = nowMs - syncedMs;
   if (agoMs <= PERIODS_MAX * syncPeriodMs) return [];
   const message = `Partition "${path}" was synced ${Math.floor(agoMs / SECOND_MS)} s ago: its period is ${syncPeriodMs / SECOND_MS} s`;
-  return [{ kind: "late", message, next: "docs/operations.md, alarms SyncsStopped and SyncsLate" }];
+  return [problem("late", message, "docs/operations.md, alarms SyncsStopped and SyncsLate")];
 };
 
 const unreadableProblems = ({ name }: ClusterRecord, { view, head, state }: Partition): readonly StatusProblem[] => {
@@ -142,9 +118,9 @@ const unreadableProblems = ({ name }: ClusterRecord, { view, head, state }: Part
   const intents = head?.unreadable.length ?? 0;
   return [
     ...(state.unreadable
-      ? [{ kind: "unreadable" as const, message: `Autoscaler "${name}/${state.unreadable.autoscaler}" holds: ${state.unreadable.message}`, next }]
+      ? [problem("unreadable", `Autoscaler "${name}/${state.unreadable.autoscaler}" holds: ${state.unreadable.message}`, next)]
       : []),
-    ...(intents > 0 ? [{ kind: "unreadable" as const, message: `Partition "${path}" has ${intents} open intents that cannot be read`, next }] : []),
+    ...(intents > 0 ? [problem("unreadable", `Partition "${path}" has ${intents} open intents that cannot be read`, next)] : []),
   ];
 };
 
@@ -152,7 +128,7 @@ const holdProblems = ({ name: cluster }: ClusterRecord, { state }: Partition): r
   state.holds.map(({ reason, autoscaler, message, autoscalers }) => {
     const { kind, next } = HOLDS[reason](cluster);
     const more = autoscalers > 1 ? `, and ${autoscalers - 1} more of its partition` : "";
-    return { kind, message: `Autoscaler "${cluster}/${autoscaler}"${more} holds: ${message}`, next };
+    return problem(kind, `Autoscaler "${cluster}/${autoscaler}"${more} holds: ${message}`, next);
   });
 
 const HOLDS: Readonly<Record<TroublingHold["reason"], (cluster: string) => Pick<StatusProblem, "kind" | "next">>> = {
@@ -162,11 +138,10 @@ const HOLDS: Readonly<Record<TroublingHold["reason"], (cluster: string) => Pick<
   SpecUnknown: (cluster) => ({ kind: "specs unknown", next: `tidemark cluster check ${cluster}` }),
 };
 
-export const unreadableCluster = ({ name, message }: { readonly name: string; readonly message: string }): StatusProblem => ({
-  kind: "unreadable",
-  message: `Cluster "${name}" is not synced, because its record cannot be read: ${message}`,
-  next: "docs/operations.md, something stored cannot be read",
-});
+export const unreadableCluster = ({ name, message }: { readonly name: string; readonly message: string }): StatusProblem => {
+  const words = `Cluster "${name}" is not synced, because its record cannot be read: ${message}`;
+  return problem("unreadable", words, "docs/operations.md, something stored cannot be read");
+};
 
 export const deadLetterProblems = (deadLetters: DeadLetters | undefined): readonly StatusProblem[] => {
   const { syncs = 0, plans = 0 } = deadLetters ?? {};
@@ -177,6 +152,4 @@ export const deadLetterProblems = (deadLetters: DeadLetters | undefined): readon
 };
 
 const deadLetterProblem = (count: number, what: string, alarm: string): readonly StatusProblem[] =>
-  count === 0
-    ? []
-    : [{ kind: "dead letters", message: `The dead-letter queue has ${count} messages of ${what}`, next: `docs/operations.md, alarm ${alarm}` }];
+  count === 0 ? [] : [problem("dead letters", `The dead-letter queue has ${count} messages of ${what}`, `docs/operations.md, alarm ${alarm}`)];
