@@ -2,6 +2,7 @@ import type { CloudFormationClient, Stack } from "@aws-sdk/client-cloudformation
 import { boundedRequests } from "../aws/bounded-requests.ts";
 import { TidemarkError } from "../model/errors.ts";
 import { foreignText } from "../model/foreign-text.ts";
+import { present } from "../model/json.ts";
 
 /** A deployed stack by the name that CloudFormation has for it. */
 export interface NamedStack {
@@ -45,8 +46,7 @@ export const readStack = async (stack: NamedStack): Promise<StackFacts> => {
   const { name, region: namedRegion, profile, withinMs } = stack;
   const limitMs = withinMs ?? TIMEOUT_MS;
   const client = new CloudFormationClient({
-    ...(namedRegion !== undefined && { region: namedRegion }),
-    ...(profile !== undefined && { profile }),
+    ...present({ region: namedRegion, profile }),
     maxAttempts: withinMs === undefined ? 3 : 1,
     requestHandler: boundedRequests({ connectMs: limitMs, wholeMs: limitMs }),
   });
@@ -72,8 +72,7 @@ const factsOf = (
   return {
     region,
     state: StackStatus ?? "",
-    ...(StackStatusReason !== undefined && { stateReason: StackStatusReason }),
-    ...(changedAt !== undefined && { changedAt }),
+    ...present({ stateReason: StackStatusReason, changedAt }),
     parameters: Object.fromEntries(Parameters.map(({ ParameterKey = "", ParameterValue = "" }) => [ParameterKey, ParameterValue])),
     outputs: Object.fromEntries(Outputs.map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue])),
   };

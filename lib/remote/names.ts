@@ -1,5 +1,5 @@
 import { QUERY_PATHS } from "../api/paths.ts";
-import { asList, asObject, asText, type Json } from "../model/json.ts";
+import { asList, asObject, asText, type Json, present } from "../model/json.ts";
 import { defaultCaller } from "./caller.ts";
 import type { StackUrl } from "./find-stack.ts";
 import { requestSender } from "./send-request.ts";
@@ -38,7 +38,7 @@ export const namesOfStack = (stack: StackUrl, { cluster, namespace, profile, mos
       if (page === "" || names.length >= most) return names.slice(0, most);
     }
   };
-  const filter = { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
+  const filter = present({ cluster, namespace });
   return {
     clusters: () => pages(QUERY_PATHS.clusters, {}, ({ name }) => [asText(name)]),
     partitions: () =>

@@ -115,7 +115,7 @@ const eventFields = ({ sinceMs, untilMs, name, ...filter }: Pick<EventQuery, "si
   const query = { ...present({ name }), ...filterOf(filter) };
   return {
     fields: { ...query, since: timeField(sinceMs), until: timeField(untilMs) },
-    question: { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }), ...(untilMs !== undefined && { untilMs }) },
+    question: present({ ...query, sinceMs: sinceMs === undefined ? undefined : Math.max(0, sinceMs), untilMs }),
   };
 };
 

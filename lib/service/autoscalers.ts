@@ -10,6 +10,7 @@ import { clustersNamed, findAutoscaler, type LocatedAutoscaler, mustRead, option
 import { type PartitionData, partitionData, type AutoscalerSnapshot } from "./partitions/partition-data.ts";
 import type { AutoscalerCursor, AutoscalerQuery, Filter } from "./service.ts";
 import { autoscalerView } from "./views/autoscaler-view.ts";
+import { present } from "../model/json.ts";
 
 /**
  * Loads snapshots of the autoscalers of one cluster. Each partition's head and pages are read once.
@@ -43,17 +44,7 @@ export const snapshotReader = (
     const windows = withWindows ? await data?.windows(record) : undefined;
     const windowsProblem = withWindows ? await data?.windowsProblem(record) : undefined;
     const syncedMs = data?.head?.nowMs;
-    return {
-      cluster,
-      record,
-      fleet,
-      nowMs,
-      spec: storedSpec(record),
-      ...(windows && { windows }),
-      ...(windowsProblem !== undefined && { windowsProblem }),
-      ...(evaluated && { evaluated }),
-      ...(syncedMs !== undefined && syncedMs > 0 && { syncedMs }),
-    };
+    return present({ cluster, record, fleet, nowMs, spec: storedSpec(record), windows, windowsProblem, evaluated, syncedMs: syncedMs || undefined });
   };
 };
 
@@ -75,12 +66,7 @@ export async function* autoscalers(
   const clusters = all.filter(({ name }) => after === undefined || name >= after.cluster);
   const open = async (cluster: ClusterRecord) => {
     const rest = cluster.name === after?.cluster ? { namespace: namespace(after.namespace), name: autoscalerName(after.name) } : undefined;
-    const views = autoscalersIn(context, cluster, {
-      fleet,
-      inside: filter.namespace,
-      ...(rest && { after: rest }),
-      ...(pageSize !== undefined && { pageSize }),
-    });
+    const views = autoscalersIn(context, cluster, { fleet, inside: filter.namespace, ...present({ after: rest, pageSize }) });
     return { views, first: await views.next() };
   };
   let given = 0;

@@ -5,6 +5,7 @@ import type { CheckedSource } from "../source-client/check-source.ts";
 import type { InsertHistory } from "../store/history/item.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { DeadLetters } from "../views/status.ts";
+import { present } from "../model/json.ts";
 
 /** What every query needs. The clock and the tables are passed in, so that tests can replace them. */
 export interface QueryContext {
@@ -37,7 +38,7 @@ export interface ServiceContext extends QueryContext {
 
 /** True where the caller may look at the namespace; without one, at all of the cluster; without both, at all of the fleet. */
 export const sees = ({ rights }: Pick<QueryContext, "rights">, cluster?: string, namespace?: string): boolean =>
-  !rights || rights.allows("view", { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) }) !== undefined;
+  !rights || rights.allows("view", present({ cluster, namespace })) !== undefined;
 
 /** True where the caller may look at some part of the cluster. To another caller it does not exist. */
 export const touches = ({ rights }: Pick<QueryContext, "rights">, cluster: string): boolean => !rights || rights.touches(cluster);

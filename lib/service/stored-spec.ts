@@ -13,6 +13,12 @@ export const storedSpec = ({ manifest, namespace, name }: AutoscalerRecord): Sto
   }
 };
 
+/** The spec of a stored manifest; undefined where this release cannot read it. */
+export const readableSpec = (record: AutoscalerRecord): AutoscalerSpec | undefined => {
+  const stored = storedSpec(record);
+  return stored.kind === "spec" ? stored.spec : undefined;
+};
+
 export type StoredSpec = { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };
 
 /** Limit of the cache: the text of some thousand ordinary manifests. */

@@ -6,6 +6,7 @@ import { zoneProblem } from "../../model/time-zone.ts";
 import { shortWindow } from "./direction-warnings.ts";
 import { DATES, type EntryRead } from "./schedule-fields.ts";
 import type { SpecRead } from "./spec-fields.ts";
+import { present } from "../../model/json.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -74,10 +75,12 @@ const entryOf = (read: EntryRead): ScheduleEntry => ({
   toMinute: minuteOf(read.to),
   ...(read.toDay && { toWeekday: WEEKDAYS.indexOf(read.toDay) }),
   except: rangesOf(read.except),
-  ...(read.exceptFrom && { exceptFrom: read.exceptFrom }),
-  ...(read.minReplicas !== undefined && { minReplicas: read.minReplicas }),
-  ...(read.maxReplicas !== undefined && { maxReplicas: read.maxReplicas }),
-  ...(read.paused && { paused: true }),
+  ...present({
+    exceptFrom: read.exceptFrom || undefined,
+    minReplicas: read.minReplicas,
+    maxReplicas: read.maxReplicas,
+    paused: read.paused || undefined,
+  }),
   rampInMs: (read.rampMinutes?.in ?? 0) * MINUTE_MS,
   rampOutMs: (read.rampMinutes?.out ?? 0) * MINUTE_MS,
   priority: read.priority,

@@ -6,6 +6,7 @@ import { targetRef } from "../hpa/spec.ts";
 import { scheduleOf } from "./schedule-rules.ts";
 import type { RulesRead, SpecRead, MetricRead } from "./spec-fields.ts";
 import { type AnySource, namedBy, SOURCE_NAMES, type SourceName, sourceNamed } from "../../sources/sources.ts";
+import { nonEmpty, present } from "../../model/json.ts";
 
 /** Converts a valid spec with `rules: native`. */
 export const nativeSpecOf = (read: SpecRead): NativeSpec => ({
@@ -26,13 +27,7 @@ export const nativeSpecOf = (read: SpecRead): NativeSpec => ({
 export const governedOf = (read: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil" | "schedule">): CommonSpec => {
   const { owner, dryRun, pausedUntil } = read;
   const pausedUntilMs = readInstant(pausedUntil ?? "");
-  const schedule = scheduleOf(read);
-  return {
-    ...(owner && { owner }),
-    ...(dryRun && { dryRun }),
-    ...(pausedUntilMs !== undefined && { pausedUntilMs }),
-    ...(schedule.length > 0 && { schedule }),
-  };
+  return present({ owner: owner || undefined, dryRun: dryRun || undefined, pausedUntilMs, schedule: nonEmpty(scheduleOf(read)) });
 };
 
 const rulesOf = ({ policies, ...rules }: RulesRead): NativeRules => ({

@@ -17,9 +17,10 @@ import { mustRead } from "../find-autoscaler.ts";
 import type { EditCondition } from "../service.ts";
 import type { NewSource } from "../requests.ts";
 import { type Checked, check, type ManifestInput, namespaceClash } from "./manifest-inputs.ts";
-import { storedSpec } from "../stored-spec.ts";
+import { readableSpec } from "../stored-spec.ts";
 import { sourceOutlook } from "./source-outlook.ts";
 import { namesCalendar, rulesChange, type ScaleTarget, scheduleOutlook, sharedTargets } from "./warnings.ts";
+import { present } from "../../model/json.ts";
 
 /** Most problem lines of one answer. Checking stops there, so that a hostile text cannot make an answer of many megabytes. */
 const LINES_MAX = 500;
@@ -171,15 +172,8 @@ const planOf = (
     ...unreadMetrics(input, checked.admitted.metadata),
     ...outlook.warnings,
   ];
-  const applied = {
-    ...ref,
-    kind: String(stored["kind"]),
-    outcome,
-    ...(old && { uid: old.uid }),
-    generation: old?.generation ?? 0,
-    warnings,
-  } as const;
-  return { input, ...(old && { old }), applied, aimed: aimedAt(checked.admitted.metadata, spec), spec };
+  const applied = present({ ...ref, kind: String(stored["kind"]), outcome, uid: old?.uid, generation: old?.generation ?? 0, warnings });
+  return present({ input, old, applied, aimed: aimedAt(checked.admitted.metadata, spec), spec });
 };
 
 const askingOf = ({ input, applied, spec }: Planned) => ({
@@ -219,8 +213,8 @@ const aimedAt = ({ namespace: inside, name }: Metadata, { target, dryRun = false
 });
 
 const changedRules = ({ where }: ManifestInput, old: AutoscalerRecord | undefined, spec: AutoscalerSpec): readonly string[] => {
-  const before = old && storedSpec(old);
-  const change = before?.kind === "spec" ? rulesChange(before.spec, spec) : undefined;
+  const before = old && readableSpec(old);
+  const change = before && rulesChange(before, spec);
   return change === undefined ? [] : [`"${where}": ${change}`];
 };
 

@@ -14,7 +14,7 @@ import type { ServiceContext } from "../context.ts";
 import type { NewSource } from "../requests.ts";
 import { withDefaults } from "../sources/sources.ts";
 import type { ManifestInput } from "./manifest-inputs.ts";
-import { storedSpec } from "../stored-spec.ts";
+import { readableSpec } from "../stored-spec.ts";
 
 /** A document that asks metric sources. */
 interface Asking {
@@ -138,9 +138,9 @@ const tooMany = async (
 };
 
 const usesOf = (item: AutoscalerItem, usable: Usable): readonly SourceUse[] => {
-  const stored = item.kind === "read" ? storedSpec(item.record) : undefined;
-  if (item.kind !== "read" || stored?.kind !== "spec") return [];
-  return sourceUses(stored.spec).filter((use) => usable(item.record, use));
+  if (item.kind !== "read") return [];
+  const spec = readableSpec(item.record);
+  return spec ? sourceUses(spec).filter((use) => usable(item.record, use)) : [];
 };
 
 /** The weights of different questions, by source. */

@@ -11,7 +11,7 @@ import { askDialect } from "../../policy/dialects.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { workloadKey } from "../../sync/load/open-intents.ts";
 import type { ManifestInput } from "./manifest-inputs.ts";
-import { storedSpec } from "../stored-spec.ts";
+import { readableSpec } from "../stored-spec.ts";
 
 export const namesCalendar = ({ schedule = [] }: Pick<AutoscalerSpec, "schedule">): boolean =>
   schedule.some(({ exceptFrom }) => exceptFrom !== undefined);
@@ -104,10 +104,8 @@ const pathOf = (aimed: ScaleTarget): string => `${aimed.namespace}/${aimed.name}
 /** A manifest that cannot be read has no known target. */
 const aimedBy = (item: AutoscalerItem): readonly ScaleTarget[] => {
   if (item.kind === "unreadable") return [];
-  const stored = storedSpec(item.record);
-  if (stored.kind === "problem") return [];
-  const { target, dryRun = false } = stored.spec;
-  return [{ namespace: item.record.namespace, name: item.record.name, target, dryRun }];
+  const spec = readableSpec(item.record);
+  return spec ? [{ namespace: item.record.namespace, name: item.record.name, target: spec.target, dryRun: spec.dryRun ?? false }] : [];
 };
 
 /** Autoscalers that a warning names. Without a limit, a thousand with one target would name each other a million times. */

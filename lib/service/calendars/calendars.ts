@@ -7,7 +7,7 @@ import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/wait-for-all.ts";
 import type { CalendarEdited, CalendarView } from "../../views/holds.ts";
-import { storedSpec } from "../stored-spec.ts";
+import { readableSpec } from "../stored-spec.ts";
 import { editFleet } from "../clusters/fleet.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { invalid, unknown } from "../refusals.ts";
@@ -96,6 +96,5 @@ const firstUser = async ({ tables }: ServiceContext, name: string): Promise<stri
 
 const isUser = (record: AutoscalerRecord, calendar: string): boolean => {
   if (!record.manifest.includes('"exceptFrom"')) return false;
-  const stored = storedSpec(record);
-  return stored.kind === "spec" && (stored.spec.schedule ?? []).some(({ exceptFrom }) => exceptFrom === calendar);
+  return readableSpec(record)?.schedule?.some(({ exceptFrom }) => exceptFrom === calendar) === true;
 };

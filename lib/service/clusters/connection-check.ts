@@ -7,7 +7,8 @@ import { type Connection, ANY_HOST } from "../../model/records.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { connectionFor, getCluster, getConnection, listConnections, type Reached, reachedBy } from "../../store/records/clusters.ts";
 import type { Tables } from "../../store/table/tables.ts";
-import { storedSpec } from "../stored-spec.ts";
+import { readableSpec } from "../stored-spec.ts";
+import { nonEmpty, present } from "../../model/json.ts";
 import type { ServiceContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
 import type { ClusterChange, ClusterCheck } from "../service.ts";
@@ -24,15 +25,8 @@ export const checkCluster = async (context: ServiceContext, { name, kinds = [], 
     throw invalid(`Cannot check cluster "${name}": nothing here connects to clusters; ask the URL that connects them`, { name });
   const connection = connectionFor(cluster, await getConnection(context.tables, cluster.name));
   if (!connection) throw invalid(`Cannot check cluster "${name}": no connection is stored for it; store one with --replace`, { name });
-  return context.checkConnection({
-    name: clusterName(name),
-    connection,
-    kinds: wanted,
-    ...(await targetsOf(context, name)),
-    ...namespacesOf(partitions),
-    ...(workload && { workload }),
-    ...(specsFromCluster && { specsFromCluster }),
-  });
+  const beside = { namespaces: namespacesOf(partitions), workload, specsFromCluster };
+  return context.checkConnection(present({ name: cluster.name, connection, kinds: wanted, targets: await targetsOf(context, name), ...beside }));
 };
 
 const kindIn = (name: string, text: string): ScalableKind => {
@@ -42,22 +36,20 @@ const kindIn = (name: string, text: string): ScalableKind => {
 };
 
 /** Each apiVersion and kind that an autoscaler of the cluster scales. A manifest that this release cannot read names none. */
-const targetsOf = async ({ tables }: ServiceContext, name: string): Promise<{ readonly targets?: readonly Target[] }> => {
+const targetsOf = async ({ tables }: ServiceContext, name: string): Promise<readonly Target[] | undefined> => {
   const targets = new Map<string, Target>();
   for await (const item of listAutoscalers(tables, clusterName(name))) {
-    const stored = item.kind === "read" ? storedSpec(item.record) : undefined;
-    if (stored?.kind !== "spec") continue;
-    const { apiVersion, kind } = stored.spec.target;
+    const spec = item.kind === "read" ? readableSpec(item.record) : undefined;
+    if (!spec) continue;
+    const { apiVersion, kind } = spec.target;
     targets.set(`${apiVersion}/${kind}`, { apiVersion, kind });
   }
-  return targets.size === 0 ? {} : { targets: [...targets.values()] };
+  return nonEmpty([...targets.values()]);
 };
 
 /** The namespaces that are asked about. A partition for all others, or none given, means the whole cluster. */
-const namespacesOf = (partitions: ClusterChange["partitions"] = []): { readonly namespaces?: readonly string[] } => {
-  const named = partitions.flatMap(({ namespaces }) => namespaces ?? []);
-  return named.length > 0 && partitions.every(({ namespaces }) => namespaces !== undefined) ? { namespaces: named } : {};
-};
+const namespacesOf = (partitions: ClusterChange["partitions"] = []): readonly string[] | undefined =>
+  partitions.every(({ namespaces }) => namespaces !== undefined) ? nonEmpty(partitions.flatMap(({ namespaces }) => namespaces ?? [])) : undefined;
 
 /**
  * Looks at a new connection before it is stored. On doubt, store nothing: a connection with which no sync could work is refused, unless the caller forces it. Undefined where nothing was
@@ -69,12 +61,9 @@ export const lookBefore = async (
   { name, connection, partitions, specsFromCluster, force }: ClusterChange,
 ): Promise<ConnectionReport | undefined> => {
   if (!connection || force === true || !context.checkConnection) return undefined;
-  const report = await context.checkConnection({
-    name: clusterName(name),
-    connection,
-    ...namespacesOf(partitions),
-    ...(specsFromCluster && { specsFromCluster }),
-  });
+  const report = await context.checkConnection(
+    present({ name: clusterName(name), connection, namespaces: namespacesOf(partitions), specsFromCluster }),
+  );
   if (report.usable) return report;
   const message = `Cannot ${verb} cluster "${name}": ${unusableWords(report)}; fix this, or store it anyway with force`;
   throw new TidemarkError("service.unusable", message, { report });
@@ -89,10 +78,8 @@ const unusableWords = ({ checks }: ConnectionReport): string => {
 };
 
 /** The connection as it is stored, with the identity that the look has found. */
-export const reachedNow = (connection: Connection, report: ConnectionReport | undefined): Reached => ({
-  connection,
-  ...(report?.kubeSystemUid !== undefined && { kubeSystemUid: report.kubeSystemUid }),
-});
+export const reachedNow = (connection: Connection, report: ConnectionReport | undefined): Reached =>
+  present({ connection, kubeSystemUid: report?.kubeSystemUid });
 
 /**
  * Refuses a second name of one cluster, and another cluster under a name: both would scale with windows of other workloads. Throws `service.unusable` with the report. Where the
@@ -108,13 +95,8 @@ export const refuseOtherIdentity = async (
   const other = await otherIdentity(tables, name, uid);
   if (other === undefined) return;
   const fix = other.isSecondName ? "" : `; remove "${name}" and add it again`;
-  throw new TidemarkError(
-    "service.unusable",
-    `Cannot ${verb} cluster "${name}": ${other.why}${fix} (uid of kube-system: ${uid}); or store it anyway with force`,
-    {
-      report,
-    },
-  );
+  const words = `${other.why}${fix} (uid of kube-system: ${uid}); or store it anyway with force`;
+  throw new TidemarkError("service.unusable", `Cannot ${verb} cluster "${name}": ${words}`, { report });
 };
 
 /** Why the cluster with this uid of kube-system may not have the name; undefined where it may, or where the uid is not known. */

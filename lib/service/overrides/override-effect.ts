@@ -22,11 +22,12 @@ import { sourceText } from "../../policy/bounds/within-bounds.ts";
 import { getFleet } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, eachInGroups } from "../../store/table/wait-for-all.ts";
 import type { OverrideMeeting } from "../../views/holds.ts";
-import { storedSpec } from "../stored-spec.ts";
+import { readableSpec } from "../stored-spec.ts";
 import type { QueryContext } from "../context.ts";
 import { clustersNamed, findAutoscaler, mustRead, optionalNamespace, visibleAutoscalers } from "../find-autoscaler.ts";
 import { type OverridePlace, boundsView } from "../views/holds-view.ts";
 import { invalid } from "../refusals.ts";
+import { present } from "../../model/json.ts";
 
 /** Every fault of a new override, each with what to do; empty where there is none. */
 export const overrideFaults = (wanted: NewOverride, nowMs: number): readonly string[] => [
@@ -125,10 +126,10 @@ export const effectOf = async (context: QueryContext, place: OverridePlace, over
       more = true;
       break;
     }
-    const stored = storedSpec(record);
-    if (stored.kind !== "spec") continue;
+    const spec = readableSpec(record);
+    if (!spec) continue;
     const before = overridesOf({ fleet, cluster, record });
-    const boundsBy = (overrides: readonly ScopedOverride[]): EffectiveBounds => effectiveBounds(stored.spec, { overrides, calendars }, atMs);
+    const boundsBy = (overrides: readonly ScopedOverride[]): EffectiveBounds => effectiveBounds(spec, { overrides, calendars }, atMs);
     seen.push({ record, before: boundsBy(before), after: boundsBy([...before, scoped]) });
   }
   const crossed = seen.filter(({ before, after }) => after.max.source.kind === "floor" && before.max.source.kind !== "floor");
@@ -151,11 +152,7 @@ async function* metBy(
   { scope, cluster, namespace, name }: OverridePlace,
 ): AsyncGenerator<{ readonly cluster: ClusterRecord; readonly record: AutoscalerRecord }> {
   if (scope === "autoscaler") {
-    yield await findAutoscaler(context, {
-      name: name ?? "",
-      ...(cluster !== undefined && { cluster }),
-      ...(namespace !== undefined && { namespace }),
-    });
+    yield await findAutoscaler(context, present({ name: name ?? "", cluster, namespace }));
     return;
   }
   const inside = optionalNamespace(namespace);

@@ -14,6 +14,7 @@ import { type Heads, headsOf } from "../views/cluster-of.ts";
 import { type OverridePlace, overrideView } from "../views/holds-view.ts";
 import type { NewOverride, OverrideCursor, OverrideListQuery } from "../requests.ts";
 import { invalid, unknown } from "../refusals.ts";
+import { present } from "../../model/json.ts";
 
 /** The place that a new override is for. Throws `service.invalid`, `service.unknown`, `service.ambiguous`. */
 export const placeOf = async (context: QueryContext, { name, fleet, cluster, namespace: inside }: NewOverride): Promise<OverridePlace> => {
@@ -22,11 +23,7 @@ export const placeOf = async (context: QueryContext, { name, fleet, cluster, nam
     throw invalid("Cannot set an override: it is for the fleet, and names a part of it; give one of them");
   }
   if (name !== undefined) {
-    const { record } = await findAutoscaler(context, {
-      name,
-      ...(cluster !== undefined && { cluster }),
-      ...(inside !== undefined && { namespace: inside }),
-    });
+    const { record } = await findAutoscaler(context, present({ name, cluster, namespace: inside }));
     return { scope: "autoscaler", cluster: record.cluster, namespace: record.namespace, name: record.name };
   }
   if (cluster === undefined && inside === undefined)

@@ -12,6 +12,7 @@ import { windowsNow } from "../../sync/load/stored-windows.ts";
 import type { ServiceContext } from "../context.ts";
 import { emptyPages, giveAllBack, type LeasedPartition, type Leases, leaseAll } from "./leases.ts";
 import type { StoredWindows } from "../../model/scale-records.ts";
+import { present } from "../../model/json.ts";
 
 /** Autoscalers that move to another partition, by uid. */
 type MovingAutoscalers = ReadonlyMap<AutoscalerUid, { readonly from: PartitionName; readonly to: PartitionName }>;
@@ -165,15 +166,10 @@ interface Handover {
   readonly to?: PartitionName;
 }
 
-const handoverOf = (from: PartitionName | undefined, to: PartitionName | undefined): Handover => ({
-  ...(from !== undefined && { from }),
-  ...(to !== undefined && { to }),
-});
-
 /** The move of one namespace; `undefined` when it stays. */
 const handoverOfNamespace = (before: Partitions, after: Partitions, namespace: Namespace): Handover | undefined => {
   const [from, to] = [partitionOf(before, namespace), partitionOf(after, namespace)];
-  return from === to ? undefined : handoverOf(from, to);
+  return from === to ? undefined : present({ from, to });
 };
 
 const restOf = ({ partitions }: Partitions): PartitionName | undefined => partitions.find(({ namespaces }) => namespaces === undefined)?.name;
@@ -183,7 +179,7 @@ export const handovers = (before: Partitions, after: Partitions): readonly Hando
   const named = new Set([...before.partitions, ...after.partitions].flatMap(({ namespaces }) => namespaces ?? []));
   const passing = [...named].flatMap((namespace) => handoverOfNamespace(before, after, namespace) ?? []);
   const [from, to] = [restOf(before), restOf(after)];
-  return from === to ? passing : [...passing, handoverOf(from, to)];
+  return from === to ? passing : [...passing, present({ from, to })];
 };
 
 /** The partitions to lease, always in the same order, so that two edits cannot wait for each other. */

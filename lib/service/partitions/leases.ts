@@ -15,7 +15,7 @@ import { askDialect } from "../../policy/dialects.ts";
 import { withUnknownPast } from "../../policy/unknown-past.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { getCluster } from "../../store/records/clusters.ts";
-import { storedSpec } from "../stored-spec.ts";
+import { readableSpec } from "../stored-spec.ts";
 import type { FoundPartition } from "./partition-query.ts";
 import { conflict } from "../refusals.ts";
 
@@ -195,17 +195,9 @@ export const withUnknownHistory = async (
   record: AutoscalerRecord | undefined,
   at: { readonly nowMs: number; readonly eventId: string },
 ): Promise<Windows> => {
-  const stored = record && storedSpec(record);
-  const spec = stored?.kind === "spec" ? stored.spec : undefined;
-  return withUnknownPast(windows, {
-    spec,
-    ...at,
-    restsAtZero:
-      record !== undefined &&
-      spec !== undefined &&
-      askDialect(spec, (dialect, own) => dialect.keeps(own).ownZero) &&
-      (await wentToZero(context, record)),
-  });
+  const spec = record && readableSpec(record);
+  const mayRest = spec !== undefined && askDialect(spec, (dialect, own) => dialect.keeps(own).ownZero);
+  return withUnknownPast(windows, { spec, ...at, restsAtZero: mayRest && record !== undefined && (await wentToZero(context, record)) });
 };
 
 /** Number of newest events searched. The newest one that was not refused has the count of the workload. */

@@ -15,6 +15,7 @@ import { rfc3339, secondsBetween } from "../times.ts";
 import type { Windows } from "../../model/windows.ts";
 import { DEFAULT_TIMING } from "../../plan/message.ts";
 import { invalid, unknown } from "../refusals.ts";
+import { present } from "../../model/json.ts";
 
 export interface FoundPartition {
   readonly cluster: ClusterRecord;
@@ -105,7 +106,7 @@ const intentViews = (head: Head, items: readonly AutoscalerItem[]): readonly Int
   const paths = new Map(items.map((item) => [uidOfItem(item), pathOf(item)]));
   const unreadable = head.unreadable.map(({ id, message }) => {
     const autoscaler = paths.get(uidOfIntent(id));
-    return { id, ...(autoscaler !== undefined && { autoscaler }), problem: message };
+    return present({ id, autoscaler, problem: message });
   });
   return [...known, ...unreadable];
 };

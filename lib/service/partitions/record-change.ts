@@ -4,6 +4,7 @@ import { mustAllow } from "../../model/access.ts";
 import type { ScopeChangeRecord } from "../../model/changes.ts";
 import { insertScopeChange, scopeChangesOf } from "../../store/history/scope-changes.ts";
 import type { ServiceContext } from "../context.ts";
+import { present } from "../../model/json.ts";
 
 type ScopeChange = Pick<ScopeChangeRecord, "scope" | "name" | "version" | "verb"> & {
   readonly before?: object;
@@ -16,14 +17,8 @@ const ID_CHARACTERS = 16;
 
 /** Inserts the change item of an edit before the edit (docs/architecture.md, "What is stored"). If the history cannot be written, nothing is edited. */
 export const recordChange = (context: ServiceContext, { before, after, namespace, ...scope }: ScopeChange): Promise<void> => {
-  const change = {
-    ...scope,
-    atMs: context.clock(),
-    by: context.by,
-    ...grantOf(context, scope, namespace),
-    ...(before && { before: JSON.stringify(before) }),
-    ...(after && { after: JSON.stringify(after) }),
-  };
+  const sides = present({ before: before && JSON.stringify(before), after: after && JSON.stringify(after) });
+  const change = { ...scope, atMs: context.clock(), by: context.by, ...grantOf(context, scope, namespace), ...sides };
   // The id is a hash of the content: two edits at one instant get two ids, and a repeat gets the same one.
   const id = createHash("sha256").update(JSON.stringify(change)).digest("hex").slice(0, ID_CHARACTERS);
   return insertScopeChange(context.insert, { id, ...change });
@@ -37,7 +32,7 @@ const grantOf = (
 ): { readonly grant?: string } => {
   if (!rights || scope === "access" || scope === "source") return {};
   const [cluster = name] = name.split("/");
-  return mustAllow(rights, "edit", scope === "fleet" ? {} : { cluster, ...(namespace !== undefined && { namespace }) });
+  return mustAllow(rights, "edit", scope === "fleet" ? {} : present({ cluster, namespace }));
 };
 
 /*

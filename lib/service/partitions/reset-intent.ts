@@ -14,7 +14,7 @@ import { type ScaleAttempt, scaleEvent } from "../../sync/scale/scale-event.ts";
 import { withCounted } from "../../sync/load/stored-windows.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../plan/message.ts";
 import type { ResetView } from "../../views/cluster.ts";
-import { storedSpec } from "../stored-spec.ts";
+import { readableSpec } from "../stored-spec.ts";
 import type { ServiceContext } from "../context.ts";
 import { type LeasedPartition, notBeforeMs, underLease, withUnknownHistory } from "./leases.ts";
 import { type FoundPartition, findPartition, pathOf, uidOfItem } from "./partition-query.ts";
@@ -127,8 +127,8 @@ const withoutCountsOf = (lost: UnreadableIntent, items: readonly AutoscalerItem[
 
 /** Absent where this release cannot read the manifest. */
 const workloadOf = (record: AutoscalerRecord): WorkloadKey | undefined => {
-  const stored = storedSpec(record);
-  return stored.kind === "spec" ? workloadKey(record.namespace, stored.spec.target) : undefined;
+  const spec = readableSpec(record);
+  return spec && workloadKey(record.namespace, spec.target);
 };
 
 interface LostScale {
@@ -147,14 +147,14 @@ const tellEvent = async (
   record: AutoscalerRecord,
   { lost, nowMs, ref, replicas }: LostScale,
 ): Promise<ScaleEventRecord | undefined> => {
-  const stored = storedSpec(record);
-  if (stored.kind !== "spec") return undefined;
+  const spec = readableSpec(record);
+  if (!spec) return undefined;
   const attempt: ScaleAttempt = {
     id: lost.id,
     uid: record.uid,
     namespace: record.namespace,
     name: record.name,
-    target: stored.spec.target,
+    target: spec.target,
     decidedMs: nowMs,
     from: replicas,
     to: replicas,

@@ -12,6 +12,7 @@ import { type FoundPartition, findPartition, itemsOfPage, pageOfHead } from "./p
 import { recordChange } from "./record-change.ts";
 import type { StoredWindows } from "../../model/scale-records.ts";
 import { unknown } from "../refusals.ts";
+import { present } from "../../model/json.ts";
 
 /*
  *  claim ── page@3 unreadable ── bytes to history ── change to history ── page@epoch written under "it is still @3" ── give back, uncleanly
@@ -53,7 +54,7 @@ const mustBeUnreadable = async (
   const { item, decoded } = await pageOfHead(context, ref, head, page);
   if (decoded.kind === "read")
     throw new TidemarkError("service.readable", `Cannot ${action}: it can be read, so no reset is needed`, { ...ref, page });
-  return { page, problem: decoded.message, ...(item && { readEpoch: item.epoch }) };
+  return present({ page, problem: decoded.message, readEpoch: item?.epoch });
 };
 
 const reset = async (
@@ -81,14 +82,9 @@ const reset = async (
     name: `${ref.cluster}/${ref.partition}`,
     version: head.epoch,
     verb: "reset-windows",
-    before: { page: lost.page, problem: lost.problem, ...(kept && { kept }) },
+    before: present({ page: lost.page, problem: lost.problem, kept }),
     after: { page: lost.page, autoscalers },
   });
-  await writePage(context.tables, {
-    id: pageId,
-    epoch: lease.epoch,
-    body: encodePage(entries),
-    ...(lost.readEpoch !== undefined && { readEpoch: lost.readEpoch }),
-  });
-  return { cluster: ref.cluster, partition: ref.partition, autoscalers, ...(kept && { kept }) };
+  await writePage(context.tables, present({ id: pageId, epoch: lease.epoch, body: encodePage(entries), readEpoch: lost.readEpoch }));
+  return present({ cluster: ref.cluster, partition: ref.partition, autoscalers, kept });
 };

@@ -145,10 +145,9 @@ export const boundsThen = (bounds: BoundsInForce | undefined): BoundsView | unde
   const { min, max, minBy, maxBy, paused, holds = [] } = bounds;
   if (!minBy && !maxBy && !paused && holds.length === 0) return undefined;
   const manifest = { kind: "manifest" } as const;
-  return boundsView({
-    min: { replicas: min, source: minBy ?? manifest },
-    max: { replicas: max, source: maxBy ?? manifest },
-    ...(paused && { paused }),
-    holds,
-  });
+  const [least, most] = [
+    { replicas: min, source: minBy ?? manifest },
+    { replicas: max, source: maxBy ?? manifest },
+  ];
+  return boundsView(present({ min: least, max: most, paused, holds }));
 };
