@@ -4,13 +4,8 @@ import { anything, listOf, objectOf, type ReadAs, text, textMap, type ReadContex
 import { labelFaults, labelValueFaults, pathSegmentFaults, qualifiedNameFaults, subdomainFaults } from "./kubernetes-names.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 
-/** Object metadata. Only names, labels and annotations have a meaning here; the rest comes with manifests that were read back from a cluster. */
-export const METADATA = objectOf({
-  name: text,
-  generateName: text,
-  namespace: text,
-  labels: textMap,
-  annotations: textMap,
+/** Fields that only an API server sets. They come with manifests that were read back from a cluster. */
+const OF_SERVER = {
   uid: text,
   resourceVersion: text,
   creationTimestamp: text,
@@ -21,7 +16,11 @@ export const METADATA = objectOf({
   deletionGracePeriodSeconds: anything,
   managedFields: anything,
   ownerReferences: anything,
-});
+};
+export const SERVER_FIELDS = Object.keys(OF_SERVER);
+
+/** Object metadata. Only names, labels and annotations have a meaning here. */
+export const METADATA = objectOf({ name: text, generateName: text, namespace: text, labels: textMap, annotations: textMap, ...OF_SERVER });
 
 export interface Metadata {
   readonly name: string;

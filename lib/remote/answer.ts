@@ -1,5 +1,6 @@
 import { PROBLEM_TYPE } from "../api/paths.ts";
 import { TidemarkError } from "../model/errors.ts";
+import { asObject, present } from "../model/json.ts";
 import type { Caller } from "./caller.ts";
 import type { StackUrl } from "./find-stack.ts";
 
@@ -40,11 +41,9 @@ export const readAnswer = async (response: Response): Promise<HttpAnswer> => {
 
 export const problemIn = ({ type, text }: HttpAnswer): Problem | undefined => {
   if (type !== PROBLEM_TYPE) return undefined;
-  const value = parsedJson(text);
-  if (typeof value !== "object" || value === null) return undefined;
-  const { status, code, detail, url, report } = value as Partial<Problem>;
+  const { status, code, detail, url, report } = asObject(parsedJson(text));
   if (typeof status !== "number" || typeof code !== "string" || typeof detail !== "string") return undefined;
-  return { status, code, detail, ...(typeof url === "string" && { url }), ...(report !== undefined && { report }) };
+  return present({ status, code, detail, url: typeof url === "string" ? url : undefined, report });
 };
 
 /** Parses JSON; undefined for any other text. */
@@ -111,8 +110,6 @@ const MESSAGE_CHARACTERS = 300;
 
 /** The platform answers "Message" for a refusal and "message" for a wrong signature. */
 const messageIn = ({ text }: HttpAnswer): string => {
-  const value = parsedJson(text);
-  const { message, Message } =
-    typeof value === "object" && value !== null ? (value as { readonly message?: unknown; readonly Message?: unknown }) : {};
+  const { message, Message } = asObject(parsedJson(text));
   return String(message ?? Message ?? "").slice(0, MESSAGE_CHARACTERS);
 };

@@ -73,12 +73,9 @@ export async function* autoscalers(
   for (let at = 0; at < clusters.length; ) {
     const together = pageSize === undefined ? openedTogether(at, given) : 1;
     for await (const { views, first } of eachInGroups(clusters.slice(at, at + together), together, open)) {
-      if (first.done) continue;
-      given++;
-      yield first.value;
-      for await (const view of views) {
+      for (let next = first; !next.done; next = await views.next()) {
         given++;
-        yield view;
+        yield next.value;
       }
     }
     at += together;

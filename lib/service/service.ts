@@ -116,18 +116,17 @@ export interface AutoscalerQuery extends Filter {
   readonly name: string;
 }
 
-export interface ShadowQuery extends AutoscalerQuery {
-  /** The default is a day ago. */
+/** A part of the past. The end is inclusive, and is now by default. */
+export interface Past {
   readonly sinceMs?: number;
-  /** Inclusive; the default is now. */
   readonly untilMs?: number;
 }
 
-export interface HistoryQuery extends AutoscalerQuery {
-  /** The default is two hours before the end. */
-  readonly sinceMs?: number;
-  /** Inclusive; the default is now. */
-  readonly untilMs?: number;
+/** It begins a day ago by default. */
+export interface ShadowQuery extends AutoscalerQuery, Past {}
+
+/** It begins two hours before its end by default. */
+export interface HistoryQuery extends AutoscalerQuery, Past {
   /** One point for each; the default gives some hundred points. */
   readonly stepMs?: number;
 }
@@ -138,17 +137,10 @@ export interface SeriesQuery extends Filter {
 }
 
 /** Where a list of autoscalers goes on. */
-export interface AutoscalerCursor {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-}
+export type AutoscalerCursor = Required<AutoscalerQuery>;
 
-export interface EventQuery extends Filter {
+export interface EventQuery extends Filter, Past {
   readonly name?: string;
-  readonly sinceMs?: number;
-  /** Inclusive; the default is now. */
-  readonly untilMs?: number;
   readonly after?: EventCursor;
   /** For a list of many autoscalers that is answered in parts. A stack does it by itself, and a list of one autoscaler is not long. */
   readonly part?: EventPart;

@@ -21,15 +21,6 @@ export interface ThresholdsBlock {
   readonly warnings: readonly Warning[];
 }
 
-interface Complete {
-  readonly algorithm: string | undefined;
-  readonly tolerance: Quantity;
-  readonly scaleUpLimitFactor: Quantity;
-  readonly scaleDownLimitFactor: Quantity;
-  readonly upscaleForbiddenWindowSeconds: number;
-  readonly downscaleForbiddenWindowSeconds: number;
-}
-
 const NAMES = Object.keys(THRESHOLD_FIELDS) as readonly (keyof WrittenThresholds)[];
 
 /** Reads the fields; `undefined` when the manifest has none of them and no marks. An absent field takes its default; 0 means 0 (proposals.md §5). */
@@ -43,7 +34,7 @@ export const readThresholds = (
   const complete = completed(written ?? {}, marked);
   return {
     thresholds: thresholdsOf(complete),
-    stored: present({ ...complete }),
+    stored: present(complete),
     problems: [
       ...NAMES.flatMap((name) => apiProblems(THRESHOLD_DESCRIPTIONS[name], complete[name], `spec.${name}`)),
       ...rulesProblems([NO_ZERO_WITH_MARKS], { minReplicas, metrics: metrics.filter(isMarked) }, "spec"),
@@ -58,7 +49,7 @@ const amount = (text: string): Quantity => {
   return parsed;
 };
 
-const completed = (written: NonNullable<WrittenThresholds>, marked: boolean): Complete => ({
+const completed = (written: NonNullable<WrittenThresholds>, marked: boolean) => ({
   algorithm: written.algorithm ?? (marked ? "absolute" : undefined),
   tolerance: written.tolerance ?? amount(DEFAULTS.tolerance),
   scaleUpLimitFactor: written.scaleUpLimitFactor ?? amount(DEFAULTS.scaleUpLimitFactor),
@@ -67,7 +58,7 @@ const completed = (written: NonNullable<WrittenThresholds>, marked: boolean): Co
   downscaleForbiddenWindowSeconds: written.downscaleForbiddenWindowSeconds ?? DEFAULTS.downscaleForbiddenWindowSeconds,
 });
 
-const thresholdsOf = (complete: Complete): Thresholds => ({
+const thresholdsOf = (complete: ReturnType<typeof completed>): Thresholds => ({
   average: complete.algorithm === "average",
   tolerance: floatOf(complete.tolerance),
   scaleUpLimit: factorOf(complete.scaleUpLimitFactor),

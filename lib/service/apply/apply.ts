@@ -12,6 +12,7 @@ import { planApply, type ApplyTarget, type Planned, replan } from "./plan.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { HistoryItem, Inserted, InsertHistory } from "../../store/history/item.ts";
 import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.ts";
+import { SERVER_FIELDS } from "../../manifest/form.ts";
 import { isObject } from "../../model/json.ts";
 import { conflict, invalid, untilStored } from "../refusals.ts";
 
@@ -211,20 +212,6 @@ const insertTogether = (insert: InsertHistory): InsertHistory => {
       if (waiting.push({ items, resolve, reject }) === 1) setImmediate(() => void send());
     });
 };
-
-/** Fields of the metadata that only an API server sets. */
-const SERVER_FIELDS: readonly string[] = [
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "selfLink",
-  "managedFields",
-  "ownerReferences",
-  "finalizers",
-];
 
 /**
  * The part of a manifest that a person writes: without `status` and without the metadata that only an API server sets. A manifest that was read back (`get -o yaml`) has both. Stored, they

@@ -3,7 +3,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type Memory, NEW_WINDOWS, type ScaleChange, type RecommendationRun } from "../../model/windows.ts";
 import { withOutsideChange, withScale } from "../../policy/dialects.ts";
-import { eventsOfAutoscaler } from "../../store/history/events.ts";
+import { DAY_MS, eventsOfAutoscaler } from "../../store/history/events.ts";
 import { scopeChangesOf } from "../../store/history/scope-changes.ts";
 import { partitionOf } from "../../store/records/clusters.ts";
 import { CHANGED_BESIDE } from "../../sync/scale/scale-event.ts";
@@ -20,7 +20,7 @@ import { readSamples } from "../partitions/read-samples.ts";
 import { present } from "../../model/json.ts";
 
 /** The longest period of a rate, of any dialect. */
-const PERIOD_MS_MAX = 86_400_000;
+const PERIOD_MS_MAX = DAY_MS;
 
 const lost = (what: string): WindowsView => ({ ...NO_WINDOWS, notStored: what });
 
@@ -152,7 +152,6 @@ const changeOf = (event: EventRecord): ScaleChange => ({
   eventId: event.id,
 });
 
-const DAY_MS = 86_400_000;
 /** The journal has every autoscaler once a minute, so the recommendation at the start of a window was stored at most so long before. */
 const BEFORE_MS = 120_000;
 

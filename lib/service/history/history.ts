@@ -1,6 +1,6 @@
 import type { TidemarkError } from "../../model/errors.ts";
 import type { Sample } from "../../model/scale-records.ts";
-import { EVENT_DAYS_KEPT } from "../../store/history/events.ts";
+import { DAY_MS, EVENT_DAYS_KEPT } from "../../store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
 import { BIN_MS, rolledSamples } from "../../store/history/rollups.ts";
 import { joined, sampleOf } from "../../sync/rollup/roll-up.ts";
@@ -16,9 +16,7 @@ import type { EventView } from "../../views/event.ts";
 import { invalid } from "../refusals.ts";
 
 const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const DEFAULT_MS = 2 * HOUR_MS;
+const DEFAULT_MS = 2 * 3_600_000;
 /** What one answer covers: some seconds of work for a function. `next` says where to go on. */
 const PART_MS = DAY_MS;
 /** The same of the five minutes that are kept beyond the journal. */

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { type Namespace, namespace } from "../../model/ids.ts";
 import { incarnationOf, type ClusterRecord, type FleetRecord } from "../../model/records.ts";
 import type { IndexRow, PartitionIndex } from "../../model/summary.ts";
-import { type Head, readHeads } from "../../store/head/head.ts";
+import { readHeads } from "../../store/head/head.ts";
 import { type AutoscalerItem, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { autoscalersOf, hasRest, partitionOf } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/summary-items.ts";
@@ -12,7 +12,7 @@ import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.
 import { type QueryContext, sees } from "../context.ts";
 import { fleetNamed } from "../find-autoscaler.ts";
 import { type LabelTest, readSelector } from "../label-selector.ts";
-import { type Heads, headsOfList } from "../views/cluster-of.ts";
+import { headsOfList, type Part, pathOf, visibleParts } from "../views/cluster-of.ts";
 import { pauseView } from "../views/holds-view.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
 import { present } from "../../model/json.ts";
@@ -30,19 +30,12 @@ const PARTITIONS_AT_ONCE = 16;
 interface Reading {
   readonly context: QueryContext;
   readonly fleet: FleetRecord;
-  readonly heads: Heads;
   readonly nowMs: number;
   readonly isWanted: (cluster: string, row: Pick<AutoscalerRow, "namespace" | "name" | "kind" | "labels">) => boolean;
   /** Where few rows are wanted, or names only: whether what a sync found is wanted of one. */
   readonly needsSummary: ((one: WantedPartition, index: PartitionIndex) => boolean) | undefined;
   /** Marks of the partitions whose rows the caller has. */
   readonly had: ReadonlySet<string>;
-}
-
-interface Part {
-  readonly cluster: ClusterRecord;
-  readonly name: ClusterRecord["partitions"][number]["name"];
-  readonly head: Head | undefined;
 }
 
 /**
@@ -63,13 +56,12 @@ export async function* rows(context: QueryContext, query: RowQuery, after = "", 
   const reading: Reading = {
     context: { ...context, clock: () => nowMs },
     fleet,
-    heads,
     nowMs,
     isWanted,
     needsSummary: summaryNeed(query, isWanted),
     had: marksIn(query.known),
   };
-  const parts = clusters.map((cluster) => ({ cluster, inside, parts: partsOf(reading, cluster, inside) }));
+  const parts = clusters.map((cluster) => ({ cluster, inside, parts: visibleParts(context, cluster, heads, inside) }));
   // Where few rows are wanted, or names only, one group is soon read.
   for (let at = 0, room = reading.needsSummary ? Number.POSITIVE_INFINITY : FIRST_GROUP; at < parts.length; room *= 2) {
     const group = nextGroup(parts.slice(at), room);
@@ -102,16 +94,6 @@ const summaryNeed = ({ name, kinds, selector, fields }: RowQuery, isWanted: Read
   return ({ cluster }, { rows: all }) => all.some((row) => isWanted(cluster.name, row));
 };
 
-/** The partitions that can hold what is asked for and that the caller may see. */
-const partsOf = ({ context, heads }: Reading, cluster: ClusterRecord, inside: Namespace | undefined): readonly Part[] => {
-  const only = inside === undefined ? undefined : partitionOf(cluster, inside);
-  return cluster.partitions.flatMap(({ name, namespaces }) => {
-    if (inside !== undefined && name !== only) return [];
-    if (namespaces && !namespaces.some((each) => sees(context, cluster.name, each))) return [];
-    return [{ cluster, name, head: heads.get(`${cluster.name}/${name}`) }];
-  });
-};
-
 interface ClusterParts {
   readonly cluster: ClusterRecord;
   /** Where only one namespace is wanted. */
@@ -136,11 +118,11 @@ interface Shown {
 
 const groupRows = async (reading: Reading, group: readonly ClusterParts[]): Promise<readonly ClusterRows[]> => {
   const all = group.flatMap(({ parts }) => parts);
-  const wanted = all.flatMap((part) => (part.head && !isHad(reading, part, 0) ? [{ ...part, ref: refOf(part), head: part.head }] : []));
+  const wanted = all.flatMap((part) => (part.head && !isHad(reading, part, 0) ? [{ ...part, head: part.head }] : []));
   const known = await knownPartitions(reading.context.tables, wanted, reading);
-  const byPart = new Map<string, KnownPartition | undefined>(wanted.map(({ ref }, at) => [`${ref.cluster}/${ref.partition}`, known[at]]));
+  const byPart = new Map<string, KnownPartition | undefined>(wanted.map(({ ref }, at) => [pathOf(ref), known[at]]));
   const [shown, others] = await Promise.all([
-    mapWithLimit(all, PARTITIONS_AT_ONCE, (part) => partRows(reading, part, byPart.get(`${part.cluster.name}/${part.name}`))),
+    mapWithLimit(all, PARTITIONS_AT_ONCE, (part) => partRows(reading, part, byPart.get(pathOf(part.ref)))),
     mapWithLimit(group.filter(mayHaveOthers), PARTITIONS_AT_ONCE, (one) => otherRows(reading, one)),
   ]);
   const byCluster = Map.groupBy<string, Shown>([...shown, ...others], ({ cluster }) => cluster);
@@ -166,8 +148,6 @@ const otherRows = async (reading: Reading, { cluster, inside }: ClusterParts): P
 
 const namespaceOf = (item: AutoscalerItem): Namespace => (item.kind === "read" ? item.record.namespace : namespace(item.namespace));
 
-const refOf = ({ cluster, name }: Part) => ({ cluster: cluster.name, partition: name });
-
 const inOrder = (parts: readonly Shown[]): readonly AutoscalerRow[] =>
   parts.flatMap(({ rows: own }) => own).sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
 
@@ -183,12 +163,12 @@ const isHad = (reading: Reading, part: Part, pausesNow: number): boolean => {
 };
 
 /** Stands for all that the rows of a partition show but their ages. `undefined` where the head does not say it. A pause ends at its time without a write, so that the pauses in force count. */
-const markOf = ({ fleet, nowMs }: Reading, { cluster, name, head }: Part, pausesNow: number): string | undefined => {
+const markOf = ({ fleet, nowMs }: Reading, { cluster, ref, head }: Part, pausesNow: number): string | undefined => {
   const stated = head && statedIn(head);
   if (!stated || stated.specVersion !== head.specVersion) return undefined;
   const { changedEpoch, baseEpoch, index, specVersion } = stated;
   const cannot = [fleet.frozen?.atMs, fleet.restores, pauseView(cluster.paused, nowMs)?.at];
-  const all = [cluster.name, name, incarnationOf(cluster), cannot, specVersion, changedEpoch, baseEpoch, index.epoch, pausesNow];
+  const all = [cluster.name, ref.partition, incarnationOf(cluster), cannot, specVersion, changedEpoch, baseEpoch, index.epoch, pausesNow];
   return hash("sha256", JSON.stringify(all), "base64url").slice(0, MARK_CHARACTERS);
 };
 
@@ -198,7 +178,7 @@ const partRows = async (reading: Reading, part: Part, known: KnownPartition | un
   const isUnchanged = isHad(reading, part, pausesNow);
   const partition = partitionRows(reading, part, { known, isUnchanged, pausesNow });
   if (isUnchanged) return { cluster: cluster.name, partition, rows: [] };
-  const items = (): AsyncIterable<AutoscalerItem> => autoscalersOf(reading.context.tables, cluster, refOf(part));
+  const items = (): AsyncIterable<AutoscalerItem> => autoscalersOf(reading.context.tables, cluster, part.ref);
   return { cluster: cluster.name, partition, rows: known ? knownRows(reading, part, known) : await readRows(reading, cluster, items()) };
 };
 
@@ -214,20 +194,20 @@ const partitionRows = (reading: Reading, part: Part, { known, isUnchanged, pause
   // Rows of a later sync than the head have no mark: the mark is of the head.
   const isAsOfHead = isUnchanged || known?.syncedMs === releasedMs;
   return {
-    name: part.name,
+    name: part.ref.partition,
     version: writeNumber + specVersion,
     ...present({ mark: isAsOfHead ? markOf(reading, part, pausesNow) : undefined, unchanged: isUnchanged || undefined }),
     ...(syncedMs > 0 && { syncedAt: rfc3339(syncedMs), ageSeconds: secondsBetween(syncedMs, reading.nowMs) }),
   };
 };
 
-const knownRows = (reading: Reading, { cluster, name }: Part, known: KnownPartition): readonly AutoscalerRow[] => {
+const knownRows = (reading: Reading, { cluster, ref: { partition } }: Part, known: KnownPartition): readonly AutoscalerRow[] => {
   const isPaused = pauseView(cluster.paused, reading.nowMs) !== undefined;
   return known.index.rows.flatMap((index) => {
     if (!reading.isWanted(cluster.name, index)) return [];
     const key = summaryKeyOf(index.uid as Parameters<typeof summaryKeyOf>[0]);
     const row = known.rows.get(key);
-    return [rowOf(index, row, { partition: name, isPaused, measuredMs: known.measuredMs(key), fleet: reading.fleet, nowMs: reading.nowMs })];
+    return [rowOf(index, row, { partition, isPaused, measuredMs: known.measuredMs(key), fleet: reading.fleet, nowMs: reading.nowMs })];
   });
 };
 

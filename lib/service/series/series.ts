@@ -1,12 +1,12 @@
 import type { ClusterRecord, FleetRecord, AutoscalerRecord } from "../../model/records.ts";
 import type { MetricFamily, Sample } from "../../report/open-metrics.ts";
-import { partitionOf, readFleet, autoscalersOf } from "../../store/records/clusters.ts";
+import { readFleet, autoscalersOf } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { fleetNamed, optionalNamespace } from "../find-autoscaler.ts";
 import { headsForNames, knownPartitions, type KnownPartition } from "../rows/known-partitions.ts";
 import type { SeriesQuery } from "../service.ts";
-import { headsOf } from "../views/cluster-of.ts";
+import { headsOf, pathOf, visibleParts } from "../views/cluster-of.ts";
 import { type LabelledSample, seriesOf, type Measured } from "./autoscaler-series.ts";
 import type { GaugeWrite } from "../../model/decision.ts";
 import type { AutoscalerUid, Namespace, PartitionRef } from "../../model/ids.ts";
@@ -63,14 +63,8 @@ const partsOf = async (
 ): Promise<readonly MeasuredPart[]> => {
   const heads = await headsOf(context, clusters, true, headsForNames);
   const only = optionalNamespace(inside);
-  const parts = clusters.flatMap((cluster) =>
-    cluster.partitions.flatMap(({ name, namespaces }) => {
-      const head = heads.get(`${cluster.name}/${name}`);
-      const isMeant =
-        (only === undefined || partitionOf(cluster, only) === name) && (!namespaces || namespaces.some((each) => sees(context, cluster.name, each)));
-      return head && isMeant ? [{ cluster, fleet, inside: only, ref: { cluster: cluster.name, partition: name }, head }] : [];
-    }),
-  );
+  const visible = clusters.flatMap((cluster) => visibleParts(context, cluster, heads, only));
+  const parts = visible.flatMap(({ head, ...part }) => (head ? [{ ...part, fleet, inside: only, head }] : []));
   const known = await knownPartitions(context.tables, parts);
   return parts.map((part, at) => ({ ...part, known: known[at] }));
 };
@@ -184,7 +178,7 @@ const gaugesOf = async (
   wanted: readonly Pick<AutoscalerRecord, "uid" | "createdMs">[],
 ): Promise<ReadonlyMap<AutoscalerUid, readonly GaugeWrite[]>> => {
   const { tables } = context;
-  const path = `${ref.cluster}/${ref.partition}`;
+  const path = pathOf(ref);
   const memory = remembered.get(tables.client) ?? new Map<string, Remembered>();
   remembered.set(tables.client, memory);
   const stated = statedIn(head);

@@ -51,18 +51,21 @@ export const sourceFaults = (name: string, source: RegisteredSource, trusted: { 
   ...rangeFaults("maxMetrics", source.maxMetrics),
 ];
 
+type Faults = readonly (readonly [isFault: boolean, words: string])[];
+const trueOf = (faults: Faults): readonly string[] => faults.flatMap(([isFault, words]) => (isFault ? [words] : []));
+
 /** A service of AWS has its place there. Any other source has an address, or is a service of the clusters. */
 const placeFaults = (source: RegisteredSource): readonly string[] => {
   const { kind, url, service, aws, auth, headers } = source;
   if (!AWS_KINDS.includes(kind)) {
     const isSigned = signedServiceOf(source) !== undefined;
-    const faults: readonly (readonly [boolean, string])[] = [
+    const faults: Faults = [
       [(url === undefined) === (service === undefined), "give either url or service"],
       [isSigned && service !== undefined, "auth of kind sigv4 is for a url: the API server takes the header Authorization of a service for itself"],
       [isSigned && !aws, "auth of kind sigv4 needs aws with region, roleArn and externalId: the role signs"],
       [!isSigned && aws !== undefined, `aws is for ${AWS_KINDS.join(", ")} and for auth of kind sigv4, and this is ${kind} without it`],
     ];
-    return faults.flatMap(([isFault, words]) => (isFault ? [words] : []));
+    return trueOf(faults);
   }
   const given = Object.entries({ url, service, auth, headers }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   return [
@@ -81,7 +84,7 @@ const METRIC_NAMESPACE = /^[\w.\-/#:*]{1,255}$/;
 
 const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly string[] => {
   const { region, roleArn, externalId, workspace, queues = [], metricNamespaces = [], accounts = [], search, maxSamples } = place;
-  const faults: readonly (readonly [boolean, string])[] = [
+  const faults: Faults = [
     [awsDomain(region) === undefined, `aws.region "${region}" is no region of AWS`],
     [
       !ROLE.test(roleArn),
@@ -103,7 +106,7 @@ const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly st
     [queues.length > SOURCE_LIMITS.queues, `aws.queues has ${queues.length} patterns, and the limit is ${SOURCE_LIMITS.queues}`],
   ];
   return [
-    ...faults.flatMap(([isFault, words]) => (isFault ? [words] : [])),
+    ...trueOf(faults),
     ...(maxSamples === undefined ? [] : rangeFaults("maxSamples", maxSamples)),
     ...queues.flatMap((queue) =>
       QUEUE_PATTERN.test(queue) ? [] : [`aws.queues: "${queue}" must be a name or a pattern of queues, or ACCOUNT/PATTERN`],
@@ -120,14 +123,14 @@ const urlFaults = (text: string, isPrivate: boolean, ownAddresses: boolean): rea
   if (!url) return ["url is no URL"];
   const mayBePlain = isPrivate || ownAddresses;
   const host = bareHost(url.hostname);
-  const faults: readonly (readonly [boolean, string])[] = [
+  const faults: Faults = [
     [url.protocol !== "https:" && !(url.protocol === "http:" && mayBePlain), "url must begin with https://, or with http:// where private is true"],
     [url.username !== "" || url.password !== "", "url has a user or a password; put them into a secret, with auth"],
     [url.search !== "" || url.hash !== "", "url has a query or a fragment; give parameters"],
     [!ownAddresses && isOwnHost(host), `url leads to ${host}, an address of this machine, of its network link or of a metadata service`],
     [!mayBePlain && isPrivateHost(host), `url leads to ${host} in a private network; set private to true where that is meant`],
   ];
-  return faults.flatMap(([isFault, words]) => (isFault ? [words] : []));
+  return trueOf(faults);
 };
 
 const serviceFaults = ({ namespace, name, port, path }: SourceService): readonly string[] => [

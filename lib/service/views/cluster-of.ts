@@ -1,10 +1,11 @@
-import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
+import type { AutoscalerUid, Namespace, PartitionRef } from "../../model/ids.ts";
 import { kindsReadFrom, type ClusterRecord, type Connection, type FleetRecord } from "../../model/records.ts";
 import type { PartitionTrouble } from "../../model/summary.ts";
 import { troubleOf } from "../../report/partition-trouble.ts";
 import { type Head, readHeads } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPages } from "../../store/pages/plan.ts";
+import { partitionOf } from "../../store/records/clusters.ts";
 import { statedIn } from "../../store/summary/summary-items.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/keep/store-pages.ts";
@@ -43,13 +44,31 @@ export interface ClusterReading {
 /** Heads by partition, read together for many clusters. */
 export type Heads = ReadonlyMap<string, Head | undefined>;
 
-const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
+export const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
 
 /** The heads of all partitions of some clusters, a hundred to a request; or as `read` does it. */
 export const headsOf = async ({ tables }: QueryContext, clusters: readonly ClusterRecord[], consistent = true, read = readHeads): Promise<Heads> => {
   const refs = refsOf(clusters);
   const heads = await read(tables, refs, consistent);
   return new Map(refs.map((ref, at) => [pathOf(ref), heads[at]]));
+};
+
+/** A partition with its head, where a sync has made one. */
+export interface Part {
+  readonly cluster: ClusterRecord;
+  readonly ref: PartitionRef;
+  readonly head: Head | undefined;
+}
+
+/** The partitions of a cluster that can hold what is asked for and that the caller may see. */
+export const visibleParts = (context: QueryContext, cluster: ClusterRecord, heads: Heads, inside: Namespace | undefined): readonly Part[] => {
+  const only = inside === undefined ? undefined : partitionOf(cluster, inside);
+  return cluster.partitions.flatMap(({ name, namespaces }) => {
+    if (inside !== undefined && name !== only) return [];
+    if (namespaces && !namespaces.some((each) => sees(context, cluster.name, each))) return [];
+    const ref = { cluster: cluster.name, partition: name };
+    return [{ cluster, ref, head: heads.get(pathOf(ref)) }];
+  });
 };
 
 const refsOf = (clusters: readonly ClusterRecord[]): readonly PartitionRef[] =>
