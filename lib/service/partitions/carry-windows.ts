@@ -10,7 +10,7 @@ import { getCluster, partitionOf } from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { windowsNow } from "../../sync/load/stored-windows.ts";
 import type { ServiceContext } from "../context.ts";
-import { emptyPages, giveAllBack, type LeasedPartition, type Leases, leaseAll } from "./leases.ts";
+import { emptyPages, type LeasedPartition, type Leases, underLeases } from "./leases.ts";
 import type { StoredWindows } from "../../model/scale-records.ts";
 import { present } from "../../model/json.ts";
 
@@ -32,8 +32,10 @@ export const withWindows = async (
   if (moves.length === 0) return flip();
   const sources = new Set(moves.flatMap(({ from }) => from ?? []));
   const partitions = leasedPartitions(moves).map((partition) => ({ cluster: before.name, partition }));
-  const leases = await leaseAll(context, { action: `move namespaces of cluster "${before.name}"`, partitions, settled: sources });
-  try {
+  const request = { action: `move namespaces of cluster "${before.name}"`, partitions, settled: sources };
+  // Where a lease is lost the caller starts again, as after any conflict.
+  const onLost = (): RecordWrite => ({ kind: "conflict" });
+  return underLeases(context, request, onLost, async (leases) => {
     // Read again under the leases: another edit may have flipped the cluster since the first read, and syncs have gone on with the moved windows. If another edit flips it after this read,
     // a sync claims the partition first, and then our writes to its head fail.
     if ((await getCluster(context.tables, before.name))?.version !== before.version) return { kind: "conflict" };
@@ -43,13 +45,7 @@ export const withWindows = async (
     const flipped = await flip();
     if (flipped.kind === "stored") await emptyRemovedPartitions(context, leases, after);
     return flipped;
-  } catch (error) {
-    // The lease ran out and another sync or edit has claimed the partition. The caller starts again, as after any conflict.
-    if (isTidemarkError(error, "store.lease-lost")) return { kind: "conflict" };
-    throw error;
-  } finally {
-    await giveAllBack(context, leases);
-  }
+  });
 };
 
 /** Deletes the pages of removed partitions, because no sync will do it. Their heads stay, so that their epochs never come again. */

@@ -35,15 +35,33 @@ const WAIT_MS = 2_000;
 const NO_DUE_MS = Number.MAX_SAFE_INTEGER;
 
 /** Partitions of one cluster to lease. `action` completes the message "Cannot …". */
-export interface LeaseRequest {
+interface LeaseRequest {
   readonly action: string;
   readonly partitions: readonly PartitionRef[];
   /** Partitions that must have no open intent, because an intent stays in the partition that counts it. */
-  readonly settled: ReadonlySet<PartitionName>;
+  readonly settled?: ReadonlySet<PartitionName>;
 }
 
+/** Runs `work` under the leases of partitions, and gives them back. `onLost` says what follows where a lease ran out and others have claimed the partition. Throws `service.busy`. */
+export const underLeases = async <Result>(
+  context: ServiceContext,
+  request: LeaseRequest,
+  onLost: () => Result,
+  work: (leases: Leases) => Promise<Result>,
+): Promise<Result> => {
+  const leases = await leaseAll(context, request);
+  try {
+    return await work(leases);
+  } catch (error) {
+    if (!isTidemarkError(error, "store.lease-lost")) throw error;
+    return onLost();
+  } finally {
+    await giveAllBack(context, leases);
+  }
+};
+
 /** Leases partitions by the usual claim, all or none. It waits for syncs to end and intents to settle. Throws `service.busy`. */
-export const leaseAll = async (context: ServiceContext, { action, partitions: wanted, settled }: LeaseRequest): Promise<Leases> => {
+const leaseAll = async (context: ServiceContext, { action, partitions: wanted, settled = new Set() }: LeaseRequest): Promise<Leases> => {
   for (let attempt = 1; ; attempt++) {
     const outcome = await tryAll(context, wanted, settled);
     if (typeof outcome !== "string") return outcome;
@@ -96,7 +114,7 @@ const claimEach = async (
 };
 
 /** Ends leases early. A lease that cannot be given back expires, and only delays the next syncs. */
-export const giveAllBack = async (context: ServiceContext, leases: Leases): Promise<void> => {
+const giveAllBack = async (context: ServiceContext, leases: Leases): Promise<void> => {
   await Promise.allSettled([...leases.values()].map(({ lease }) => giveBack(context.tables, lease)));
 };
 
@@ -110,23 +128,17 @@ export const everSynced = async (context: ServiceContext, { name, partitions }: 
 };
 
 /** Runs `work` under the leases of these partitions of one cluster. `action` completes the message "Cannot …". Throws `service.busy` when the leases are not free, or were lost. */
-export const whileNoSyncs = async <Result>(
+export const whileNoSyncs = <Result>(
   context: ServiceContext,
   action: string,
   partitions: readonly PartitionRef[],
   work: (leases: Leases) => Promise<Result>,
 ): Promise<Result> => {
-  const leases = await leaseAll(context, { action, partitions, settled: new Set<PartitionName>() });
-  try {
-    return await work(leases);
-  } catch (error) {
-    if (!isTidemarkError(error, "store.lease-lost")) throw error;
-    throw new TidemarkError("service.busy", `Cannot ${action}: it took longer than its lease; try again`, {
-      cluster: partitions[0]?.cluster ?? "",
-    });
-  } finally {
-    await giveAllBack(context, leases);
-  }
+  const tooLong = (): never => {
+    const [{ cluster } = { cluster: "" }] = partitions;
+    throw new TidemarkError("service.busy", `Cannot ${action}: it took longer than its lease; try again`, { cluster });
+  };
+  return underLeases(context, { action, partitions }, tooLong, work);
 };
 
 /*
@@ -148,34 +160,28 @@ export const emptyPages = async ({ tables }: ServiceContext, leased: LeasedParti
   while ((await deleteLeftovers(tables, { partition: lease.partition, generation, count: 0 }, lease.epoch)) === MOST_DELETED);
 };
 
-const changedMeanwhile = (action: string): TidemarkError =>
-  conflict(`Cannot ${action}: another sync or edit changed the partition in the meantime; check it and try again`);
-
 /**
  * Runs `work` under a lease of a partition. The lease keeps syncs and edits away. The order is kept by the writes of `work`, which are conditional on this epoch, as
  * a sync's are. The lease is given back as unclean, so the next sync reads everything consistently and writes it. Throws `service.busy`, `service.conflict`.
  */
-export const underLease = async <Result>(
+export const underLease = <Result>(
   context: ServiceContext,
   { cluster, ref }: FoundPartition,
   action: string,
   work: (leased: LeasedPartition, cluster: ClusterRecord) => Promise<Result>,
 ): Promise<Result> => {
-  const leases = await leaseAll(context, { action, partitions: [ref], settled: new Set() });
-  try {
+  const changedMeanwhile = (): never => {
+    throw conflict(`Cannot ${action}: another sync or edit changed the partition in the meantime; check it and try again`);
+  };
+  return underLeases(context, { action, partitions: [ref] }, changedMeanwhile, async (leases) => {
     const leased = leases.get(ref.partition);
     if (!leased) throw new TypeError(`partition "${ref.partition}" was not leased`);
     const now = await getCluster(context.tables, cluster.name);
     // An edit that lost its lease may still try to flip the cluster. This decides the move first, as every sync does.
     const decided = now && (await decidedCluster(context.tables, now, leased.head));
-    if (!decided?.partitions.some(({ name }) => name === ref.partition)) throw changedMeanwhile(action);
-    return await work(leased, decided);
-  } catch (error) {
-    if (isTidemarkError(error, "store.lease-lost")) throw changedMeanwhile(action);
-    throw error;
-  } finally {
-    await giveAllBack(context, leases);
-  }
+    if (!decided?.partitions.some(({ name }) => name === ref.partition)) return changedMeanwhile();
+    return work(leased, decided);
+  });
 };
 
 /** The present, but never before a time that the partition has recorded. */
