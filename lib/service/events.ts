@@ -43,17 +43,12 @@ async function* ofAll(
   { cluster, namespace: inside, part }: Pick<EventQuery, "cluster" | "namespace" | "part">,
   wanted: Wanted,
 ): AsyncGenerator<EventRecord> {
-  const clusters = await clustersNamed(context, cluster);
-  yield* eventsOfFleet(
-    context.tables,
-    clusters.map(({ name }) => name),
-    restOf(wanted),
-    {
-      isTold: (event) => wasTold(event, wanted.after),
-      wants: (event) => (inside === undefined || event.namespace === inside) && sees(context, event.cluster, event.namespace),
-      ...(part && { stops: part.stops, onStop: (fromMs, after) => part.onStop({ fromMs, ...(after && { after: cursorOf(after) }) }) }),
-    },
-  );
+  const clusters = (await clustersNamed(context, cluster)).map(({ name }) => name);
+  yield* eventsOfFleet(context.tables, clusters, restOf(wanted), {
+    isTold: (event) => wasTold(event, wanted.after),
+    wants: (event) => (inside === undefined || event.namespace === inside) && sees(context, event.cluster, event.namespace),
+    ...(part && { stops: part.stops, onStop: (fromMs, after) => part.onStop({ fromMs, ...(after && { after: cursorOf(after) }) }) }),
+  });
 }
 
 const cursorOf = ({ cluster, atMs, id }: EventRecord): EventCursor => ({ cluster, atMs, id });

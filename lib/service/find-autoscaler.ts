@@ -93,34 +93,20 @@ export const findAutoscaler = async (context: QueryContext, query: AutoscalerQue
   const { clusters, isEdited } = isWhole
     ? { clusters: await clustersNamed(context, wanted.cluster), isEdited: true }
     : await fleetNamed(context, wanted.cluster);
-  const direct =
-    inside === undefined
-      ? []
-      : await located(
-          context,
-          clusters,
-          clusters.map((cluster) => refIn(cluster, inside, wanted.name)),
-        );
+  const refs = inside === undefined ? [] : clusters.map((cluster) => refIn(cluster, inside, wanted.name));
+  const direct = await located(context, clusters, refs);
   if (direct.length === 1 && direct[0]) return direct[0];
   const names = direct.length > 1 ? [] : await knownNames(context, clusters, { inside, consistent: isEdited });
-  const matches =
-    direct.length > 1
-      ? direct
-      : await located(
-          context,
-          clusters,
-          names.filter(({ name }) => name === wanted.name),
-        );
+  const named = names.filter(({ name }) => name === wanted.name);
+  const matches = direct.length > 1 ? direct : await located(context, clusters, named);
   if (matches.length === 1 && matches[0]) return matches[0];
   if (matches.length > 1) throw ambiguous(wanted.name, matches);
   throw notFound(`autoscaler "${wanted.name}"${scopeText(wanted)}`, wanted.name, new Set(names.map(({ name }) => name)));
 };
 
-const refIn = ({ name: cluster }: ClusterRecord, inside: Namespace, name: string): AutoscalerRef => ({
-  cluster,
-  namespace: inside,
-  name: autoscalerName(name),
-});
+const refIn = ({ name: cluster }: ClusterRecord, inside: Namespace, name: string): AutoscalerRef => {
+  return { cluster, namespace: inside, name: autoscalerName(name) };
+};
 
 const located = async (
   context: QueryContext,
@@ -150,11 +136,8 @@ export const optionalNamespace = (text: string | undefined): Namespace | undefin
 export const mustRead = (cluster: string, item: AutoscalerItem): AutoscalerRecord => {
   if (item.kind === "read") return item.record;
   const { namespace: inNamespace, name, message } = item;
-  throw new TidemarkError("store.unreadable", `Cannot read autoscaler "${inNamespace}/${name}" in cluster "${cluster}": ${message}`, {
-    cluster,
-    namespace: inNamespace,
-    name,
-  });
+  const words = `Cannot read autoscaler "${inNamespace}/${name}" in cluster "${cluster}": ${message}`;
+  throw new TidemarkError("store.unreadable", words, { cluster, namespace: inNamespace, name });
 };
 
 const scopeText = ({ namespace: inNamespace, cluster }: AutoscalerQuery): string =>
@@ -169,12 +152,6 @@ const ambiguous = (name: string, matches: readonly LocatedAutoscaler[]): Tidemar
   const paths = matches.map(({ record }) => `${record.cluster}/${record.namespace}/${record.name}`);
   const shown = paths.slice(0, SHOWN_MATCHES).map((path) => `"${path}"`);
   const more = paths.length > SHOWN_MATCHES ? ` and ${paths.length - SHOWN_MATCHES} more` : "";
-  return new TidemarkError(
-    "service.ambiguous",
-    `Cannot choose autoscaler "${name}": it is one of ${shown.join(", ")}${more}; give its namespace or cluster`,
-    {
-      name,
-      matches: paths,
-    },
-  );
+  const words = `it is one of ${shown.join(", ")}${more}; give its namespace or cluster`;
+  return new TidemarkError("service.ambiguous", `Cannot choose autoscaler "${name}": ${words}`, { name, matches: paths });
 };

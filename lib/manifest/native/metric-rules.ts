@@ -31,12 +31,7 @@ const ALL_MEASURES: readonly Measure[] = ["Percent", "Average", "Total"];
 /** Sources with the same measures share a rule. */
 const MEASURE_RULES: readonly Rule[] = [
   ...Map.groupBy(SOURCE_NAMES, (name) => ALL_MEASURES.filter((measure) => sourceNamed(name).measures.includes(measure)).join(" ")),
-].map(([measures, sources]) =>
-  measuresOf(
-    sources,
-    ALL_MEASURES.filter((measure) => measures.split(" ").includes(measure)),
-  ),
-);
+].map(([measures, sources]) => measuresOf(sources, measures.split(" ") as readonly Measure[]));
 
 /** An input of formulas asks for no count. A field about its count would have no effect. */
 const OF_INPUT = {

@@ -115,20 +115,11 @@ const storeGroup = async (context: ServiceContext, step: ApplyTarget, group: rea
 };
 
 const notifySyncs = async (context: ServiceContext, cluster: ClusterRecord, stored: readonly StoredPlan[]): Promise<void> => {
-  const written = stored.filter(({ applied }) => applied.outcome !== "unchanged");
-  if (written.length > 0)
-    await raiseSpecVersions(
-      context,
-      cluster.name,
-      written.map(({ applied }) => namespace(applied.namespace)),
-    );
+  const changed = stored.flatMap(({ applied }) => (applied.outcome === "unchanged" ? [] : [namespace(applied.namespace)]));
+  if (changed.length > 0) await raiseSpecVersions(context, cluster.name, changed);
+  const written = stored.flatMap(({ wrote }) => wrote ?? []);
   // This includes unchanged documents: another apply may be about to take them back.
-  if (stored.length > 0)
-    await mustHaveStayed(
-      context,
-      cluster,
-      stored.flatMap(({ wrote }) => wrote ?? []),
-    );
+  if (stored.length > 0) await mustHaveStayed(context, cluster, written);
 };
 
 interface StoredPlan {

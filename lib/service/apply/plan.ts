@@ -195,10 +195,8 @@ const duplicateLine = (places: Map<string, string>, { input, applied }: Planned)
 };
 
 const withSharedTargets = (planned: readonly Planned[], stored: readonly AutoscalerItem[]): readonly Planned[] => {
-  const warnings = sharedTargets(
-    planned.map(({ aimed }) => aimed),
-    stored,
-  );
+  const targets = planned.map(({ aimed }) => aimed);
+  const warnings = sharedTargets(targets, stored);
   return planned.map((plan) => {
     const warning = warnings.get(plan.aimed);
     return withWarnings(plan, warning === undefined ? [] : [warning]);

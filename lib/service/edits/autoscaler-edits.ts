@@ -12,9 +12,6 @@ import { checkPauseEnd, pauseView } from "../views/holds-view.ts";
 import { mustMatch, raiseForChanged, mustNotBeObject } from "./edit-condition.ts";
 import { conflict, invalid, unknown, untilStored } from "../refusals.ts";
 
-/** As much as a manifest may have. */
-const RIVAL_BYTES_MAX = MAX_MANIFEST_BYTES;
-
 type Change = Pick<Edit, "verb" | "after" | "rival">;
 
 type ChangeOf = (before: AutoscalerRecord, cluster: ClusterRecord) => Change | undefined;
@@ -120,9 +117,8 @@ export const handBack = (context: ServiceContext, { rival, ...query }: RivalEdit
 /** A change holds the manifest twice and this object, and an item of the table has at most 400 KB. */
 const rivalText = (name: string, rival: RivalEdit["rival"]): string => {
   const text = JSON.stringify(rival);
-  if (Buffer.byteLength(text) <= RIVAL_BYTES_MAX) return text;
-  throw invalid(
-    `Cannot keep the object of the other controller of "${name}": it has ${Buffer.byteLength(text)} bytes as JSON, and the limit is ${RIVAL_BYTES_MAX}`,
-    { name },
-  );
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_MANIFEST_BYTES) return text;
+  const words = `it has ${bytes} bytes as JSON, and the limit is ${MAX_MANIFEST_BYTES}`;
+  throw invalid(`Cannot keep the object of the other controller of "${name}": ${words}`, { name });
 };

@@ -66,9 +66,8 @@ const mustBeEmpty = async (context: ServiceContext, cluster: ClusterRecord): Pro
   const toDo = kindsReadFrom(cluster).length > 0 ? `run tidemark cluster add ${name} --replace --specs table, and delete them` : "delete them first";
   for await (const item of listAutoscalers(context.tables, name)) {
     const { namespace, name: first } = item.kind === "read" ? item.record : item;
-    throw new TidemarkError("service.in-use", `Cannot remove cluster "${name}": it still has autoscalers, such as "${namespace}/${first}"; ${toDo}`, {
-      name,
-    });
+    const words = `it still has autoscalers, such as "${namespace}/${first}"; ${toDo}`;
+    throw new TidemarkError("service.in-use", `Cannot remove cluster "${name}": ${words}`, { name });
   }
 };
 
@@ -185,10 +184,8 @@ const settleOpen = async (context: ServiceContext, leased: LeasedPartition): Pro
   if (head.intents.length > 0) {
     const nowMs = notBeforeMs(context, leased);
     const outcome = { kind: "unknown", message: "the cluster was removed before a sync could look at the workload" } as const;
-    await insertEvents(
-      context.insert,
-      head.intents.map((intent) => scaleEvent(lease.partition, intent, outcome, nowMs)),
-    );
+    const events = head.intents.map((intent) => scaleEvent(lease.partition, intent, outcome, nowMs));
+    await insertEvents(context.insert, events);
   }
   // An uncounted scale has its event.
   const settled = [...head.intents, ...head.uncounted].map(({ id }) => id);

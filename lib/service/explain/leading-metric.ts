@@ -43,27 +43,16 @@ export const leadingMetric = (seen: Measurements): readonly string[] => {
 /** Without a manifest that can be read, the rules are taken to be as of most autoscalers: the largest proposal wins, within the tolerance of the cluster. */
 const rulesOf = ({ spec, settings }: Measurements, measured: readonly Measured[], from: number): Rules => {
   const { tolerance } = settings;
-  if (!spec)
-    return {
-      decides: true,
-      combination: "Max",
-      voices: measured,
-      combined: from,
-      bandOf: () => ({ kind: "target", up: tolerance, down: tolerance }),
-    };
+  const bandOf = (): MetricBand => ({ kind: "target", up: tolerance, down: tolerance });
+  if (!spec) return { decides: true, combination: "Max", voices: measured, combined: from, bandOf };
   return askDialect(spec, ({ explains }, own) => {
     const voices = measured.filter((metric) => explains.takesPart(own, metric, from));
+    const proposals = voices.map(({ proposal }) => proposal);
     return {
       decides: explains.rest(own, from) === undefined,
       combination: explains.combination(own),
       voices: voices.length > 0 ? voices : measured,
-      combined:
-        voices.length > 0
-          ? explains.combined(
-              own,
-              voices.map(({ proposal }) => proposal),
-            )
-          : from,
+      combined: voices.length > 0 ? explains.combined(own, proposals) : from,
       bandOf: (metric) => explains.band(own, metric, settings),
     };
   });

@@ -89,10 +89,8 @@ const reset = async (context: ServiceContext, leased: LeasedPartition, { cluster
     after: { time: rfc3339(nowMs), autoscalers },
   });
   const outcome = { kind: "unknown", message: "its time was ahead of the clock, and a person reset it" } as const;
-  await insertEvents(
-    context.insert,
-    ahead.intents.map((intent) => scaleEvent(ref, intent, outcome, nowMs)),
-  );
+  const events = ahead.intents.map((intent) => scaleEvent(ref, intent, outcome, nowMs));
+  await insertEvents(context.insert, events);
   const changed = new Map<string, StoredWindows>();
   for (const item of items) {
     const uid = uidOfItem(item) as StoredWindows["uid"];

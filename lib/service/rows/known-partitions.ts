@@ -204,17 +204,14 @@ export const knownNames = async (
       inside === undefined || partitionOf(cluster, inside) === name ? [{ cluster, ref: { cluster: cluster.name, partition: name } }] : [],
     ),
   );
-  const heads = await headsForNames(
-    context.tables,
-    all.map(({ ref }) => ref),
-    consistent,
-  );
+  const refs = all.map(({ ref }) => ref);
+  const heads = await headsForNames(context.tables, refs, consistent);
   const wanted = all.flatMap((one, at) => {
     const head = heads[at];
     return head ? [{ ...one, head }] : [];
   });
   const indexes = await knownIndexes(context.tables, wanted);
-  const byPartition = new Map(wanted.map(({ ref }, at) => [`${ref.cluster}/${ref.partition}`, indexes[at]]));
+  const byPartition = new Map(wanted.map(({ ref }, at) => [pathOf(ref), indexes[at]]));
   const names = await mapWithLimit(clusters, CLUSTERS_AT_ONCE, async (cluster) => {
     const known = partsOf(cluster, inside).map((name) => name && byPartition.get(`${cluster.name}/${name}`));
     const read = known.flatMap((index) => (index ? [index.rows] : []));
