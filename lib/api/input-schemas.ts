@@ -87,12 +87,7 @@ export const EVENTS = z.strictObject({
   until: instant.exactOptional(),
   page: page.exactOptional(),
 });
-export const CHANGES = z.strictObject({
-  ...filter,
-  name: autoscaler.name.exactOptional(),
-  since: instant.exactOptional(),
-  page: page.exactOptional(),
-});
+export const CHANGES = EVENTS.omit({ until: true });
 export const NOTHING = z.strictObject({});
 /** Label names, separated by blanks or commas. */
 export const SERIES = z.strictObject({ ...filter, labels: text(TEXT_CHARACTERS_MAX).exactOptional() });

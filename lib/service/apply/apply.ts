@@ -7,7 +7,7 @@ import { mustBeCurrent, mustStay, mustHaveStayed, type Written } from "../edits/
 import { clustersNamed } from "../find-autoscaler.ts";
 import type { ApplyOptions, ManifestSource } from "../service.ts";
 import type { NewSource } from "../requests.ts";
-import { inNamespace, type ManifestInput, readInputs } from "./manifest-inputs.ts";
+import { inNamespace, readInputs } from "./manifest-inputs.ts";
 import { planApply, type ApplyTarget, type Planned, replan } from "./plan.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { HistoryItem, Inserted, InsertHistory } from "../../store/history/item.ts";
@@ -15,6 +15,7 @@ import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.t
 import { SERVER_FIELDS } from "../../manifest/form.ts";
 import { isObject } from "../../model/json.ts";
 import { conflict, invalid, untilStored } from "../refusals.ts";
+import type { ManifestDocument } from "../../manifest/documents.ts";
 
 /**
  * Creates or updates autoscalers. All documents are checked before the first is stored, so that a refusal changes nothing. Then each document is one edit.
@@ -47,7 +48,7 @@ const sourcesOf = async (files: readonly ManifestSource[]): Promise<readonly New
   return sourcesIn(files).sources;
 };
 
-const mustBeOne = ({ length }: readonly ManifestInput[]): void => {
+const mustBeOne = ({ length }: readonly ManifestDocument[]): void => {
   if (length !== 1) throw invalid(`Cannot apply under a condition: there are ${length} documents, and the condition is for one; apply each alone`);
 };
 

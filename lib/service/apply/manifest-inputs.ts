@@ -10,11 +10,10 @@ import { asObject, isObject } from "../../model/json.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import type { ManifestSource } from "../service.ts";
 
-/** One document to apply, and its place in its file. */
 export type ManifestInput = ManifestDocument;
 
 export interface Inputs {
-  readonly inputs: readonly ManifestInput[];
+  readonly inputs: readonly ManifestDocument[];
   /** Objects of other kinds, such as the Deployments that kustomize prints beside the autoscalers. */
   readonly passedOver: readonly KindCount[];
 }
@@ -44,14 +43,14 @@ export const readInputs = (sources: readonly ManifestSource[], validation: Valid
 };
 
 /** The problem of a document whose namespace is not the requested one. It cannot be guessed which of the two is meant. */
-export const namespaceClash = (input: ManifestInput, wanted: string | undefined): string | undefined => {
+export const namespaceClash = (input: ManifestDocument, wanted: string | undefined): string | undefined => {
   const own = asObject(asObject(input.document)["metadata"])["namespace"] ?? "";
   if (wanted === undefined || own === "" || own === wanted || typeof own !== "string") return undefined;
   return `Cannot accept ${placeOfField(input, "metadata.namespace")}: metadata.namespace is "${own}", and the request says namespace "${wanted}"; remove one of the two`;
 };
 
 /** Sets the requested namespace in a document that has none. */
-export const inNamespace = (input: ManifestInput, wanted: string | undefined): ManifestInput => {
+export const inNamespace = (input: ManifestDocument, wanted: string | undefined): ManifestDocument => {
   const { document } = input;
   if (wanted === undefined || !isObject(document)) return input;
   const { metadata } = document;
@@ -71,7 +70,7 @@ export interface CheckOptions {
 }
 
 /** Checks a document against every rule, including those about its change from the stored one. One line for each problem. */
-export const check = (input: ManifestInput, old: AutoscalerRecord | undefined, options: CheckOptions): Checked => {
+export const check = (input: ManifestDocument, old: AutoscalerRecord | undefined, options: CheckOptions): Checked => {
   const { where, document, repeatedKeys = [] } = input;
   const before = old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {};
   const admission = admit(document, { ...before, syncPeriodSeconds: options.syncPeriodMs / 1000, validation: options.validation });

@@ -16,18 +16,19 @@ import { mustMatch, livesInCluster, readFromObject } from "../edits/edit-conditi
 import { mustRead } from "../find-autoscaler.ts";
 import type { EditCondition } from "../service.ts";
 import type { NewSource } from "../requests.ts";
-import { type Checked, check, type ManifestInput, namespaceClash } from "./manifest-inputs.ts";
+import { type Checked, check, namespaceClash } from "./manifest-inputs.ts";
 import { readableSpec } from "../stored-spec.ts";
 import { sourceOutlook } from "./source-outlook.ts";
 import { namesCalendar, rulesChange, type ScaleTarget, scheduleOutlook, sharedTargets } from "./warnings.ts";
 import { present } from "../../model/json.ts";
+import type { ManifestDocument } from "../../manifest/documents.ts";
 
 /** Most problem lines of one answer. Checking stops there, so that a hostile text cannot make an answer of many megabytes. */
 const LINES_MAX = 500;
 
 /** A document that passed every check, with the record that it replaces. */
 export interface Planned {
-  readonly input: ManifestInput;
+  readonly input: ManifestDocument;
   readonly old?: AutoscalerRecord;
   readonly applied: Applied;
   readonly aimed: ScaleTarget;
@@ -51,7 +52,7 @@ type Refused = { readonly lines: readonly string[] };
 export const planApply = async (
   context: ServiceContext,
   { wanted, pending, ...target }: ApplyTarget & { readonly wanted: string | undefined; readonly pending: readonly NewSource[] },
-  all: readonly ManifestInput[],
+  all: readonly ManifestDocument[],
 ): Promise<readonly Planned[]> => {
   const { alone, lines } = checkEachAlone(target, all, wanted);
   const step: Step = { ...target, calendars: await calendarsFor(context, alone) };
@@ -79,14 +80,14 @@ const calendarsFor = async ({ tables }: ServiceContext, alone: readonly CheckedI
 
 /** A document that is valid by itself. */
 interface CheckedInput {
-  readonly input: ManifestInput;
+  readonly input: ManifestDocument;
   readonly ref: AutoscalerRef;
   readonly checked: Extract<Checked, { kind: "admitted" }>;
 }
 
 const checkEachAlone = (
   step: ApplyTarget,
-  all: readonly ManifestInput[],
+  all: readonly ManifestDocument[],
   wanted: string | undefined,
 ): { readonly alone: readonly CheckedInput[]; readonly lines: string[] } => {
   const alone: CheckedInput[] = [];
@@ -105,7 +106,7 @@ const checkEachAlone = (
   return { alone, lines };
 };
 
-const checkAlone = ({ cluster, validation }: ApplyTarget, input: ManifestInput): CheckedInput | Refused => {
+const checkAlone = ({ cluster, validation }: ApplyTarget, input: ManifestDocument): CheckedInput | Refused => {
   const checked = check(input, undefined, { syncPeriodMs: cluster.syncPeriodMs, validation });
   if (checked.kind === "refused") return { lines: checked.lines };
   const { metadata, stored } = checked.admitted;
@@ -117,7 +118,7 @@ const checkAlone = ({ cluster, validation }: ApplyTarget, input: ManifestInput):
 };
 
 /** The recommender of a manifest whose host the cluster does not allow. */
-const recommenderRefused = (cluster: ClusterRecord, input: ManifestInput, admitted: Admitted): string | undefined => {
+const recommenderRefused = (cluster: ClusterRecord, input: ManifestDocument, admitted: Admitted): string | undefined => {
   const asked = recommenderIn(admitted);
   const why = asked && refusedUrl(cluster, asked.url);
   if (asked === undefined || why === undefined) return undefined;
@@ -142,7 +143,7 @@ const storedRecord = (stored: StoredItems, { name }: ClusterRecord, ref: Autosca
 };
 
 /** Plans a document again after another editor has changed its record. */
-export const replan = async (context: ServiceContext, target: ApplyTarget, input: ManifestInput): Promise<Planned | Refused> => {
+export const replan = async (context: ServiceContext, target: ApplyTarget, input: ManifestDocument): Promise<Planned | Refused> => {
   const alone = checkAlone(target, input);
   if ("lines" in alone) return alone;
   const step: Step = { ...target, calendars: await calendarsFor(context, [alone]) };
@@ -210,7 +211,7 @@ const aimedAt = ({ namespace: inside, name }: Metadata, { target, dryRun = false
   dryRun,
 });
 
-const changedRules = ({ where }: ManifestInput, old: AutoscalerRecord | undefined, spec: AutoscalerSpec): readonly string[] => {
+const changedRules = ({ where }: ManifestDocument, old: AutoscalerRecord | undefined, spec: AutoscalerSpec): readonly string[] => {
   const before = old && readableSpec(old);
   const change = before && rulesChange(before, spec);
   return change === undefined ? [] : [`"${where}": ${change}`];
@@ -219,7 +220,7 @@ const changedRules = ({ where }: ManifestInput, old: AutoscalerRecord | undefine
 /** Custom metrics of the first design were an annotation, which the HPA of today does not read either. */
 const CUSTOM_METRICS_ANNOTATION = /target\.custom-metrics\.podautoscaler/;
 
-const unreadMetrics = ({ where }: ManifestInput, { annotations }: { readonly annotations: Readonly<Record<string, string>> }): readonly string[] =>
+const unreadMetrics = ({ where }: ManifestDocument, { annotations }: { readonly annotations: Readonly<Record<string, string>> }): readonly string[] =>
   Object.keys(annotations)
     .filter((key) => CUSTOM_METRICS_ANNOTATION.test(key))
     .map(
@@ -227,7 +228,7 @@ const unreadMetrics = ({ where }: ManifestInput, { annotations }: { readonly ann
         `"${where}": metadata.annotations["${key}"] names custom metrics that are not read; write them as spec.metrics of autoscaling/v2, with type: Pods`,
     );
 
-const pastPause = (input: ManifestInput, { pausedUntilMs }: AutoscalerSpec, nowMs: number): readonly string[] =>
+const pastPause = (input: ManifestDocument, { pausedUntilMs }: AutoscalerSpec, nowMs: number): readonly string[] =>
   pausedUntilMs === undefined || pausedUntilMs > nowMs
     ? []
     : [`${placeOfField(input, "spec.pausedUntil")}: spec.pausedUntil: the time has passed, so it has no effect; remove it, or write a later time`];

@@ -13,12 +13,12 @@ import type { Namespace, PartitionName } from "../../model/ids.ts";
 import type { ServiceContext } from "../context.ts";
 import type { NewSource } from "../requests.ts";
 import { withDefaults } from "../sources/sources.ts";
-import type { ManifestInput } from "./manifest-inputs.ts";
 import { readableSpec } from "../stored-spec.ts";
+import type { ManifestDocument } from "../../manifest/documents.ts";
 
 /** A document that asks metric sources. */
 interface Asking {
-  readonly input: Pick<ManifestInput, "where" | "lineOf">;
+  readonly input: Pick<ManifestDocument, "where" | "lineOf">;
   readonly namespace: Namespace;
   readonly name: string;
   readonly spec: AutoscalerSpec;

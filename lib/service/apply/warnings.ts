@@ -10,8 +10,8 @@ import { type Finding, outlookOf } from "../../policy/bounds/outlook.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { workloadKey } from "../../sync/load/open-intents.ts";
-import type { ManifestInput } from "./manifest-inputs.ts";
 import { readableSpec } from "../stored-spec.ts";
+import type { ManifestDocument } from "../../manifest/documents.ts";
 
 export const namesCalendar = ({ schedule = [] }: Pick<AutoscalerSpec, "schedule">): boolean =>
   schedule.some(({ exceptFrom }) => exceptFrom !== undefined);
@@ -22,7 +22,7 @@ interface Known {
 }
 
 /** What an apply says of a schedule after a look 400 days ahead: lines of a refusal, and warnings, each with its field. */
-export const scheduleOutlook = (input: Pick<ManifestInput, "where" | "lineOf">, spec: AutoscalerSpec, { calendars, nowMs }: Known) => {
+export const scheduleOutlook = (input: Pick<ManifestDocument, "where" | "lineOf">, spec: AutoscalerSpec, { calendars, nowMs }: Known) => {
   if (!spec.schedule) return { refused: [], warnings: [] };
   const { refused, warnings } = outlookOf(spec, calendars, nowMs);
   const at = (field: string): string => `${placeOfField(input, field)}: ${field}`;

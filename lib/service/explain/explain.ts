@@ -18,10 +18,7 @@ import { windowsAt } from "./describe.ts";
 import { whatIf } from "./what-if.ts";
 import { windowsThen } from "./windows-then.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
-import { readHead } from "../../store/head/head.ts";
-import { journalPageOf } from "../../store/pages/plan.ts";
-import { partitionOf } from "../../store/records/clusters.ts";
-import { earlierStreams, newestIn, silenceMsOf } from "../partitions/read-samples.ts";
+import { earlierStreams, newestIn, presentStream, silenceMsOf } from "../partitions/read-samples.ts";
 import { invalid } from "../refusals.ts";
 import { present } from "../../model/json.ts";
 
@@ -127,11 +124,9 @@ const PARALLEL = 16;
 const evaluationThen = async (context: QueryContext, snapshot: AutoscalerSnapshot, atMs: number): Promise<Evaluated | undefined> => {
   const { evaluated, cluster, record, nowMs } = snapshot;
   const stretch = { sinceMs: evaluated ? evaluated.atMs + 1 : record.createdMs, untilMs: Math.min(atMs, nowMs) };
-  const partition = partitionOf(cluster, record.namespace);
-  if (partition === undefined || (evaluated && stretch.untilMs - evaluated.atMs <= silenceMsOf(cluster))) return evaluated;
-  const ref = { cluster: cluster.name, partition };
-  const head = await readHead(context.tables, ref);
-  const own = { ref, page: journalPageOf(record.uid, head?.pages.length ?? 0) };
+  if (evaluated && stretch.untilMs - evaluated.atMs <= silenceMsOf(cluster)) return evaluated;
+  const own = await presentStream(context, snapshot);
+  if (!own) return evaluated;
   const streams = await earlierStreams(context, snapshot, own, stretch);
   const limit = limited(PARALLEL);
   const earlier = await Promise.all(streams.map((stream) => limit(() => newestIn(context, record.uid, stream, stretch))));

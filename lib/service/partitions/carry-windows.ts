@@ -138,14 +138,10 @@ const entriesOf = async (context: ServiceContext, { head, lease: { partition } }
   return entries;
 };
 
-/** Writes a partition's own and arriving windows into pages of a new generation. */
+/** Writes a partition's own and arriving windows into pages of a new generation, names them in the head, and deletes the old ones. */
 const adopt = async (context: ServiceContext, leased: LeasedPartition, arriving: readonly StoredWindows[], nowMs: number): Promise<void> => {
   const all = new Map([...(await entriesOf(context, leased)), ...arriving].map((entry) => [entry.uid, entry]));
-  await namePages(context, leased, dividedPages([...all.values()]), nowMs);
-};
-
-/** Writes pages of a new generation, names them in the head, and deletes the old ones. */
-const namePages = async (context: ServiceContext, leased: LeasedPartition, bodies: readonly Uint8Array[], nowMs: number): Promise<void> => {
+  const bodies = dividedPages([...all.values()]);
   const { head, lease } = leased;
   const { partition } = lease;
   const generation = head.pageGeneration + 1;

@@ -1,5 +1,6 @@
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { readHead } from "../../store/head/head.ts";
+import type { Stretch } from "../../store/history/events.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/clusters.ts";
@@ -38,11 +39,8 @@ export const readSamples = async <Sample extends Timed>(
   { cluster, record }: LocatedAutoscaler,
   stretch: Stretch,
 ): Promise<readonly Sample[]> => {
-  const partition = partitionOf(cluster, record.namespace);
-  if (partition === undefined) return [];
-  const ref = { cluster: cluster.name, partition };
-  const head = await readHead(reader.context.tables, ref);
-  const present: JournalStream = { ref, page: journalPageOf(record.uid, head?.pages.length ?? 0) };
+  const present = await presentStream(reader.context, { cluster, record });
+  if (!present) return [];
   const leastMs = silenceMsOf(cluster);
   const read = await readStream(reader, present, stretch);
   let silences = silencesOf(read.instants, stretch, leastMs);
@@ -114,17 +112,19 @@ const readFirst = async <Sample extends Timed>(
   return undefined;
 };
 
-/** From inclusive, to inclusive. */
-interface Stretch {
-  readonly sinceMs: number;
-  readonly untilMs: number;
-}
-
 /** A journal that has the evaluations of an autoscaler while its partition has so many pages of windows. */
 interface JournalStream {
   readonly ref: PartitionRef;
   readonly page: number;
 }
+
+/** The journal that has the newest evaluations of an autoscaler; undefined where no partition has its namespace. */
+export const presentStream = async ({ tables }: QueryContext, { cluster, record }: LocatedAutoscaler): Promise<JournalStream | undefined> => {
+  const partition = partitionOf(cluster, record.namespace);
+  if (partition === undefined) return undefined;
+  const ref = { cluster: cluster.name, partition };
+  return { ref, page: journalPageOf(record.uid, (await readHead(tables, ref))?.pages.length ?? 0) };
+};
 
 /** A sync writes the journal of every autoscaler once a minute at least. A longer silence is a time without syncs, or one in which they wrote to another journal. */
 const SILENCE_MS = 5 * 60_000;

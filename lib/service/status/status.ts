@@ -8,7 +8,8 @@ import { hasRest, readFleet } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { dueTimes, MINUTE_MS } from "../../plan/plan.ts";
 import type { ClusterView } from "../../views/cluster.ts";
-import type { DeadLetters, StatusProblem, StatusView } from "../../views/status.ts";
+import { present } from "../../model/json.ts";
+import type { StatusProblem, StatusView } from "../../views/status.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { hasNoHold, hasNoOverride, type LocatedOverride, ofAutoscaler, ofCluster, ofFleet } from "../overrides/override-places.ts";
 import { knownIndexes } from "../rows/known-partitions.ts";
@@ -52,21 +53,21 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
   const unreadable = items.flatMap((item) => (item.kind === "unreadable" && sees(context, item.name) ? [unreadableCluster(item)] : []));
   const ofClusters = looked.flatMap(({ cluster, reading }) => clusterProblems(cluster, reading, nowMs, sees(context, cluster.name)));
   const problems = mostSevereFirst([...restoredProblems(fleet, ids), ...unreadable, ...deadLetterProblems(deadLetters), ...ofClusters]);
-  return {
+  return present({
     healthy: problems.length === 0,
     at: rfc3339(nowMs),
-    ...(fleet.frozen && { frozen: frozenView(fleet.frozen) }),
+    frozen: fleet.frozen && frozenView(fleet.frozen),
     clusters: items.length,
     states: statesOf(looked, unreadable.length),
     partitions: looked.reduce((sum, { reading }) => sum + reading.partitions.length, 0),
     syncs: totalOf(looked.map(({ cluster, reading }) => syncCounts(cluster, reading, nowMs))),
     paused: pausedOf(looked),
-    ...overridesNow(context, fleet, { looked, nowMs }),
-    ...deadLettersOf(deadLetters),
+    overrides: overridesNow(context, fleet, { looked, nowMs }),
+    deadLetters,
     problems,
     notices: looked.flatMap(({ cluster, reading }) => (sees(context, cluster.name) ? clusterNotices(cluster, reading, nowMs) : [])),
     errors: errorsOf(looked.map(({ reading }) => reading.view)),
-  };
+  });
 };
 
 /** The wider ones first. */
@@ -74,15 +75,13 @@ const overridesNow = (
   context: QueryContext,
   fleet: FleetRecord,
   { looked, nowMs }: { readonly looked: readonly Looked[]; readonly nowMs: number },
-): Pick<StatusView, "overrides"> => {
+): StatusView["overrides"] => {
   const ofPlaces = looked.flatMap(({ cluster }) => ofCluster(context, cluster));
   const active = [...ofFleet(fleet), ...ofPlaces, ...looked.flatMap(({ overrides }) => overrides)]
     .filter(({ override }) => isActive(override, nowMs))
     .map(({ place, override }) => overrideView(place, override, nowMs));
-  return active.length === 0 ? {} : { overrides: { active: active.slice(0, OVERRIDES_SHOWN), more: Math.max(0, active.length - OVERRIDES_SHOWN) } };
+  return active.length === 0 ? undefined : { active: active.slice(0, OVERRIDES_SHOWN), more: Math.max(0, active.length - OVERRIDES_SHOWN) };
 };
-
-const deadLettersOf = (deadLetters: DeadLetters | undefined): Pick<StatusView, "deadLetters"> => (deadLetters ? { deadLetters } : {});
 
 type Paused = Pick<IndexRow, "namespace" | "name" | "paused">;
 
@@ -170,7 +169,7 @@ const pausedOf = (looked: readonly Looked[]): StatusView["paused"] => {
 
 const errorsOf = (views: readonly ClusterView[]): StatusView["errors"] =>
   views
-    .flatMap(({ name, state, since, error }) => (error === undefined ? [] : [{ cluster: name, state, ...(since !== undefined && { since }), error }]))
+    .flatMap(({ name, state, since, error }) => (error === undefined ? [] : [present({ cluster: name, state, since, error })]))
     .toSorted((one, other) => (other.since ?? "").localeCompare(one.since ?? ""))
     .slice(0, ERRORS_SHOWN);
 
