@@ -4,6 +4,7 @@ import { mustAllow } from "../../model/access.ts";
 import type { ScopeChangeRecord } from "../../model/changes.ts";
 import { insertScopeChange, scopeChangesOf } from "../../store/history/scope-changes.ts";
 import type { ServiceContext } from "../context.ts";
+import type { LeasedPartition } from "./leases.ts";
 import { present } from "../../model/json.ts";
 
 type ScopeChange = Pick<ScopeChangeRecord, "scope" | "name" | "version" | "verb"> & {
@@ -12,6 +13,14 @@ type ScopeChange = Pick<ScopeChangeRecord, "scope" | "name" | "version" | "verb"
   /** Of an edit that changes a part of a cluster and leaves the others as they are: a right on it is enough. */
   readonly namespace?: string | undefined;
 };
+
+/** Records what a person resets in a partition, under its lease. */
+export const recordReset = (
+  context: ServiceContext,
+  { head, lease: { partition } }: LeasedPartition,
+  { verb, ...sides }: Pick<ScopeChange, "verb" | "before" | "after">,
+): Promise<void> =>
+  recordChange(context, { scope: "partition", name: `${partition.cluster}/${partition.partition}`, version: head.epoch, verb, ...sides });
 
 const ID_CHARACTERS = 16;
 

@@ -19,7 +19,7 @@ import type { ServiceContext } from "../context.ts";
 import { type LeasedPartition, notBeforeMs, underLease, withUnknownHistory } from "./leases.ts";
 import { type FoundPartition, findPartition, pathOf, uidOfItem } from "./partition-query.ts";
 import { type Keep, readablePages, writePages } from "./readable-pages.ts";
-import { recordChange } from "./record-change.ts";
+import { recordReset } from "./record-change.ts";
 import type { ScaleEventRecord, StoredWindows } from "../../model/scale-records.ts";
 import { unknown } from "../refusals.ts";
 
@@ -71,14 +71,8 @@ const reset = async (
     bytes: lost.body.length,
   };
   const autoscalers = item ? [pathOf(item)] : [];
-  await recordChange(context, {
-    scope: "partition",
-    name: `${ref.cluster}/${ref.partition}`,
-    version: leased.head.epoch,
-    verb: "reset-intent",
-    before: { intent: lost.id, problem: lost.message, kept },
-    after: { autoscalers },
-  });
+  const before = { intent: lost.id, problem: lost.message, kept };
+  await recordReset(context, leased, { verb: "reset-intent", before, after: { autoscalers } });
   const own = pages.find(({ index }) => index === pageOf(uid, leased.head.pages.length));
   const entry = own?.entries.get(uid) ?? { uid, windows: NEW_WINDOWS, open: false };
   const event = record && (await tellEvent(context, record, { lost, nowMs, ref, replicas: entry.windows.status.currentReplicas }));

@@ -14,7 +14,7 @@ import { rfc3339 } from "../times.ts";
 import { type LeasedPartition, underLease, withUnknownHistory, notBeforeMs } from "./leases.ts";
 import { type FoundPartition, findPartition, pathOf, uidOfItem, headAheadMs, latestMs, newestTimeOf, scaledUntil } from "./partition-query.ts";
 import { type ReadablePage, readablePages, writePages } from "./readable-pages.ts";
-import { recordChange } from "./record-change.ts";
+import { recordReset } from "./record-change.ts";
 import type { Intent, StoredWindows, UncountedScale } from "../../model/scale-records.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 
@@ -80,14 +80,8 @@ const reset = async (context: ServiceContext, leased: LeasedPartition, { cluster
     evaluatedMs: Math.min(head.evaluatedMs, nowMs),
     dueDoneMs: Math.min(head.dueDoneMs, nowMs),
   };
-  await recordChange(context, {
-    scope: "partition",
-    name: `${ref.cluster}/${ref.partition}`,
-    version: head.epoch,
-    verb: "reset-time",
-    before: { time: rfc3339(Math.max(head.nowMs, head.evaluatedMs)), intents: ahead.intents.map(({ id }) => id) },
-    after: { time: rfc3339(nowMs), autoscalers },
-  });
+  const before = { time: rfc3339(Math.max(head.nowMs, head.evaluatedMs)), intents: ahead.intents.map(({ id }) => id) };
+  await recordReset(context, leased, { verb: "reset-time", before, after: { time: rfc3339(nowMs), autoscalers } });
   const outcome = { kind: "unknown", message: "its time was ahead of the clock, and a person reset it" } as const;
   const events = ahead.intents.map((intent) => scaleEvent(ref, intent, outcome, nowMs));
   await insertEvents(context.insert, events);

@@ -9,7 +9,7 @@ import type { ResetView } from "../../views/cluster.ts";
 import type { ServiceContext } from "../context.ts";
 import { type LeasedPartition, notBeforeMs, underLease, withUnknownHistory } from "./leases.ts";
 import { type FoundPartition, findPartition, itemsOfPage, pageOfHead } from "./partition-query.ts";
-import { recordChange } from "./record-change.ts";
+import { recordReset } from "./record-change.ts";
 import type { StoredWindows } from "../../model/scale-records.ts";
 import { unknown } from "../refusals.ts";
 import { present } from "../../model/json.ts";
@@ -77,14 +77,8 @@ const reset = async (
   const what = `page#${pageId.generation}#${pageId.index}`;
   const kept = bytes && { ...(await insertKeptBytes(context.insert, { partition: ref, what, atMs: nowMs, bytes })), bytes: bytes.length };
   const autoscalers = items.map(({ path }) => path);
-  await recordChange(context, {
-    scope: "partition",
-    name: `${ref.cluster}/${ref.partition}`,
-    version: head.epoch,
-    verb: "reset-windows",
-    before: present({ page: lost.page, problem: lost.problem, kept }),
-    after: { page: lost.page, autoscalers },
-  });
+  const before = present({ page: lost.page, problem: lost.problem, kept });
+  await recordReset(context, leased, { verb: "reset-windows", before, after: { page: lost.page, autoscalers } });
   await writePage(context.tables, present({ id: pageId, epoch: lease.epoch, body: encodePage(entries), readEpoch: lost.readEpoch }));
   return present({ cluster: ref.cluster, partition: ref.partition, autoscalers, kept });
 };

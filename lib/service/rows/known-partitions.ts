@@ -231,12 +231,5 @@ const partsOf = (cluster: ClusterRecord, inside: Namespace | undefined): readonl
   return [...cluster.partitions.map(({ name }) => name), ...(hasRest(cluster) ? [] : [undefined])];
 };
 
-const namesIn = async (
-  { tables }: QueryContext,
-  { name }: ClusterRecord,
-  inside: Namespace | undefined,
-): Promise<readonly { readonly namespace: string; readonly name: string }[]> => {
-  const found: { readonly namespace: string; readonly name: string }[] = [];
-  for await (const item of listAutoscalers(tables, name, inside)) found.push(item.kind === "read" ? item.record : item);
-  return found;
-};
+const namesIn = ({ tables }: QueryContext, { name }: ClusterRecord, inside: Namespace | undefined) =>
+  Array.fromAsync(listAutoscalers(tables, name, inside), (item) => (item.kind === "read" ? item.record : item));

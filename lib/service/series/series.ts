@@ -125,11 +125,10 @@ const replicasOf = ({ added, removed }: Pick<NonNullable<SummaryRow["totals"]>, 
 /** The same from the autoscalers themselves, their pages and their journal. */
 const measuredOneByOne = async (context: QueryContext, { cluster, fleet, inside, ref }: MeasuredPart): Promise<readonly Measured[]> => {
   const nowMs = context.clock();
-  const records: AutoscalerRecord[] = [];
-  for await (const item of autoscalersOf(context.tables, cluster, ref)) {
-    if (item.kind !== "read" || !sees(context, cluster.name, item.record.namespace)) continue;
-    if (inside === undefined || item.record.namespace === inside) records.push(item.record);
-  }
+  const isWanted = ({ namespace }: AutoscalerRecord): boolean =>
+    sees(context, cluster.name, namespace) && (inside === undefined || namespace === inside);
+  const items = await Array.fromAsync(autoscalersOf(context.tables, cluster, ref));
+  const records = items.flatMap((item) => (item.kind === "read" && isWanted(item.record) ? [item.record] : []));
   const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
   const snapshots = await mapWithLimit(records, AUTOSCALERS_AT_ONCE, (record) => read(record));
   return snapshots.flatMap((known) => {

@@ -19,7 +19,7 @@ import { sourceFaults } from "./source-faults.ts";
 import { type CheckedPoint, type ConnectionReport, reportOf, skipped } from "../../cluster/check/report.ts";
 import { type ClusterName, clusterName } from "../../model/ids.ts";
 import { matchesName } from "../../model/access.ts";
-import { connectionFor, getCluster, getConnection, listClusters } from "../../store/records/clusters.ts";
+import { type ClusterItem, connectionFor, getCluster, getConnection, listClusters } from "../../store/records/clusters.ts";
 import { findCluster } from "../find-autoscaler.ts";
 import { conflict, invalid, unknown, untilStored } from "../refusals.ts";
 
@@ -36,14 +36,11 @@ const viewOf = ({ version: _version, updatedMs, updatedBy, ...source }: MetricSo
 });
 
 /** Every registered source, in order of name. A record that cannot be read says so in place of its fields. */
-export const sources = async ({ tables }: QueryContext): Promise<readonly (SourceView | UnreadableSource)[]> => {
-  const all: (SourceView | UnreadableSource)[] = [];
-  for await (const item of listMetricSources(tables)) {
-    if (item.kind === "read") all.push(viewOf(item.record));
-    else all.push({ name: item.name, problem: `its record cannot be read: ${foreignText(item.message)}; register it again, or delete it` });
-  }
-  return all;
-};
+export const sources = ({ tables }: QueryContext): Promise<readonly (SourceView | UnreadableSource)[]> =>
+  Array.fromAsync(listMetricSources(tables), (item) => {
+    if (item.kind === "read") return viewOf(item.record);
+    return { name: item.name, problem: `its record cannot be read: ${foreignText(item.message)}; register it again, or delete it` };
+  });
 
 /** A source as it is stored. */
 export const withDefaults = ({ name: _name, ...source }: NewSource): RegisteredSource => ({
@@ -79,8 +76,7 @@ export const putSource = async (context: ServiceContext, wanted: NewSource): Pro
 const contentOf = ({ name: _name, version: _version, updatedMs: _at, updatedBy: _by, ...source }: MetricSourceRecord): RegisteredSource => source;
 
 const mustHaveRoom = async ({ tables }: ServiceContext, name: string): Promise<void> => {
-  let count = 0;
-  for await (const _any of listMetricSources(tables)) count++;
+  const { length: count } = await Array.fromAsync(listMetricSources(tables));
   if (count >= SOURCES_MAX)
     throw invalid(`Cannot register source "${name}": there are ${count} sources, and the limit is ${SOURCES_MAX}; delete some`, { name });
 };
@@ -139,11 +135,8 @@ const clustersFor = async (context: ServiceContext, source: MetricSourceRecord, 
       `cluster "${name}" may not ask it, only ${source.clusters.join(", ")}; register it again with --for-cluster ${name}`,
     );
   }
-  const names: ClusterName[] = [];
-  for await (const item of listClusters(context.tables)) {
-    const name = item.kind === "read" ? item.record.name : clusterName(item.name);
-    if (mayAsk(name)) names.push(name);
-  }
+  const nameOf = (item: ClusterItem): ClusterName => (item.kind === "read" ? item.record.name : clusterName(item.name));
+  const names = (await Array.fromAsync(listClusters(context.tables), nameOf)).filter(mayAsk);
   const [first] = names;
   if (first === undefined) throw notChecked(source.name, `no cluster may ask it: none is named ${source.clusters.join(" or ")}`);
   return source.service ? names : [first];
