@@ -1,7 +1,6 @@
 import type { ConnectionReport } from "../cluster/check/report.ts";
 import type { MetricSourceRecord, RegisteredSource } from "../model/metric-source.ts";
 import type { SourceQuestion } from "../source-client/check-source.ts";
-import type { AutoscalerQuery } from "./service.ts";
 import type { SourceEdited, SourceView, UnreadableSource } from "../views/source.ts";
 import type { OverrideEdited, OverrideSetView, OverrideView, CalendarEdited, CalendarView } from "../views/holds.ts";
 
@@ -32,7 +31,11 @@ export interface SourceCommands {
 }
 
 /** Which overrides: those that meet an autoscaler, a namespace, a cluster, or any part of the fleet. */
-export type OverrideQuery = Partial<AutoscalerQuery>;
+export interface OverrideQuery {
+  readonly cluster?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
 
 /** Which overrides of a place a list has. */
 export interface OverrideListQuery extends OverrideQuery {

@@ -2,6 +2,7 @@ import { present } from "../../model/json.ts";
 import { mustAllow } from "../../model/access.ts";
 import type { OverrideVerb } from "../../model/changes.ts";
 import { isExpired, type Override } from "../../model/override.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { OverrideEdited } from "../../views/holds.ts";
 import { editCluster } from "../clusters/cluster-edits.ts";
 import { editFleet } from "../clusters/fleet.ts";
@@ -102,23 +103,18 @@ interface Holder {
 /** Changes the overrides of the item that belongs to the place. Returns false where nothing had to change. */
 const editAt = async (context: ServiceContext, place: OverridePlace, verb: OverrideVerb, change: Change): Promise<boolean> => {
   if (place.scope === "fleet") return (await editFleet(context, verb, (record) => changedIn(record, change))).changed;
-  if (place.scope === "autoscaler") {
-    const { changed } = await editAutoscaler(context, autoscalerAt(place), (record) => {
-      const after = changedIn(record, change);
-      return after && { verb, after };
-    });
-    return changed;
-  }
+  const ofAutoscaler = (record: AutoscalerRecord) => {
+    const after = changedIn(record, change);
+    return after && { verb, after };
+  };
+  if (place.scope === "autoscaler") return (await editAutoscaler(context, autoscalerAt(place), ofAutoscaler)).changed;
+  const ofCluster = (record: ClusterRecord): ClusterRecord | undefined => {
+    // An edit ends an unfinished removal. An override of a tenant must not.
+    mustStay(record, "edit an override");
+    return changedIn(record, change);
+  };
   const { cluster = "", namespace } = place;
-  const { changed } = await editCluster(context, cluster, {
-    ...present({ verb, namespace }),
-    change: (record) => {
-      // An edit ends an unfinished removal. An override of a tenant must not.
-      mustStay(record, "edit an override");
-      return changedIn(record, change);
-    },
-  });
-  return changed;
+  return (await editCluster(context, cluster, present({ verb, namespace, change: ofCluster }))).changed;
 };
 
 const changedIn = <Item extends Holder>(item: Item, change: Change): Item | undefined => {
