@@ -125,11 +125,11 @@ const refusal = (stack: NamedStack, region: string, cause: unknown): TidemarkErr
   return failed("unclear", stack, `CloudFormation in region "${region}" gave no clear answer (${words}); check --region and the network`, cause);
 };
 
-const urlsOf = (name: string, { region, state: present, outputs }: StackFacts): StackUrls => {
+const urlsOf = (name: string, { region, state: isNow, outputs }: StackFacts): StackUrls => {
   const url = (key: string): StackUrl => {
     const text = outputs[key];
     if (text === undefined) {
-      const state = present === "" ? "" : ` (its state is ${present})`;
+      const state = isNow === "" ? "" : ` (its state is ${isNow})`;
       throw failed(
         "outputs",
         { name },
