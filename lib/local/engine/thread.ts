@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
 import { isMainThread, type MessagePort, parentPort, type TransferListItem, Worker, workerData } from "node:worker_threads";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 
@@ -85,7 +87,12 @@ export const startThread = <Question, Answer, Data, News = never>({
   data,
   onNews = () => {},
 }: ThreadOptions<Data, News>): Thread<Question, Answer> => {
-  const worker = new Worker(new URL(module), { workerData: { part, data } satisfies Start<Data> });
+  const compiled = getCompileCacheDir();
+  const worker = new Worker(new URL(module), {
+    workerData: { part, data } satisfies Start<Data>,
+    // A thread keeps compiled code only where its environment says so. The folder of the process is one of this version of Node, in the folder that the variable names.
+    ...(compiled !== undefined && { env: { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) } }),
+  });
   const { ask, hear, fail } = asking<Question, Answer, News>(worker, onNews);
   worker.on("message", hear);
   worker.once("exit", () => fail(new Error(`the thread of the ${part} has ended`)));
