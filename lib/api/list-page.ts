@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { jsonIn } from "../model/json.ts";
 import { jsonText, type Reply, refusal } from "./request-and-answer.ts";
 
 /** Limits of one page. The first limit reached ends the page. An item is never divided. */
@@ -58,16 +59,8 @@ const questionText = (question: object): string => JSON.stringify(Object.entries
 /** Reads the cursor in a page token. Throws `api.invalid` when the token is malformed or belongs to another query. */
 export const cursorIn = <Cursor>(schema: z.ZodType<Cursor>, question: object, token: string): Cursor => {
   const whole = z.tuple([z.literal(TOKEN_VERSION), z.literal(questionText(question)), schema]);
-  const read = whole.safeParse(parsed(token));
+  const read = whole.safeParse(jsonIn(Buffer.from(token, "base64url").toString("utf8")));
   if (read.success) return read.data[2];
   const message = 'is not a page of this list; use "next" of the previous answer with the same other parameters';
   throw refusal("api.invalid", `Cannot read the request: "page" ${message}`, { status: 400, errors: [{ field: "page", message }] });
-};
-
-const parsed = (token: string): unknown => {
-  try {
-    return JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
-  } catch {
-    return undefined;
-  }
 };

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { TAG_HEADER, PROBLEM_TYPE } from "./paths.ts";
 import type { AutoscalerVersion, EditCondition } from "../service/service.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
+import { present } from "../model/json.ts";
 import type { ChangedDetails } from "../service/edits/edit-condition.ts";
 import { isThrottle } from "../store/table/repeat.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
@@ -100,10 +101,6 @@ export const refusal = (code: `api.${string}`, message: string, why: Refusal): T
 /** Seconds after which a caller may try again. */
 const RETRY_AFTER = { "retry-after": "2" };
 
-const UNUSABLE = "service.unusable";
-type UnusableDetails = Pick<Refusal, "report">;
-const CHANGED = "service.changed";
-
 /** The status of each error code; the first that covers the code counts. Other errors are our own failures, and only the log has their message. */
 const STATUSES: readonly (readonly [code: string, status: number])[] = [
   ["manifest", 400],
@@ -139,11 +136,9 @@ export const problemOf = (error: unknown, requestId: string): PlainAnswer => {
     return problem(status, error.code, error.message, rest);
   }
   if (isTidemarkError(error, "store.unclear") && isThrottle(error.cause)) return problem(429, error.code, error.message);
-  if (isTidemarkError(error, UNUSABLE)) return problem(409, error.code, error.message, error.details as UnusableDetails);
-  if (isTidemarkError(error, CHANGED)) {
-    const { stored } = error.details as ChangedDetails;
-    return problem(412, error.code, error.message, { ...(stored && { stored }) });
-  }
+  if (isTidemarkError(error, "service.unusable")) return problem(409, error.code, error.message, error.details as Pick<Refusal, "report">);
+  if (isTidemarkError(error, "service.changed"))
+    return problem(412, error.code, error.message, present({ stored: (error.details as ChangedDetails).stored }));
   const [, status] = STATUSES.find(([code]) => isTidemarkError(error, code)) ?? [];
   if (status !== undefined && isTidemarkError(error)) return problem(status, error.code, error.message);
   return problem(500, "api.failed", `Cannot answer request "${requestId}": an unexpected error happened; the log line of this request has it`);

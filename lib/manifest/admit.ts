@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Problem, reportedProblems, required, type Warning, wrongType } from "../fields/problem.ts";
 import { newReadContext } from "../fields/shape.ts";
-import { isObject, type Json } from "../model/json.ts";
+import { asObject, isObject, type Json } from "../model/json.ts";
 import type { AutoscalerSpec, Validation } from "../model/spec.ts";
 import { FORMS, meantKind } from "./other-kinds.ts";
 import type { ManifestDocument } from "./documents.ts";
@@ -90,8 +90,7 @@ export const admitOrThrow = (manifest: ManifestInput, options: AdmitOptions = {}
 };
 
 const refusalOf = ({ document, where, lineOf }: ManifestInput, problems: readonly Problem[]): Refusal => {
-  const metadata = isObject(document) && isObject(document["metadata"]) ? document["metadata"] : {};
-  const name = metadata["name"];
+  const { name } = asObject(asObject(document)["metadata"]);
   return {
     where,
     ...(typeof name === "string" && name !== "" && { name }),

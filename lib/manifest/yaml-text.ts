@@ -63,15 +63,6 @@ const composerThatStops = (): Composer => {
   });
 };
 
-/** What was counted and found in one document. */
-export interface Inspected {
-  /** Keys and values; what an alias repeats is counted again. */
-  readonly nodes: number;
-  readonly repeatedKeys: readonly RepeatedKey[];
-  /** The first value that Kubernetes would read differently. */
-  readonly ambiguous?: YamlFault;
-}
-
 export interface RepeatedKey {
   readonly name: string;
   readonly offset: number;
@@ -81,18 +72,18 @@ interface Inspection {
   /** Nodes below each anchor; "open" while they are being counted. */
   readonly anchors: Map<string, number | "open">;
   readonly repeatedKeys: RepeatedKey[];
+  /** The first value that Kubernetes would read differently. */
   ambiguous: YamlFault | undefined;
   aliases: number;
 }
 
 /**
- * Visits every node once, before the document becomes values. Throws `YamlFault` for keys that are not texts, and for more aliases than the limit.
+ * Visits every node once, before the document becomes values. Keys and values are counted, and what an alias repeats is counted again. Throws `YamlFault` for keys that are not texts, and for more aliases than the limit.
  */
-export const inspectNodes = ({ contents }: Document.Parsed): Inspected => {
+export const inspectNodes = ({ contents }: Document.Parsed): Pick<Inspection, "repeatedKeys" | "ambiguous"> & { readonly nodes: number } => {
   const inspection: Inspection = { anchors: new Map(), repeatedKeys: [], ambiguous: undefined, aliases: 0 };
   const nodes = nodesOf(contents, inspection);
-  const { repeatedKeys, ambiguous } = inspection;
-  return { nodes, repeatedKeys, ...(ambiguous && { ambiguous }) };
+  return { nodes, ...inspection };
 };
 
 const nodesOf = (node: unknown, inspection: Inspection): number => {

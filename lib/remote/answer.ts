@@ -1,6 +1,6 @@
 import { PROBLEM_TYPE } from "../api/paths.ts";
 import { TidemarkError } from "../model/errors.ts";
-import { asObject, present } from "../model/json.ts";
+import { asObject, jsonIn, present } from "../model/json.ts";
 import type { Caller } from "./caller.ts";
 import type { StackUrl } from "./find-stack.ts";
 
@@ -41,18 +41,9 @@ export const readAnswer = async (response: Response): Promise<HttpAnswer> => {
 
 export const problemIn = ({ type, text }: HttpAnswer): Problem | undefined => {
   if (type !== PROBLEM_TYPE) return undefined;
-  const { status, code, detail, url, report } = asObject(parsedJson(text));
+  const { status, code, detail, url, report } = asObject(jsonIn(text));
   if (typeof status !== "number" || typeof code !== "string" || typeof detail !== "string") return undefined;
   return present({ status, code, detail, url: typeof url === "string" ? url : undefined, report });
-};
-
-/** Parses JSON; undefined for any other text. */
-export const parsedJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };
 
 /** An error that Tidemark answered, with its own code and message: the same as from the embedded run. */
@@ -110,6 +101,6 @@ const MESSAGE_CHARACTERS = 300;
 
 /** The platform answers "Message" for a refusal and "message" for a wrong signature. */
 const messageIn = ({ text }: HttpAnswer): string => {
-  const { message, Message } = asObject(parsedJson(text));
+  const { message, Message } = asObject(jsonIn(text));
   return String(message ?? Message ?? "").slice(0, MESSAGE_CHARACTERS);
 };

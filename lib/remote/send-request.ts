@@ -2,7 +2,8 @@ import { SignatureV4 } from "@smithy/signature-v4";
 import { Sha256 } from "../aws/sha256.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { percentEncoded } from "../model/foreign-text.ts";
-import { type HttpAnswer, type Problem, parsedJson, problemIn, readAnswer, platformError, problemError } from "./answer.ts";
+import { jsonIn } from "../model/json.ts";
+import { type HttpAnswer, type Problem, problemIn, readAnswer, platformError, problemError } from "./answer.ts";
 import type { Caller, Credentials } from "./caller.ts";
 import { type StackUrl, stackUrlIn } from "./find-stack.ts";
 
@@ -102,7 +103,7 @@ const attemptOnce = async (wire: SenderOptions, request: UnsignedRequest): Promi
 const outcomeOf = async (wire: SenderOptions, { method }: UnsignedRequest, received: HttpAnswer): Promise<Outcome> => {
   const { status, type, text, retryAfterMs } = received;
   if (status === 200 && type === "application/json") {
-    const value = parsedJson(text);
+    const value = jsonIn(text);
     if (value !== undefined) return { kind: "answered", value };
   }
   const waiting = retryAfterMs === undefined ? {} : { waitMs: retryAfterMs };

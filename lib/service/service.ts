@@ -15,8 +15,6 @@ import type { StatusView } from "../views/status.ts";
 import type { CalendarCommands, CalendarQueries, OverrideCommands, OverrideQueries, SourceCommands, SourceQueries } from "./requests.ts";
 import type { RowQuery } from "./views/row-view.ts";
 
-export type { KindCount };
-
 /** The queries, the same for the embedded run and a deployed stack. Lists are read page by page and can start after any item. An unknown name throws a TidemarkError. */
 export interface QueryService extends OverrideQueries, CalendarQueries, SourceQueries {
   /** In order of cluster, namespace and name. A caller that takes only the first few says how many with `pageSize`, so that no more are read. */

@@ -9,7 +9,8 @@ import { usage } from "../usage-error.ts";
 import { admit, admitOrThrow } from "../../manifest/admit.ts";
 import type { KindCount } from "../../manifest/errors.ts";
 import { isObject } from "../../model/json.ts";
-import { inNamespace, type ManifestInput, namespaceClash, readInputs } from "../../service/apply/manifest-inputs.ts";
+import type { ManifestDocument } from "../../manifest/documents.ts";
+import { inNamespace, namespaceClash, readInputs } from "../../service/apply/manifest-inputs.ts";
 import type { Resource } from "./selected-names.ts";
 
 const STDIN = "-";
@@ -95,7 +96,7 @@ export const resourcesIn = (
   return { resources: inputs.map((input) => ({ ...filter, ...resourceIn(inNamespace(input, filter.namespace)) })), passedOver };
 };
 
-const resourceIn = (input: ManifestInput): Resource & { readonly namespace: string } => {
+const resourceIn = (input: ManifestDocument): Resource & { readonly namespace: string } => {
   const admission = admit(input.document);
   if (!admission.ok && admission.because === "unsupported") admitOrThrow(input);
   const { kind, metadata } = isObject(input.document) ? input.document : {};

@@ -10,8 +10,6 @@ import { asObject, isObject } from "../../model/json.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import type { ManifestSource } from "../service.ts";
 
-export type ManifestInput = ManifestDocument;
-
 export interface Inputs {
   readonly inputs: readonly ManifestDocument[];
   /** Objects of other kinds, such as the Deployments that kustomize prints beside the autoscalers. */

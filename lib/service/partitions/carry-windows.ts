@@ -128,10 +128,8 @@ const entriesOf = async (context: ServiceContext, { head, lease: { partition } }
     const page = item && decodePage(item.body);
     if (page?.kind !== "read") {
       const { cluster, partition: name } = partition;
-      throw new TidemarkError("service.unmovable", `Cannot move namespaces of partition "${name}": windows page ${index} cannot be read`, {
-        cluster,
-        name,
-      });
+      const words = `Cannot move namespaces of partition "${name}": windows page ${index} cannot be read`;
+      throw new TidemarkError("service.unmovable", words, { cluster, name });
     }
     entries.push(...page.entries.values());
   }

@@ -2,8 +2,9 @@ import type { StepOutcome } from "../../model/decision.ts";
 import { withReadableSelectors } from "../../policy/shared/scale-sentence.ts";
 import type { MetricReading } from "../../report/metric-reading.ts";
 import type { EventView, StepView } from "../../views/event.ts";
-import { rfc3339 } from "../times.ts";
+import { rfc3339, timeText } from "../times.ts";
 import type { Evaluation, EventRecord } from "../../model/scale-records.ts";
+import { present } from "../../model/json.ts";
 
 export const eventView = (event: EventRecord): EventView => ({
   id: event.id,
@@ -35,12 +36,7 @@ export const readable = (metric: MetricReading): MetricReading => {
 export const stepView = ({ step, before, after, limit }: StepOutcome): StepView => {
   if (!limit) return { step, before, after };
   const { untilMs, ...rest } = limit;
-  return {
-    step,
-    before,
-    after,
-    limit: { ...rest, message: withReadableSelectors(rest.message), ...(untilMs !== undefined && { until: rfc3339(untilMs) }) },
-  };
+  return { step, before, after, limit: present({ ...rest, message: withReadableSelectors(rest.message), until: timeText(untilMs) }) };
 };
 
 export const stepViews = (steps: Evaluation["steps"]): readonly StepView[] => steps.map(stepView);
