@@ -22,7 +22,7 @@ if (Number.parseInt(version, 10) < WANTED_MAJOR) {
   const { enableCompileCache } = await import("node:module");
   enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/tidemark", import.meta.url)));
   // Also "--data DIR start" starts a run.
-  const { startArgs } = process.argv.includes("start") ? await import("../lib/cli/options/start-args.ts") : {};
+  const { startArgs } = process.argv.includes("start") ? await import("../lib/cli/program.ts") : {};
   const args = startArgs?.(process.argv.slice(2));
   if (args) {
     process.argv.splice(2, Infinity, ...args);

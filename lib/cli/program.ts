@@ -13,6 +13,7 @@ import { migrationCommands } from "./groups/migration-commands.ts";
 import { overrideCommands } from "./groups/override-commands.ts";
 import { readingCommands } from "./groups/reading-commands.ts";
 import { sourceCommands } from "./groups/source-commands.ts";
+import { commandIn, wordsWithoutName } from "./options/word-order.ts";
 import { costCommand, deployCommands, statusCommand } from "./groups/stack-commands.ts";
 import { usage } from "./usage-error.ts";
 import type { DocumentFormat } from "./output/documents.ts";
@@ -21,7 +22,7 @@ import type { Shell } from "./completion/scripts.ts";
 import type { ConvertOptions } from "./commands/convert.ts";
 import { TRIGGER_SOURCE } from "./select/trigger-sources.ts";
 
-/** Defines the command line, in the order of the help. Each handler turns its options into one call of a command. */
+/** Defines the command line, in the order of the help. Each handler turns its options into one call of a command, whose code it loads then: so help, the version and usage errors start fast. */
 export const program = (runAs: RunAs, io: Io): Command => {
   const printer = printerOn(io);
   const run = runBy(runAs);
@@ -67,6 +68,16 @@ const runsByItself = async (): Promise<void> => {
   throw usage("Cannot start a run from here: call tidemark start");
 };
 
+/** The options of a run in "--data DIR start --speed 10"; undefined where the words name another command. */
+export const startArgs = (args: readonly string[]): readonly string[] | undefined => {
+  // Only the names of the commands and the forms of their options are read here.
+  const root = program(async () => {}, {
+    ...{ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, colours: false, by: "" },
+    open: () => Promise.reject(new RangeError("nothing is opened to read the words of a command line")),
+  });
+  return commandIn(root, args).name() === "start" ? wordsWithoutName(root, args) : undefined;
+};
+
 const versionCommand = (root: Command, printer: Printer): void => {
   withStack(root.command("version"))
     .option("--region <region>", "AWS region of the stack (default: from the AWS settings)")
@@ -107,7 +118,6 @@ const version = (): string => {
   return stated;
 };
 
-/** Loads the code when a command runs, so that help, the version and usage errors start fast. */
 const code = () => import("./commands/calendar.ts");
 
 /** `tidemark calendar …`: dates that schedules leave out by name. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { failureText } from "../local/folder/failure-text.ts";
 import { userName } from "../local/run/terminal.ts";
+import { present } from "../model/json.ts";
 import { errorLines } from "../report/printed.ts";
 import { EXIT, main } from "./main.ts";
 
@@ -48,9 +49,7 @@ process.exitCode = await main(process.argv.slice(2), {
   editFile: async (file) => (await import("./run-program.ts")).editFile(process.env, file),
   runOsls: async (args, profile) => (await import("./run-program.ts")).runOsls(args, profile),
   ...(process.stdin.isTTY && process.stderr.isTTY && { ask: async (question: string) => (await import("./run-program.ts")).ask(question) }),
-  ...(stackName !== undefined && { stackName }),
-  ...(stackUrl !== undefined && { stackUrl }),
-  ...(stackSign !== undefined && { stackSign }),
+  ...present({ stackName, stackUrl, stackSign }),
   // Loaded on demand, because help and usage errors need neither tables nor SDK.
   open: async (target, by) => (await import("./session.ts")).openTarget(target, by),
 });

@@ -1,4 +1,5 @@
 import { foreignText } from "../model/foreign-text.ts";
+import { present } from "../model/json.ts";
 import type { CompletedSync, DroppedSync, DropReason, SyncReport } from "./sync-report.ts";
 import type { EventRecord } from "../model/scale-records.ts";
 
@@ -63,28 +64,18 @@ const base = ({ cluster, partition, dueMs, startMs, endMs }: SyncReport) => ({
   tookMs: endMs - startMs,
 });
 
-const completedLine = (report: CompletedSync): LogLine => ({
-  level: levelOf(report),
+const completedLine = ({ specProblems = [], ...report }: CompletedSync): LogLine => ({
+  level: levelOf({ ...report, specProblems }),
   message: sentence(report),
   fields: {
     ...base(report),
     outcome: "completed",
-    epoch: report.epoch,
-    autoscalers: report.autoscalers,
-    evaluated: report.evaluated,
-    failed: report.failed,
+    ...fieldsOf(report, "epoch", "autoscalers", "evaluated", "failed"),
     scales: report.events.length,
-    openIntents: report.openIntents,
-    calls: report.calls,
-    bytes: report.bytes,
-    pagesWritten: report.pagesWritten,
-    journalPages: report.journalPages,
-    ...(report.summaryFailure !== undefined && { summaryFailure: report.summaryFailure }),
-    ...(report.rollupFailure !== undefined && { rollupFailure: report.rollupFailure }),
-    phasesMs: report.phasesMs,
+    ...fieldsOf(report, "openIntents", "calls", "bytes", "pagesWritten", "journalPages", "summaryFailure", "rollupFailure", "phasesMs"),
     ...(report.real && { realMs: tenths(report.real.tookMs), realPhasesMs: mapped(report.real.phasesMs, tenths) }),
     ...(report.unreadable.length > 0 && { unreadable: report.unreadable.length, unreadableFirst: report.unreadable.slice(0, UNREADABLE_NAMED_MAX) }),
-    ...(problemsOf(report).length > 0 && { specProblems: problemsOf(report) }),
+    ...(specProblems.length > 0 && { specProblems }),
     ...((report.specsOverBudget ?? 0) > 0 && { specsOverBudget: report.specsOverBudget }),
     ...(isIncomplete(report.writtenBack) && { writtenBack: report.writtenBack }),
     ...(report.overShare.length > 0 && { overShare: report.overShare.length, overShareNamespaces: namespacesOf(report.overShare) }),
@@ -93,6 +84,10 @@ const completedLine = (report: CompletedSync): LogLine => ({
     ...zoneFields(report),
   },
 });
+
+/** These fields of a report, under their names, as far as there are any. */
+const fieldsOf = <Report extends object>(report: Report, ...names: readonly (keyof Report)[]) =>
+  present(Object.fromEntries(names.map((name) => [name, report[name]])));
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
@@ -128,13 +123,11 @@ const ruleFailureLines = ({ cluster, partition, ruleFailures }: CompletedSync): 
     },
   }));
 
-const problemsOf = ({ specProblems = [] }: CompletedSync): readonly string[] => specProblems;
-
 /** A steady sync is at the level of debugging: CloudWatch charges for each byte, and its metrics say that it ran. */
 const levelOf = (report: CompletedSync): LogLine["level"] => {
   if (report.unreadable.length + report.ruleFailures.length > 0) return "error";
   const isImpaired = [report.summaryFailure, report.rollupFailure].some((failure) => failure !== undefined);
-  if (report.failed > 0 || isImpaired || report.overShare.length > 0 || problemsOf(report).length > 0) return "warn";
+  if (report.failed > 0 || isImpaired || report.overShare.length > 0 || (report.specProblems ?? []).length > 0) return "warn";
   const steady = report.events.length === 0 && report.changed.length === 0 && report.openIntents === 0 && !report.stopped;
   return steady ? "debug" : "info";
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { program } from "../../lib/cli/program.ts";
-import { startArgs } from "../../lib/cli/options/start-args.ts";
+import { startArgs } from "../../lib/cli/program.ts";
 import { inOrder, withSubcommands } from "../../lib/cli/options/word-order.ts";
 import { inside } from "./inside.ts";
 

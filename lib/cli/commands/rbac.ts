@@ -1,6 +1,7 @@
 import { type AccessEntry, accessEntryText, type RbacOptions, rbacText, sourceRbacText } from "../../cluster/rights/rbac-text.ts";
 import { readScalableKind } from "../../cluster/rights/rules.ts";
 import { eksFault } from "../../model/aws-names.ts";
+import { present } from "../../model/json.ts";
 import { block } from "../../report/printed.ts";
 import { chooseTarget, type TargetOptions } from "../select/command-target.ts";
 import type { Printer, Session } from "../io.ts";
@@ -21,12 +22,8 @@ export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage
 /** Prints the roles, and for an EKS cluster the command for its access entry: of the options, or of the stored cluster. */
 export const rbac = async (printer: Printer, request: RbacRequest, cluster?: { readonly session: Session; readonly name: string }): Promise<void> => {
   const entry = request.entry ?? (cluster && (await storedEntry(cluster.session, cluster.name)));
-  await printer.print(
-    block(
-      rbacText(request.roles) +
-        (entry === undefined ? "" : accessEntryText({ ...entry, ...(request.stack !== undefined && { stack: request.stack }) })),
-    ),
-  );
+  const access = entry === undefined ? "" : accessEntryText({ ...entry, ...present({ stack: request.stack }) });
+  await printer.print(block(rbacText(request.roles) + access));
 };
 
 /** Prints the role for a registered source that is a service of the cluster. Throws `service.unknown`. */
@@ -36,7 +33,7 @@ export const sourceRbac = async (session: Session, printer: Printer, name: strin
   await printer.print(block(sourceRbacText(name, service)));
 };
 
-export interface RbacRequest {
+interface RbacRequest {
   readonly roles: RbacOptions;
   readonly entry?: AccessEntry;
   /** The name of the stack, where the command was given one. */
@@ -44,24 +41,19 @@ export interface RbacRequest {
 }
 
 /** Reads the options. Throws usage errors that name the option. */
-export const rbacRequest = ({ namespaces, readOnly, status, kind = [], ...target }: RbacCommandOptions): RbacRequest => {
-  const entry = entryOf(target);
-  return {
-    roles: {
-      readOnly: readOnly === true,
-      status: status === true,
-      kinds: kind.map(readScalableKind).filter((read) => read !== undefined),
-      ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }),
-    },
-    ...(entry && { entry }),
-    ...stackName(target),
-  };
-};
+export const rbacRequest = ({ namespaces, readOnly, status, kind = [], ...target }: RbacCommandOptions): RbacRequest => ({
+  ...present({ entry: entryOf(target), stack: stackName(target) }),
+  roles: {
+    readOnly: readOnly === true,
+    status: status === true,
+    kinds: kind.map(readScalableKind).filter((read) => read !== undefined),
+    ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }),
+  },
+});
 
-const stackName = ({ stack, stage }: Pick<TargetOptions, "stack" | "stage">): Pick<RbacRequest, "stack"> => {
-  if (stack === undefined) return {};
-  const target = chooseTarget({ stack, ...(stage !== undefined && { stage }) }, {});
-  return target.kind === "named stack" ? { stack: target.name } : {};
+const stackName = ({ stack, stage }: Pick<TargetOptions, "stack" | "stage">): string | undefined => {
+  const target = stack === undefined ? undefined : chooseTarget({ stack, ...present({ stage }) }, {});
+  return target?.kind === "named stack" ? target.name : undefined;
 };
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

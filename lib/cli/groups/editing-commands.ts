@@ -12,7 +12,6 @@ import type { AutoscaleOptions } from "../commands/autoscale.ts";
 import type { DiffOptions } from "../commands/diff.ts";
 import { oneResource } from "../select/selected-names.ts";
 
-/** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
   choice: () => import("../select/chosen-autoscalers.ts"),
   apply: () => import("../commands/apply.ts"),

@@ -5,7 +5,6 @@ import type { ListOptionsOfOverrides, SetOptions } from "../commands/override.ts
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withEditScopes, withScope, withSelector } from "../options/scope-options.ts";
 import { oneResource } from "../select/selected-names.ts";
 
-/** Loads the code when a command runs, so that help, the version and usage errors start fast. */
 const code = () => import("../commands/override.ts");
 
 const UNTIL = "RFC 3339, a duration from now, or monday, 09:00, 2026-01-05";

@@ -12,7 +12,6 @@ import { type CommandIo, type Printer, showsOf } from "../io.ts";
 import { checkListed, filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope, withScopes, withSelector } from "../options/scope-options.ts";
 import { oneResource, type Resource, schemaField, selectionOf } from "../select/selected-names.ts";
 
-/** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
   changes: () => import("../commands/changes.ts"),
   choice: () => import("../select/chosen-autoscalers.ts"),

@@ -17,7 +17,6 @@ import type { DocumentFormat } from "../output/documents.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 import { usage } from "../usage-error.ts";
 
-/** Loads the code when a command runs, so that help, the version and usage errors start fast. */
 const code = () => import("../commands/source.ts");
 
 type Text = "url" | "service" | "secret" | "authHeader" | "timeoutSeconds" | "maxMetrics";

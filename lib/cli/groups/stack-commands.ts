@@ -47,7 +47,6 @@ export const costCommand = (root: Command, run: Run, printer: Printer): void => 
     });
 };
 
-/** Loads the code when a command runs, so that help stays fast. */
 const code = () => import("../commands/stack.ts");
 
 /** Commands that deploy the stack from a checkout, with the parameters of a file. */

@@ -5,10 +5,10 @@ import type { ResetOptions } from "../commands/partition-commands.ts";
 import type { DocumentFormat } from "../output/documents.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 import { ROLES, type Role } from "../../model/access.ts";
+import { present } from "../../model/json.ts";
 import type { Filter, NewGrant } from "../../service/service.ts";
 import { usage } from "../usage-error.ts";
 
-/** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
   cluster: () => import("../commands/cluster-commands.ts"),
   fleet: () => import("../commands/fleet.ts"),
@@ -130,7 +130,7 @@ export const authCommands = (parent: Command, run: Run): void => {
       const role = ROLES.find((known): known is Role => known === verb);
       if (role === undefined) throw usage(`Cannot ask for "${verb}": give ${ROLES.join(" or ")}`);
       if (namespace !== undefined && cluster === undefined) throw usage("Cannot ask for a namespace only: give its cluster with --cluster");
-      const query = { verb: role, ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
+      const query = { verb: role, ...present({ cluster, namespace }) };
       return run.show(options, async (...opened) => (await accessCode()).canI(...opened, query, options.output));
     });
 };

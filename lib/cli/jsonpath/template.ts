@@ -1,3 +1,4 @@
+import { present } from "../../model/json.ts";
 import { usage } from "../usage-error.ts";
 
 /** One step of a path, from the values so far to the next ones. */
@@ -74,14 +75,9 @@ const memberOf = (text: string, all: string, problem: Problem): Step => {
   const slice = SLICE.exec(text);
   if (!slice) throw problem(`"[${all}]" is no index, slice, filter or name in single quotes`);
   if (!text.includes(":")) return indexOf(Number(text || "0"));
-  const [, from, to, every] = slice;
-  if (every !== undefined && Number(every) <= 0) throw problem(`"[${all}]" has a step that is not above 0`);
-  return {
-    kind: "slice",
-    ...(from !== undefined && { from: Number(from) }),
-    ...(to !== undefined && { to: Number(to) }),
-    every: Number(every ?? "1"),
-  };
+  const [from, to, every] = slice.slice(1).map((number: string | undefined) => (number === undefined ? undefined : Number(number)));
+  if (every !== undefined && every <= 0) throw problem(`"[${all}]" has a step that is not above 0`);
+  return { kind: "slice", ...present({ from, to }), every: every ?? 1 };
 };
 
 const indexOf = (at: number): Step => ({ kind: "slice", from: at, ...(at !== -1 && { to: at + 1 }), every: 1 });

@@ -1,3 +1,4 @@
+import { present } from "../../model/json.ts";
 import { readDuration, LATEST_MS } from "../../model/time-text.ts";
 import { type Direction, readEverydayTime, readExactTime, zonedText, instantText } from "../../report/instant-text.ts";
 import { usage } from "../usage-error.ts";
@@ -70,7 +71,7 @@ export const lengthMs = (option: string, text: string, leastMs = SECOND_MS): num
 
 /** The time range of a list. Throws a usage error for a future time, and for a range that ends before it begins. */
 export const rangeMs = (
-  { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
+  { since, until }: { readonly since?: string; readonly until?: string },
   nowMs: number,
   note: Note,
 ): { readonly sinceMs?: number; readonly untilMs?: number } => {
@@ -78,5 +79,5 @@ export const rangeMs = (
   const untilMs = until === undefined ? undefined : pastEndMs("--until", until, nowMs, note);
   if (sinceMs !== undefined && untilMs !== undefined && untilMs < sinceMs)
     throw usage(`Cannot use --until "${until}" with --since "${since}": ${instantText(untilMs)} is before ${instantText(sinceMs)}`);
-  return { ...(sinceMs !== undefined && { sinceMs }), ...(untilMs !== undefined && { untilMs }) };
+  return present({ sinceMs, untilMs });
 };

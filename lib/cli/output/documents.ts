@@ -3,7 +3,7 @@ import type { CreateNodeOptions, DocumentOptions, SchemaOptions, ToStringOptions
 import { isPrintable, printableJson } from "../../model/foreign-text.ts";
 import { block, type Printed, joined, lines, text } from "../../report/printed.ts";
 import { type TemplateFormat, templateText, isTemplate } from "../jsonpath/format.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject, present } from "../../model/json.ts";
 import { namesIn } from "../../service/views/row-view.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { Printer } from "../io.ts";
@@ -76,14 +76,10 @@ export const kubernetesObject = ({ manifest, name, namespace, uid, generation, c
 type OwnFields = Pick<AutoscalerView, "lastScaleAt" | "currentMetrics" | "conditions">;
 
 /** Fields of the status of autoscaling/v1 and v2 that have another name here, or none. */
-const ownStatus = ({ lastScaleAt, currentMetrics, conditions }: OwnFields): object => {
-  const cpu = cpuUtilization(currentMetrics);
-  return {
-    ...(lastScaleAt !== undefined && { lastScaleTime: lastScaleAt }),
-    ...(cpu !== undefined && { currentCPUUtilizationPercentage: cpu }),
-    conditions: conditions.map((condition) => ({ ...condition, lastTransitionTime: condition.since })),
-  };
-};
+const ownStatus = ({ lastScaleAt, currentMetrics, conditions }: OwnFields): object => ({
+  ...present({ lastScaleTime: lastScaleAt, currentCPUUtilizationPercentage: cpuUtilization(currentMetrics) }),
+  conditions: conditions.map((condition) => ({ ...condition, lastTransitionTime: condition.since })),
+});
 
 const cpuUtilization = (metrics: AutoscalerView["currentMetrics"] = []): number | undefined => {
   for (const { type, resource } of metrics) {

@@ -1,5 +1,6 @@
 import { DEFAULT_DATA_FOLDER } from "../../local/folder/layout.ts";
 import { isTidemarkError } from "../../model/errors.ts";
+import { present } from "../../model/json.ts";
 import { usage } from "../usage-error.ts";
 
 /** What a command works on, and the option or variable that chose it. */
@@ -64,15 +65,14 @@ const refuseEmpty = (options: TargetOptions): void => {
 };
 
 const stackTarget = (stack: string, { stage, region, profile }: TargetOptions, from: NamedTarget["from"]): CommandTarget => {
-  const credentials = profile === undefined ? {} : { profile };
   if (STACK_NAME.test(stack)) {
     const name = stage === undefined ? stack : `${stack}-${stage}`;
     if (!STACK_NAME.test(name)) throw usage(`Cannot use --stage "${stage}": a stack's name has letters, digits and -, at most 128`);
-    return { kind: "named stack", name, ...(region !== undefined && { region }), ...credentials, from };
+    return { kind: "named stack", name, ...present({ region, profile }), from };
   }
   const stray = stage === undefined ? region && "--region" : "--stage";
   if (stray) throw usage(`Cannot use ${stray} with ${from} "${stack}": a URL names its stack and region`);
-  return { kind: "stack", url: stack, from, ...credentials };
+  return { kind: "stack", url: stack, from, ...present({ profile }) };
 };
 
 /** The note below an error: which stack answered, or that the default folder was used and does not exist. */
