@@ -4,7 +4,7 @@ import { startCommand, validateOption } from "../local/run/options.ts";
 import { nearestName } from "../model/nearest-name.ts";
 import { lines, block, text } from "../report/printed.ts";
 import { accessCommands, authCommands, clusterCommands, fleetCommands, partitionCommands } from "./groups/upkeep-commands.ts";
-import { addExamples, example, withStack, withTarget, withFiles, type Run, type RunAs, runBy, output } from "./options/command-options.ts";
+import { example, withStack, withTarget, withFiles, type Run, type RunAs, runBy, output } from "./options/command-options.ts";
 import { chooseTarget, type TargetOptions } from "./select/command-target.ts";
 import { connectionCommands } from "./groups/connection-commands.ts";
 import { editingCommands, manifestEdits } from "./groups/editing-commands.ts";
@@ -53,13 +53,13 @@ export const program = (runAs: RunAs, io: Io): Command => {
   root.commandsGroup("Deploy and run here:");
   deployCommands(root, io, printer);
   costCommand(root, run, printer);
-  root.addCommand(startCommand(runsByItself).name("start"));
+  const start = example("tidemark start", "tidemark start --kubeconfig ~/.kube/config --manifest web.yaml", "tidemark start --speed 60 --for 3h");
+  root.addCommand(startCommand(runsByItself).name("start").addHelpText("after", start));
   versionCommand(root, printer);
   root.commandsGroup("Reference:");
   referenceCommands(root, printer);
   completionCommands(root, io, printer);
   help(root);
-  addExamples(root);
   return root;
 };
 
@@ -82,6 +82,7 @@ const versionCommand = (root: Command, printer: Printer): void => {
   withStack(root.command("version"))
     .option("--region <region>", "AWS region of the stack (default: from the AWS settings)")
     .description("print the version, and with --stack the one that is deployed")
+    .addHelpText("after", example("tidemark version", "tidemark version --stack tidemark-prod"))
     .action(async (options: TargetOptions) => {
       await printer.print(lines([version()]));
       const target = chooseTarget({ ...root.opts(), ...options }, {});
@@ -98,6 +99,7 @@ const help = (root: Command): void => {
     .command("help")
     .description("show the help of a command")
     .argument("[command...]")
+    .addHelpText("after", example("tidemark help cluster add"))
     .action((names: readonly string[]) => commandOf(root, names).outputHelp());
 };
 
@@ -129,6 +131,7 @@ const calendarCommands = (parent: Command, run: Run, io: Pick<CommandIo, "stdin"
       "-f, --filename <file>",
       "dates or ranges, one a line (2026-12-25, 2026-12-24/2026-12-31), or an iCalendar file of whole days; - for standard input",
     )
+    .addHelpText("after", example("tidemark calendar put de -f holidays-de.ics", "tidemark calendar put closed -f closed.txt"))
     .action(async (name: string, options: ScopeOptions & { readonly filename: string }) => {
       const { put, readCalendarFile } = await code();
       const written = await readCalendarFile(options.filename, io.stdin);
@@ -137,6 +140,7 @@ const calendarCommands = (parent: Command, run: Run, io: Pick<CommandIo, "stdin"
   withTarget(parent.command("list"))
     .description("list the calendars, with the next and the last date of each")
     .addOption(output(["table", "dates", "json", "yaml"]))
+    .addHelpText("after", example("tidemark calendar list", "tidemark calendar list -o dates"))
     .action((options: ScopeOptions & { readonly output: "table" | "dates" | DocumentFormat }) =>
       run.show(options, async (...opened) => (await code()).list(...opened, options.output)),
     );
@@ -144,6 +148,7 @@ const calendarCommands = (parent: Command, run: Run, io: Pick<CommandIo, "stdin"
     .description("delete a calendar that no schedule names")
     .argument("<name>")
     .option("--force", "also where a schedule names it; its windows then start on these dates too")
+    .addHelpText("after", example("tidemark calendar delete closed"))
     .action((name: string, options: ScopeOptions & { readonly force?: true }) =>
       run.edit(options, async (...opened) => (await code()).remove(...opened, name, options)),
     );
@@ -187,6 +192,7 @@ const convertCommand = (root: Command, io: CommandIo, printer: Printer): void =>
     .option(...TRIGGER_SOURCE)
     .addOption(output(["yaml", "json"]))
     .addOption(validateOption())
+    .addHelpText("after", example("tidemark convert -f hpa.yaml > web.yaml", "tidemark convert -R -f manifests/ -o json"))
     .action(async (options: ConvertOptions) => (await import("./commands/convert.ts")).convert(printer, options, io));
 };
 
@@ -196,12 +202,14 @@ const referenceCommands = (root: Command, printer: Printer): void => {
     .command("crd")
     .description("print the CustomResourceDefinition of a PodAutoscaler, for clusters that hold autoscalers themselves")
     .addOption(output(["yaml", "json"]))
+    .addHelpText("after", example("tidemark crd | kubectl apply --server-side -f -"))
     .action(async ({ output: format }: { readonly output: DocumentFormat }) => (await import("./commands/reference.ts")).crd(printer, format));
   root
     .command("explain-schema")
     .description("show the meaning, default and bounds of a field of a PodAutoscaler")
     .argument("[field]", "path of the field, such as spec.scaleUp.sustainSeconds (default: the fields of the spec)")
     .addOption(output(["text", "json", "yaml"]))
+    .addHelpText("after", example("tidemark explain-schema scaleUp", "tidemark explain-schema -o json > podautoscaler.schema.json"))
     .action(async (field: string | undefined, { output: format }: { readonly output: "text" | DocumentFormat }) =>
       (await import("./commands/reference.ts")).explainSchema(printer, field, format),
     );
@@ -210,6 +218,7 @@ const referenceCommands = (root: Command, printer: Printer): void => {
     .description("show what a reason of an event, decision or condition means, and what to do")
     .argument("[reason]", "a reason such as ScaleDownStabilized (default: all of them)")
     .addOption(output(["text", "json", "yaml"]))
+    .addHelpText("after", example("tidemark explain-reason ScaleDownStabilized", "tidemark explain-reason"))
     .action(async (reason: string | undefined, { output: format }: { readonly output: "text" | DocumentFormat }) =>
       (await import("./commands/reference.ts")).explainReason(printer, reason, format),
     );

@@ -73,6 +73,14 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .description("pause autoscalers; their workloads keep their counts")
     .argument("[names...]", NAMES)
     .option("--until <time>", "end of the pause: RFC 3339, or a duration from now")
+    .addHelpText(
+      "after",
+      example(
+        "tidemark pause shop/web --until 2h",
+        "tidemark pause hpa/web hpa/api -n shop --until 'monday 09:00'",
+        "tidemark pause -A -l team=shop --clusters '*'",
+      ),
+    )
     .action((names: readonly string[], options: ChoiceOptions & { readonly until?: string }) =>
       onChosen(run, "pause", { names, options }, async (session, printer, chosen) =>
         (await code.pause()).pause(session, printer, chosen, options.until),
@@ -81,6 +89,7 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
   withLabels(root.command("resume"))
     .description("resume paused autoscalers")
     .argument("[names...]", NAMES)
+    .addHelpText("after", example("tidemark resume shop/web"))
     .action((names: readonly string[], options: ChoiceOptions) =>
       onChosen(run, "resume", { names, options }, async (session, printer, chosen) => (await code.pause()).resume(session, printer, chosen)),
     );

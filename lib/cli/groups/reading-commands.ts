@@ -56,6 +56,7 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
     .description("describe autoscalers: metrics, windows, conditions, last decision, events")
     .argument("[names...]", NAMES)
     .addOption(output(["text", "json", "yaml"]))
+    .addHelpText("after", example("tidemark describe shop/web", "tidemark describe hpa/web wpa/api -n shop", "tidemark describe -l app=web -n shop"))
     .action(async (names: readonly string[], options: SheetOptions & ChoiceOptions) => {
       const { choiceOfQuery } = await code.choice();
       const choice = choiceOfQuery("describe", names, options);
@@ -66,6 +67,10 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
     .argument("<name...>", ONE_NAME)
     .option("--at <time>", `explain the evaluation at this time: ${PAST}`)
     .addOption(output(["text", "json", "yaml"]))
+    .addHelpText(
+      "after",
+      example("tidemark explain shop/web", "tidemark explain shop/web --at 2h", "tidemark explain shop/web --at 'yesterday 18:30'"),
+    )
     .action(async (names: readonly string[], options: ExplainOptions & ScopeOptions) => {
       const [field] = names.flatMap((name) => schemaField(name) ?? []);
       if (field !== undefined) return (await code.schema()).explainSchema(printing, field, options.output);
@@ -78,6 +83,7 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
     .option("--next <number>", "how many changes", "10")
     .option("--at <time>", "from this time on: RFC 3339, a duration from now, or monday, 09:00, 2026-01-05")
     .addOption(output(["table", "json", "yaml"]))
+    .addHelpText("after", example("tidemark schedule shop/web", "tidemark schedule shop/web --next 30 --at 2026-12-24"))
     .action(async (names: readonly string[], options: ScheduleOptions & ScopeOptions) => {
       const { schedule, changesWanted } = await code.schedule();
       const resource = oneResource("print the schedule of", names, filterOf(options));
@@ -178,6 +184,7 @@ export const readingCommands = (root: Command, run: Run, { io, printing }: { rea
   withScope(root.command("series"))
     .description("print the metrics and decisions of every autoscaler as OpenMetrics text")
     .option("--labels <names>", "labels for wpa_controller_labels_info")
+    .addHelpText("after", example("tidemark series --labels team,tier"))
     .action((options: SeriesOptions) => run(options, "document", async (...opened) => (await code.export()).series(...opened, options)));
 };
 

@@ -11,7 +11,7 @@ import {
 import { present } from "../../model/json.ts";
 import type { SourceQuestion } from "../../source-client/check-source.ts";
 import type { NewSource } from "../../service/requests.ts";
-import { repeatable, withTarget, type Run, type TableOptions, output } from "../options/command-options.ts";
+import { example, repeatable, withTarget, type Run, type TableOptions, output } from "../options/command-options.ts";
 import { showsOf } from "../io.ts";
 import type { DocumentFormat } from "../output/documents.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
@@ -68,14 +68,23 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .option("--timeout-seconds <seconds>", "time limit of one question, 1 to 10 (default: 3)")
     .option("--max-metrics <count>", "different questions of one sync at most (default: 1000)")
     .option("--private", "its address may be in a private network, and be asked without TLS")
+    .addHelpText(
+      "after",
+      example(
+        "tidemark source put main --service monitoring/prometheus:9090 --for-cluster '*' --for-namespace '*'",
+        "tidemark source put shop --url https://mimir.example.com/prometheus --header x-scope-orgid=shop --for-cluster 'prod-*' --for-namespace shop --auth bearer --secret tidemark-prod/source.shop",
+      ),
+    )
     .action((name: string, options: PutOptions) => run.edit(options, async (...opened) => (await code()).put(...opened, newSource(name, options))));
   withTarget(parent.command("list"))
     .description("list the registered sources")
     .addOption(output(["table", "json", "yaml"]))
+    .addHelpText("after", example("tidemark source list"))
     .action((options: TableOptions) => run.show(options, async (...opened) => (await code()).list(...opened, options.output)));
   withTarget(parent.command("status"))
     .description("show what the newest syncs got from each source, its last error, and what asking it costs")
     .addOption(output(["table", "json", "yaml"]))
+    .addHelpText("after", example("tidemark source status", "tidemark source status -o json"))
     .action((options: TableOptions) =>
       run.show(options, async (...opened) => (await import("../commands/source-use.ts")).sourceStatus(...opened, options.output)),
     );
@@ -83,6 +92,7 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .description("show a source with all of its fields")
     .argument("<name>")
     .addOption(output(["yaml", "json"]))
+    .addHelpText("after", example("tidemark source describe main"))
     .action((name: string, options: ScopeOptions & { readonly output: DocumentFormat }) =>
       run.show(options, async (...opened) => (await code()).describe(...opened, name, options.output)),
     );
@@ -95,6 +105,10 @@ export const sourceCommands = (parent: Command, run: Run): void => {
     .option("--pointer <pointer>", "of http: the JSON Pointer to a number in it")
     .option("--queue <name>", "of sqs: a queue that it allows")
     .addOption(output(["table", "json", "yaml"]))
+    .addHelpText(
+      "after",
+      example("tidemark source check main", "tidemark source check main --cluster eu-1 --query 'sum(rate(http_requests_total[2m]))'"),
+    )
     .action((name: string, { cluster, query, path, pointer, queue, ...options }: CheckSourceOptions) =>
       run({ ...options, ...(cluster !== undefined && { cluster }) }, showsOf(options.output), async (...opened) =>
         (await code()).check(...opened, { name, ...present({ cluster, query, path, pointer, queue }) }, options.output),
@@ -103,6 +117,7 @@ export const sourceCommands = (parent: Command, run: Run): void => {
   withTarget(parent.command("delete"))
     .description("forget a source; metrics that name it are then missing, and their workloads keep their count")
     .argument("<name>")
+    .addHelpText("after", example("tidemark source delete main"))
     .action((name: string, options: ScopeOptions) => run.edit(options, async (...opened) => (await code()).remove(...opened, name)));
 };
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { repeatable, withTarget, type Run, output } from "../options/command-options.ts";
+import { example, repeatable, withTarget, type Run, output } from "../options/command-options.ts";
 import type { TargetOptions } from "../select/command-target.ts";
 import type { CostOptions } from "../commands/cost.ts";
 import type { DeployOptions, ShowOptions, StackOptions } from "../commands/stack.ts";
@@ -15,6 +15,7 @@ export const statusCommand = (root: Command, run: Run, io: CommandIo): void => {
     .description("show on one screen whether everything works, and what to look at; exit code 1 when something is unhealthy")
     .option("-w, --watch", "print it again every 5 s, until Ctrl-C")
     .addOption(output(["text", "json", "yaml"]))
+    .addHelpText("after", example("tidemark status", "tidemark status -w --stack tidemark-prod"))
     .action((options: StatusOptions & TargetOptions) =>
       run(options, "document", async (...opened) => (await import("../commands/status.ts")).status(...opened, options, io)),
     );
@@ -34,6 +35,10 @@ export const costCommand = (root: Command, run: Run, printer: Printer): void => 
     .option("--scrape <duration>", "time between two scrapes of /metrics (default: no scrape)")
     .addOption(new Option("--cluster-metrics <extent>", "the parameter clusterMetrics of the stack").choices(["none", "few", "all"]).default("none"))
     .addOption(output(["text", "json", "yaml"]))
+    .addHelpText(
+      "after",
+      example("tidemark cost --stack tidemark-prod", "tidemark cost --clusters 50 --autoscalers 2000 --period 30s", "tidemark cost --sources"),
+    )
     .action(async ({ sources, ...options }: CostOptions & TargetOptions & { readonly sources?: true }) => {
       if (sources) {
         const { sourceCost } = await import("../commands/source-use.ts");
@@ -70,17 +75,21 @@ export const deployCommands = (root: Command, io: CommandIo, printer: Printer): 
     .description("deploy the checkout in this folder; refuses a file with a mistake, and a deployment that would drop a value of the stack")
     .option("--set <name=value>", "deploy this value too, and then write it into the file (repeatable)", repeatable)
     .option("--drop <name>", "let the stack lose the value of this parameter (repeatable)", repeatable)
+    .addHelpText("after", example("tidemark stack deploy --params prod.yaml", "tidemark stack deploy --params prod.yaml --set logDays=90"))
     .action(async (options: DeployOptions) => (await code()).deploy(printer, aimed(options), io));
   withParams(stack.command("diff"))
     .description("show what a deployment with the file would change; exit code 1 when something differs")
     .addOption(output(["text", "json", "yaml"]))
+    .addHelpText("after", example("tidemark stack diff --params prod.yaml"))
     .action(async (options: ShowOptions) => (await code()).diff(printer, aimed(options), io));
   withParams(stack.command("status"))
     .description("show state, version and parameters of the stack; exit code 1 when its deployment failed")
     .addOption(output(["text", "json", "yaml"]))
+    .addHelpText("after", example("tidemark stack status --params prod.yaml", "tidemark stack status --params prod.yaml -o json"))
     .action(async (options: ShowOptions) => (await code()).status(printer, aimed(options), io));
   withParams(stack.command("remove"))
     .description("remove the stack; its tables stay, with all data")
     .option("--yes", "confirm it without a question")
+    .addHelpText("after", example("tidemark stack remove --params prod.yaml"))
     .action(async (options: StackOptions & { readonly yes?: boolean }) => (await code()).remove(printer, aimed(options), io));
 };
