@@ -7,9 +7,8 @@ import type { Io, Session } from "../io.ts";
 import { type CommandTarget, chooseTarget, TARGET_OPTIONS, type TargetOptions } from "../select/command-target.ts";
 
 /** The names of a data folder or a stack, each kind read when it is asked for; of overrides the ids of those that have not expired. */
-type Names = { readonly [Kind in "clusters" | "partitions" | "calendars" | "overrides"]: () => Promise<readonly string[]> } & {
-  readonly autoscalers: () => Promise<readonly NamedAutoscaler[]>;
-};
+type Names = { readonly [Kind in keyof NamesOf]: () => Promise<readonly NamesOf[Kind][]> };
+type NamesOf = Record<"clusters" | "partitions" | "calendars" | "overrides", string> & { readonly autoscalers: NamedAutoscaler };
 
 export type Named = Names & { readonly namespaces: () => Promise<readonly string[]> };
 
@@ -31,19 +30,19 @@ interface Scope {
  */
 export const readNames = (io: OpenIo, words: readonly string[]): Named => {
   const read =
-    <Name>(kind: (names: Partial<Names>) => (() => Promise<readonly Name[]>) | undefined) =>
-    (): Promise<readonly Name[]> =>
+    <Kind extends keyof Names>(kind: Kind) =>
+    (): Promise<readonly NamesOf[Kind][]> =>
       inTime(async () => {
         const scope = scopeIn(io, words);
-        const known = kind(await withoutSession(scope));
-        return known ? known() : inSession(io, scope, async (names) => (await kind(names)?.()) ?? []);
+        const known: Names[Kind] | undefined = (await withoutSession(scope))[kind];
+        return known ? known() : inSession(io, scope, (names) => names[kind]());
       });
-  const autoscalers = read(({ autoscalers: all }) => all);
+  const autoscalers = read("autoscalers");
   return {
-    clusters: read(({ clusters }) => clusters),
-    partitions: read(({ partitions }) => partitions),
-    calendars: read(({ calendars }) => calendars),
-    overrides: read(({ overrides }) => overrides),
+    clusters: read("clusters"),
+    partitions: read("partitions"),
+    calendars: read("calendars"),
+    overrides: read("overrides"),
     autoscalers,
     namespaces: async () => [...new Set((await autoscalers()).map(({ namespace }) => namespace))].sort(),
   };

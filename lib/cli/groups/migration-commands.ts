@@ -46,20 +46,23 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
       const shows = showsOf(names.length === 0 && options.output === "text" ? "table" : options.output);
       return run(options, shows, async (...opened) => (await import("../commands/shadow.ts")).shadow(...opened, of, options));
     });
-  takeoverCommand(root, place, {
-    name: "takeover",
-    words:
+  takeoverCommand(root, place, "takeover")
+    .description(
       "bring the other controller of autoscalers in the state shadow to rest, with your own rights; it goes on again where the first syncs cannot read or scale",
-    calls: [
-      "tidemark takeover shop/web --kubeconfig ~/.kube/config",
-      "tidemark takeover -A -l team=shop --wait 30m --pause-between 1m --kubeconfig ~/.kube/config",
-    ],
-  });
-  takeoverCommand(root, place, {
-    name: "handback",
-    words: "undo a takeover: pause the autoscaler, let the other controller go on, and stay in its shadow",
-    calls: ["tidemark handback shop/web --kubeconfig ~/.kube/config", "tidemark handback -A -l team=shop --kubeconfig ~/.kube/config"],
-  });
+    )
+    .addHelpText(
+      "after",
+      example(
+        "tidemark takeover shop/web --kubeconfig ~/.kube/config",
+        "tidemark takeover -A -l team=shop --wait 30m --pause-between 1m --kubeconfig ~/.kube/config",
+      ),
+    );
+  takeoverCommand(root, place, "handback")
+    .description("undo a takeover: pause the autoscaler, let the other controller go on, and stay in its shadow")
+    .addHelpText(
+      "after",
+      example("tidemark handback shop/web --kubeconfig ~/.kube/config", "tidemark handback -A -l team=shop --kubeconfig ~/.kube/config"),
+    );
   withScope(root.command("writers"))
     .description("say from audit logs of an API server who wrote each count, and whether a workload ever had two writers; exit code 1 when one had")
     .requiredOption("--audit-log <file>", "an audit log, one event a line (repeatable, the oldest first)", repeatable, [])
@@ -73,30 +76,21 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
     );
 };
 
-interface Switching {
-  readonly name: "takeover" | "handback";
-  readonly words: string;
-  readonly calls: readonly string[];
-}
-
-const takeoverCommand = (root: Command, { run, io }: Place, { name, words, calls }: Switching): void => {
+const takeoverCommand = (root: Command, { run, io }: Place, name: "takeover" | "handback"): Command => {
   const command = withScope(root.command(name))
-    .description(words)
     .argument("[names...]", NAMES)
     .requiredOption("--kubeconfig <file>", "your kubeconfig for the cluster")
     .option("--context <context>", "context of the kubeconfig")
     .option("--batch <n>", "how many at once; the first one by itself, then twice as many each time", "10")
     .option("--pause-between <duration>", "wait between two batches")
-    .option("--max-failures <n>", "begin no other after more failed switches than this", "0");
-  command
+    .option("--max-failures <n>", "begin no other after more failed switches than this", "0")
     .option("-A, --all-namespaces", name === "takeover" ? "all that are in the state shadow" : "all that were taken over")
     .option("-l, --selector <selector>", "only autoscalers with these labels: app=web,tier!=db");
   if (name === "takeover")
     command
       .option("--wait <duration>", "how long each may wait until both want the count that there is, and all its metrics are read", "10m")
       .option("--force", "also where a metric is missing, the count would move at the switch, or KEDA has scaled to zero");
-  command.addOption(output(["text", "json"]));
-  command.addHelpText("after", example(...calls)).action(async (names: readonly string[], options: TakeoverOptions & ScopeOptions) => {
+  return command.addOption(output(["text", "json"])).action(async (names: readonly string[], options: TakeoverOptions & ScopeOptions) => {
     const code = await import("../commands/takeover.ts");
     code.batchesOf(names, options);
     const filter = filterOf(options);
