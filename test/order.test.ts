@@ -7,12 +7,12 @@ describe("the order of the files of tests", () => {
     expect(FIRST.filter((path) => !existsSync(path))).toEqual([]);
   });
 
-  it("begins with the seeds, then has what waits, then what takes long, then what shares processes, and ends with all others", () => {
+  it("begins with the seeds and what waits longest, then has what takes long, then what shares processes, and ends with all others", () => {
     const files = [
       { path: "/tidemark/test/e2e/readme.test.ts", isShared: false },
       { path: "/tidemark/test/sync/waves.played.test.ts", isShared: true },
-      { path: "/tidemark/test/e2e/week.test.ts", isShared: false },
       { path: "/tidemark/test/real-server/run.test.ts", isShared: false },
+      { path: "/tidemark/test/e2e/week.test.ts", isShared: false },
       { path: "/tidemark/test/real-server/parity.test.ts", isShared: false },
       { path: "/tidemark/test/simulation/first-seeds.test.ts", isShared: true },
     ];

@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * What begins first, as files and folders: the seeds, which keep both cores busy for minutes; beside them what waits for a real API server or for limits, the longest first; then files of more than
- * 15 s on a machine with nothing else to do. A checkout without results of earlier runs would begin the largest files first, and end with these.
+ * What begins first, as files and folders: the seeds, which keep both cores busy for minutes, and beside them what waits longest for a real API server or for limits; then files of more than 15 s on a
+ * machine with nothing else to do, with those that wait between those that never do. A checkout without results of earlier runs would begin the largest files first, and end with these.
  */
 export const FIRST: readonly string[] = [
   "test/simulation/first-seeds.test.ts",
@@ -13,13 +13,13 @@ export const FIRST: readonly string[] = [
   "test/real-server/takeover.test.ts",
   "test/real-server/outage.test.ts",
   "test/sync/hostile-server.process.test.ts",
-  "test/real-server/",
-  "test/aws/silent-servers.process.test.ts",
-  "test/cluster/check/hostile.process.test.ts",
   "test/e2e/week.test.ts",
   "test/e2e/start.test.ts",
+  "test/real-server/",
   "test/service/read-budgets.played.test.ts",
+  "test/aws/silent-servers.process.test.ts",
   "test/e2e/recipes.test.ts",
+  "test/cluster/check/hostile.process.test.ts",
   "test/local/beside.process.test.ts",
   "test/infra/alarm-day.test.ts",
   "test/cluster/small-heap.process.test.ts",
