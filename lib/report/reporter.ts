@@ -1,7 +1,7 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { printable } from "../model/foreign-text.ts";
-import { asObject, asText, type Json } from "../model/json.ts";
+import { asObject, asText, jsonIn } from "../model/json.ts";
 import { type PlanReport, planLine } from "./function-lines.ts";
 import { type LogLine, logLines } from "./log-lines.ts";
 import { NOT_COUNTED, type ProblemReport, problemLines, problemMetrics } from "./problems.ts";
@@ -112,19 +112,11 @@ const failedLine = (error: unknown, body: string): LogLine => {
 const NAME = /^[!-~]{1,200}$/;
 
 const partsOf = (body: string) => {
-  const value = parsed(body);
+  // A body that is no sync message has no parts: the line shows its beginning.
+  const value = asObject(jsonIn(body));
   const [cluster, partition] = [value["cluster"], value["partition"]].map((text) => (typeof text === "string" && NAME.test(text) ? text : undefined));
   const dueMs = value["dueMs"];
   return { cluster, partition, due: typeof dueMs === "number" && Math.abs(dueMs) <= LATEST_MS ? new Date(dueMs).toISOString() : undefined };
 };
 
 const LATEST_MS = 8_640_000_000_000_000;
-
-const parsed = (body: string): Json => {
-  try {
-    return asObject(JSON.parse(body));
-  } catch {
-    // Not a sync message: the line shows its beginning.
-    return {};
-  }
-};

@@ -1,7 +1,7 @@
 import { choice, group, list, type ReadOf, texts, words } from "../fields/field-types.ts";
 import { canonicalSelector, type LabelSelector, selectorOf } from "../model/selector.ts";
 import type { MetricIdentifier } from "../model/spec-hpa.ts";
-import { asName, asObject, type Json, readTime } from "../model/json.ts";
+import { asName, asObject, type Json, present, readTime } from "../model/json.ts";
 import type { MetricValue } from "../model/observation.ts";
 
 /** A metric of the custom or the external metrics API in a manifest: its name, and the labels of its series. */
@@ -22,19 +22,23 @@ export const IDENTIFIER_FIELDS = {
 };
 
 export type IdentifierRead = ReadOf<typeof IDENTIFIER_FIELDS>;
-type SelectorRead = NonNullable<IdentifierRead["selector"]>;
+
+/** A selector as a manifest has it. Members that validation requires may be absent. */
+interface SelectorRead {
+  readonly matchLabels?: Readonly<Record<string, string>> | undefined;
+  readonly matchExpressions?:
+    | readonly { readonly key?: string | undefined; readonly operator?: string | undefined; readonly values?: readonly string[] | undefined }[]
+    | undefined;
+}
 
 export const identifierOf = ({ metric = "", selector }: IdentifierRead): MetricIdentifier => ({
   name: metric,
-  ...(selector && { selector: labelsOf(selector) }),
+  ...(selector && { selector: labelSelectorOf(selector) }),
 });
 
-const labelsOf = ({ matchLabels, matchExpressions }: SelectorRead): LabelSelector => ({
-  ...(matchLabels && { matchLabels }),
-  ...(matchExpressions && {
-    matchExpressions: matchExpressions.map(({ key = "", operator = "", values }) => ({ key, operator, ...(values && { values }) })),
-  }),
-});
+/** Keeps the order of the manifest, because messages print it. */
+export const labelSelectorOf = ({ matchLabels, matchExpressions }: SelectorRead): LabelSelector =>
+  present({ matchLabels, matchExpressions: matchExpressions?.map(({ key = "", operator = "", values }) => present({ key, operator, values })) });
 
 /** The identifier as status shows it. */
 export const identifierStatus = ({ name, selector }: MetricIdentifier): object => (selector === undefined ? { name } : { name, selector });

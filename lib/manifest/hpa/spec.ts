@@ -1,19 +1,9 @@
 import { present } from "../../model/json.ts";
 import { floatOf, milliOf } from "../../model/quantity.ts";
-import type { LabelSelector } from "../../model/selector.ts";
+import { labelSelectorOf } from "../../sources/metric-identifier.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import type { Behavior, HpaMetric, HpaSpec, MetricIdentifier, MetricTarget, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
-import {
-  blockOf,
-  type DraftBehavior,
-  type DraftSpec,
-  type Identifier,
-  type Metric,
-  type Reference,
-  type Rules,
-  type Selector,
-  type Target,
-} from "./v2-shape.ts";
+import { blockOf, type DraftBehavior, type DraftSpec, type Identifier, type Metric, type Reference, type Rules, type Target } from "./v2-shape.ts";
 
 /** Converts a valid draft with defaults to the spec, with quantities as numbers. Members that validation requires fall back to zero values. */
 export const hpaSpec = (draft: DraftSpec, behavior: Behavior | undefined): Omit<HpaSpec, "dialect"> => ({
@@ -58,18 +48,14 @@ const metricOf = ({ type = "", object, external, pods, resource, containerResour
         type: "Resource",
         name: resource?.name ?? "",
         target: targetOf(resource?.target),
-        ...(resource?.metricSelector && { selector: selectorOf(resource.metricSelector) }),
+        ...(resource?.metricSelector && { selector: labelSelectorOf(resource.metricSelector) }),
       };
   }
 };
 
 const describedObject = ({ apiVersion, kind = "", name = "" }: Reference = {}) => ({ ...(apiVersion && { apiVersion }), kind, name });
 
-const identifier = ({ name = "", selector }: Identifier = {}): MetricIdentifier => present({ name, selector: selector && selectorOf(selector) });
-
-/** Keeps the order of the manifest, because messages print it. */
-export const selectorOf = ({ matchLabels, matchExpressions }: Selector): LabelSelector =>
-  present({ matchLabels, matchExpressions: matchExpressions?.map(({ key = "", operator = "", values }) => present({ key, operator, values })) });
+const identifier = ({ name = "", selector }: Identifier = {}): MetricIdentifier => present({ name, selector: selector && labelSelectorOf(selector) });
 
 const targetOf = ({ type = "", value, averageValue, averageUtilization }: Target = {}): MetricTarget =>
   present({ type, valueMilli: value && milliOf(value), averageValueMilli: averageValue && milliOf(averageValue), averageUtilization });

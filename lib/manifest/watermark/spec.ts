@@ -1,7 +1,7 @@
 import { milliOf, parseQuantity, wholeOf } from "../../model/quantity.ts";
 import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec.ts";
 import type { LifecycleControl, LimitFactor, Recommender, WatermarkMetric, WatermarkSpec } from "../../model/spec-watermark.ts";
-import { selectorOf } from "../hpa/spec.ts";
+import { labelSelectorOf } from "../../sources/metric-identifier.ts";
 import { defaulted, milli, type WatermarkManifestMetric, type WatermarkManifestRecommender, type WatermarkManifestSpec } from "./shape.ts";
 import { breaches } from "./validity.ts";
 
@@ -64,7 +64,7 @@ export const metricOf = (metric: WatermarkManifestMetric): readonly WatermarkMet
   if (!block) return [];
   const high = block.highWatermark ?? block.lowWatermark;
   const low = block.lowWatermark ?? block.highWatermark;
-  const selector = block.metricSelector ? selectorOf(block.metricSelector) : {};
+  const selector = block.metricSelector ? labelSelectorOf(block.metricSelector) : {};
   return [{ source: metric.type === "External" ? "External" : "Resource", name: block.name, selector, highMilli: milli(high), lowMilli: milli(low) }];
 };
 

@@ -1,5 +1,6 @@
 import type { SpecListing, SpecObject } from "../../cluster/cluster-client.ts";
 import type { Because } from "../../model/decision.ts";
+import { asObject, jsonIn } from "../../model/json.ts";
 import type { AutoscalerRecord, ClusterOrigin, ClusterRecord } from "../../model/records.ts";
 import type { SpecKind } from "../../model/spec.ts";
 import { editWaits, madeAnewSoon, objectOlder, objectTooLarge } from "../../report/holds.ts";
@@ -91,12 +92,5 @@ export const originOf = ({ of, object }: ListedObject): ClusterOrigin => ({
   generation: object.generation,
 });
 
-/** The kind of the manifest that people have stored, where it is one that can be read from a cluster. */
-export const kindOfManifest = ({ manifest }: Pick<AutoscalerRecord, "manifest">): unknown => {
-  try {
-    return (JSON.parse(manifest) as { readonly kind?: unknown } | null)?.kind;
-  } catch {
-    // A manifest that is no JSON is of no kind: its autoscaler is invalid, and holds.
-    return undefined;
-  }
-};
+/** The kind of the manifest that people have stored, where it is one that can be read from a cluster. A manifest that is no JSON is of no kind: its autoscaler is invalid, and holds. */
+export const kindOfManifest = ({ manifest }: Pick<AutoscalerRecord, "manifest">): unknown => asObject(jsonIn(manifest))["kind"];

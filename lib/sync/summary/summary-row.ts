@@ -9,7 +9,7 @@ import type { LoadedSpec, LoadedSpecs } from "../load/load-specs.ts";
 import { metricReadings } from "../observe/metric-readings.ts";
 import type { RuleFailures } from "../decide/pure-part.ts";
 import type { Evaluation, ScaleTotals, UncountedScale } from "../../model/scale-records.ts";
-import { isObject } from "../../model/json.ts";
+import { asObject, asTexts, jsonIn } from "../../model/json.ts";
 
 /** How a scale of the autoscaler ended in this sync. */
 type Ended = Pick<UncountedScale, "from" | "to" | "outcome">;
@@ -210,21 +210,8 @@ const isSameSpec = (one: LoadedSpec, other: LoadedSpec | undefined): boolean =>
     one.record.paused === undefined &&
     other.record.paused === undefined);
 
-/** Kind and labels of a manifest. A manifest is stored once it was read, so that it is JSON. */
+/** Kind and labels of a manifest. A manifest that is no JSON has neither: the conversion reports its problem. */
 const namesIn = (manifest: string): Pick<IndexRow, "kind" | "labels"> => {
-  const document: unknown = parsed(manifest);
-  const kind = isObject(document) ? document["kind"] : undefined;
-  const metadata = isObject(document) ? document["metadata"] : undefined;
-  const labels = isObject(metadata) ? metadata["labels"] : undefined;
-  const texts = isObject(labels) ? Object.entries(labels).filter((entry): entry is [string, string] => typeof entry[1] === "string") : [];
-  return { kind: typeof kind === "string" ? kind : "unknown kind", labels: Object.fromEntries(texts) };
-};
-
-const parsed = (manifest: string): unknown => {
-  try {
-    return JSON.parse(manifest);
-  } catch {
-    // The conversion reports its problem.
-    return undefined;
-  }
+  const { kind, metadata } = asObject(jsonIn(manifest));
+  return { kind: typeof kind === "string" ? kind : "unknown kind", labels: asTexts(asObject(metadata)["labels"]) };
 };
