@@ -75,6 +75,8 @@ describe("tidemark shadow -A", () => {
       "other look at",
       "young too early",
     ]);
+    expect((await run("shadow", "-A", "-o", "jsonpath={.items[*].verdict}")).out).toBe("ready look at too early");
+    expect((await run("shadow", "other", "-n", "shop", "--cluster", "eu-1", "-o", "jsonpath={.name} {.verdict}")).out).toBe("other look at");
     expect((await inside(["shadow", "-A", "--data", folder.data])).out).toBe("No autoscaler is in the state shadow\n");
   });
 });

@@ -94,6 +94,10 @@ describe("tidemark writers", () => {
       expect(await runOn(text)).toMatchObject({ code: 1, err: expect.stringMatching(/^error: Cannot read audit log ".*", line 1: it is no JSON/m) });
   });
 
+  it("needs a log", async () => {
+    expect(await inside(["writers"])).toMatchObject({ code: 1, err: expect.stringMatching(/^error: Required option "--audit-log <file>" not specified$/m) });
+  });
+
   it("refuses a log without any write of a count, because it proves nothing", async () => {
     const { code, err } = await run([{ minutesAgo: 5, by: HPA, verb: "get" }]);
     expect(code).toBe(1);

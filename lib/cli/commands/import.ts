@@ -141,7 +141,7 @@ const selected = (listed: ListedAutoscalers, selector: string | undefined): List
 /** Prints the manifests, and what they do not say. Throws `cli.incomplete` where something was lost or not read, after everything was printed. */
 export const printImport = async (printer: Printer, result: ImportResult, output: DocumentFormat): Promise<void> => {
   const { manifests, findings } = result;
-  await printer.print(output === "json" ? documentText({ ...listOf(manifests), findings }, "json") : yamlDocuments(manifests));
+  await printer.print(output === "yaml" ? yamlDocuments(manifests) : documentText({ ...listOf(manifests), findings }, output));
   tellFindings(printer, result);
   if (manifests.length === 0 && findings.length === 0 && result.unread.length === 0) printer.report("No autoscalers found");
 };

@@ -6,14 +6,14 @@ import type { ShadowStretch, ShadowView, ShadowDifference, ShadowReaction } from
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
 import { csvLine, Table, aligned } from "../output/text-table.ts";
-import { documentText, listOf } from "../output/documents.ts";
+import { type DocumentFormat, documentText, listOf } from "../output/documents.ts";
 import { queryFor, type Resource } from "../select/selected-names.ts";
 import { rangeMs } from "../options/time-options.ts";
 
 export interface ShadowOptions {
   readonly since: string;
   readonly until?: string;
-  readonly output: "text" | "json" | "csv";
+  readonly output: "text" | "csv" | DocumentFormat;
 }
 
 /** Prints the comparison of one autoscaler, or a line for each that is in the state shadow. */
@@ -22,21 +22,20 @@ export const shadow = async (session: Session, printer: Printer, of: Resource | 
   const stretch = rangeMs(options, nowMs, printer.note);
   if ("name" in of) {
     const view = await wholeShadow(service, { ...(await queryFor(service, of)), ...stretch });
-    await printer.print(
-      options.output === "json" ? documentText(judged(view), "json") : textOf([view], options.output, () => shadowSheet(withLocalTimes(view))),
-    );
+    await printer.print(textOf([view], judged(view), options.output, () => shadowSheet(withLocalTimes(view))));
     return;
   }
   const views: ShadowView[] = [];
   for await (const { cluster, namespace, name: each, state } of listedRows(service, undefined, of)) {
     if (state === "shadow") views.push(await wholeShadow(service, { cluster, namespace, name: each, ...stretch }));
   }
-  await printer.print(textOf(views, options.output, () => tableOf(views)));
+  await printer.print(textOf(views, listOf(views.map(judged)), options.output, () => tableOf(views)));
 };
 
-const textOf = (views: readonly ShadowView[], format: ShadowOptions["output"], sheet: () => Printed): Printed => {
-  if (format === "json") return documentText(listOf(views.map(judged)), "json");
-  return format === "csv" ? lines([CSV_HEADER, ...views.flatMap((view) => view.stretches.map((stretch) => csvRow(view, stretch)))]) : sheet();
+const textOf = (views: readonly ShadowView[], document: object, format: ShadowOptions["output"], sheet: () => Printed): Printed => {
+  if (format === "text") return sheet();
+  if (format !== "csv") return documentText(document, format);
+  return lines([CSV_HEADER, ...views.flatMap((view) => view.stretches.map((stretch) => csvRow(view, stretch)))]);
 };
 
 const judged = (view: ShadowView) => ({ ...view, ...verdictOf(view) });

@@ -6,7 +6,7 @@ import { readSelector } from "../../service/label-selector.ts";
 import type { Filter, Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { interruptible, type Session, type Surroundings } from "../io.ts";
-import { documentText, labelsOf, listOf } from "../output/documents.ts";
+import { type DocumentFormat, documentText, labelsOf, listOf } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
 import { queryFor, type Resource } from "../select/selected-names.ts";
 import { handBackOne } from "../takeover/hand-back-one.ts";
@@ -25,7 +25,7 @@ export interface TakeoverOptions {
   readonly maxFailures: string;
   readonly wait?: string;
   readonly force?: true;
-  readonly output: "text" | "json";
+  readonly output: "text" | DocumentFormat;
 }
 
 /** Checks the options before anything is opened. Throws usage errors. */
@@ -89,9 +89,9 @@ const switchAll =
     const { size, waitMs, pauseMs, failuresMax } = batchesOf(names, options);
     const views = await viewsOf(service, verb, task);
     const api = await openKubeconfig({ path: options.kubeconfig, ...(options.context !== undefined && { context: options.context }) });
-    const isText = options.output === "text";
+    const format = options.output === "text" ? undefined : options.output;
     // With a document for programs, what people read goes to standard error.
-    const say = async (words: string): Promise<unknown> => (isText ? printer.print(lines([words])) : printer.report(words));
+    const say = async (words: string): Promise<unknown> => (format === undefined ? printer.print(lines([words])) : printer.report(words));
     const elapsed = (): number => performance.now();
     const ports: TakeoverPorts = { service, api, elapsed, wait: async (ms) => sleep(ms), switched: say };
     const report = async ({ view, outcome, message }: SwitchResult, left: number): Promise<void> => {
@@ -111,7 +111,7 @@ const switchAll =
         }),
       );
       printer.progress();
-      if (!isText) await printer.print(documentText(listOf(results.map((result) => documentOf(result, verb))), "json"));
+      if (format !== undefined) await printer.print(documentText(listOf(results.map((result) => documentOf(result, verb))), format));
       else if (results.length > 1) await printer.print(lines(["", ...aligned([HEADERS, ...results.map((result) => rowOf(result, verb))])]));
       refuseUnswitched(results, verb);
     } finally {

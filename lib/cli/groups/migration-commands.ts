@@ -65,7 +65,7 @@ export const migrationCommands = (root: Command, run: Run, io: CommandIo, printe
     );
   withScope(root.command("writers"))
     .description("say from audit logs of an API server who wrote each count, and whether a workload ever had two writers; exit code 1 when one had")
-    .requiredOption("--audit-log <file>", "an audit log, one event a line (repeatable, the oldest first)", repeatable, [])
+    .requiredOption("--audit-log <file>", "an audit log, one event a line (repeatable, the oldest first)", repeatable)
     .addOption(output(["table", "json", "yaml"]))
     .addHelpText(
       "after",
