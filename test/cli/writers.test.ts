@@ -95,7 +95,10 @@ describe("tidemark writers", () => {
   });
 
   it("needs a log", async () => {
-    expect(await inside(["writers"])).toMatchObject({ code: 1, err: expect.stringMatching(/^error: Required option "--audit-log <file>" not specified$/m) });
+    expect(await inside(["writers"])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^error: Required option "--audit-log <file>" not specified$/m),
+    });
   });
 
   it("refuses a log without any write of a count, because it proves nothing", async () => {
