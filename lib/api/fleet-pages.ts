@@ -7,8 +7,9 @@ import { TAG_HEADER } from "./paths.ts";
 import { type Reply, weakTag } from "./request-and-answer.ts";
 import type { RouteContext } from "./route.ts";
 import { refuseEmptyRange } from "../service/times.ts";
-import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
+import { EVENT_DAYS_KEPT } from "../store/history/events.ts";
 import type { EventCount, EventView } from "../views/event.ts";
+import { DAY_MS } from "../model/time-text.ts";
 
 /** `firstMs`: when the first page was made, where there is one. */
 const ROWS_CURSOR = z.strictObject({ cluster: z.string(), firstMs: z.number().exactOptional() });

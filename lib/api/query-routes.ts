@@ -10,6 +10,7 @@ import { Page, cursorIn, pageToken } from "./list-page.ts";
 import { TAG_HEADER } from "./paths.ts";
 import { json, type Reply, taggedJson, seriesJson, weakTag } from "./request-and-answer.ts";
 import { getJson, getRoute, type Route, type RouteContext } from "./route.ts";
+import { SECOND_MS } from "../model/time-text.ts";
 
 const AUTOSCALER_CURSOR: z.ZodType<AutoscalerCursor> = z.strictObject({
   cluster: z.string().min(1),
@@ -44,8 +45,6 @@ const listPage = async <Item, Cursor extends object>(
 };
 
 const timesOf = (since: number | undefined, until?: number): Pick<EventQuery, "sinceMs" | "untilMs"> => present({ sinceMs: since, untilMs: until });
-
-const SECOND_MS = 1_000;
 
 const NARROWER_SERIES = { narrower: 'one cluster or one namespace at a time, with the parameters "cluster" and "namespace"' };
 

@@ -1,13 +1,10 @@
-import { clockText, type Day, dayText } from "./time-text.ts";
+import { clockText, type Day, dayText, MINUTE_MS, DAY_MS } from "./time-text.ts";
 import { nearestName } from "./nearest-name.ts";
 
 /*
  * The only place that reads the zone data of the runtime (ICU, as `Intl` has it). It asks the offset of a zone at an instant that it is given, and never the present time: like arithmetic, the
  * answer depends only on its arguments. So rules may ask it. The version of the data is in the line of each sync (lib/sync), because old data is wrong without an error.
  */
-
-const MINUTE_MS = 60_000;
-export const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const OFFSET = /GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/;
 

@@ -4,9 +4,9 @@ import { readGlances, type HeadGlance } from "../store/head/head.ts";
 import { type ClusterItem, getFleet } from "../store/records/clusters.ts";
 import { readReported, storeReported, type ReportedProblems } from "../store/records/plan-records.ts";
 import type { Tables } from "../store/table/tables.ts";
-import { MINUTE_MS } from "./plan.ts";
 import { CLUSTER_MS, LASTS_MS, lasting, TROUBLE_KINDS } from "../store/head/troubles.ts";
 import { type ClusterRecord, type FleetRecord, pausedBy } from "../model/records.ts";
+import { MINUTE_MS } from "../model/time-text.ts";
 
 interface CountPorts {
   readonly tables: Tables;

@@ -3,9 +3,8 @@ import type { ClusterName, PartitionName } from "../model/ids.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import { stableHash } from "../store/pages/plan.ts";
 import { type SyncMessage, isStale } from "./message.ts";
+import { SECOND_MS, MINUTE_MS } from "../model/time-text.ts";
 
-const SECOND_MS = 1_000;
-export const MINUTE_MS = 60_000;
 /** The scheduler may call up to a minute late, and a message must be sent before it is due. So each call plans two minutes ahead. */
 const MINUTES_AHEAD = 2;
 /** Longest delay of a message (SQS: 15 minutes). */

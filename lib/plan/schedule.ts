@@ -3,8 +3,9 @@ import { type ClusterItem, listClusters } from "../store/records/clusters.ts";
 import { markPlanned, readPlanMarks } from "../store/records/plan-records.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { SyncMessage } from "./message.ts";
-import { isJustChanged, MINUTE_MS, minutesOfCall, mustBePresent, planCluster, type Tick } from "./plan.ts";
+import { isJustChanged, minutesOfCall, mustBePresent, planCluster, type Tick } from "./plan.ts";
 import { type MessageQueue, sendPlanned } from "./send-messages.ts";
+import { MINUTE_MS } from "../model/time-text.ts";
 
 const PARALLEL = 8;
 /** A call may come a minute late, and the call after it on time. */

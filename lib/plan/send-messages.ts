@@ -3,7 +3,8 @@ import { TidemarkError } from "../model/errors.ts";
 import { messageBody, type SyncMessage } from "./message.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import { mapWithLimit } from "../store/table/wait-for-all.ts";
-import { delaySeconds, MINUTE_MS, planCluster } from "./plan.ts";
+import { delaySeconds, planCluster } from "./plan.ts";
+import { MINUTE_MS } from "../model/time-text.ts";
 
 /** The queue of planned syncs. */
 export interface MessageQueue {

@@ -24,6 +24,7 @@ import type { EventView } from "../views/event.ts";
 import type { ClusterRows } from "../views/row.ts";
 import type { ViewOf } from "../views/view-of.ts";
 import type { SendRequest } from "./send-request.ts";
+import { SECOND_MS } from "../model/time-text.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
@@ -73,8 +74,6 @@ const queryService = (ask: SendRequest): QueryService => {
     canI: ({ verb, ...place }) => look("canI", { verb, ...filterOf(place) }),
   };
 };
-
-const SECOND_MS = 1_000;
 
 const overrideCursor = ({ cluster, namespace, name, id }: OverrideCursor): Fields => ({ cluster, namespace, name, id });
 const cursorOf = ({ cluster, namespace, name }: AutoscalerCursor): AutoscalerCursor => ({ cluster, namespace, name });

@@ -2,10 +2,10 @@ import type { Because, Refusal } from "../model/decision.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import type { Evaluation } from "../model/scale-records.ts";
 import type { Status } from "../model/windows.ts";
+import { CONFLICT } from "../model/http-status.ts";
 
 /** Codes of an API server that refuses our credentials or rights. */
 export const FORBIDDEN: ReadonlySet<number> = new Set([401, 403]);
-const CONFLICT = 409;
 
 /** The refusal of a scale that a person must look at. A conflict is none: the next sync decides on the newer object. */
 export const refusalOf = ({ refused }: Pick<Evaluation, "refused">): Refusal | undefined => (refused?.code === CONFLICT ? undefined : refused);

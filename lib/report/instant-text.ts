@@ -1,6 +1,4 @@
-import { readDuration, readInstant } from "../model/time-text.ts";
-
-const MINUTE_MS = 60_000;
+import { readDuration, readInstant, MINUTE_MS } from "../model/time-text.ts";
 
 /** Minutes that the time zone of this process is ahead of UTC at an instant. `TZ`, and `--utc` of a command, choose the zone. */
 const aheadMinutes = (ms: number): number => -new Date(ms).getTimezoneOffset();

@@ -3,6 +3,7 @@ import { foreignText } from "../model/foreign-text.ts";
 import { type PartitionTrouble, TROUBLING, type TroublingHold } from "../model/summary.ts";
 import { FORBIDDEN, failureOf, refusalOf, scaleRefused } from "./evaluation-state.ts";
 import type { Evaluation } from "../model/scale-records.ts";
+import { NOT_FOUND } from "../model/http-status.ts";
 
 /**
  * How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be evaluated, or its scale was refused. `gone`: it has no such workload. `made`: it scaled. `unasked`: a stored item cannot be read, so the cluster
@@ -13,7 +14,6 @@ type FailureKind = "fault" | "fine" | "forbidden" | "gone" | "made" | "unasked" 
 /** Reasons of lib/report/holds.ts for which the cluster is not read. */
 const UNASKED: ReadonlySet<string> = new Set(["InvalidSpec", "RuleFailed", "UnreadableAutoscaler", "UnreadableWindows"]);
 
-const NOT_FOUND = 404;
 /** Codes of an API server that was too slow or too busy to answer. */
 const BUSY: ReadonlySet<number> = new Set([408, 429]);
 

@@ -1,6 +1,6 @@
 import { isTidemarkError } from "../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../model/ids.ts";
-import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
+import { EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
 import { eventsOfAutoscalers, eventsOfFleet, monthlyCounts } from "../store/history/fleet-events.ts";
 import type { EventView, EventCount } from "../views/event.ts";
 import { type QueryContext, sees } from "./context.ts";
@@ -10,6 +10,7 @@ import type { AutoscalerQuery, EventCursor, EventQuery, EventCountCursor, EventC
 import { refuseEmptyRange } from "./times.ts";
 import { eventView } from "./views/event-view.ts";
 import type { EventRecord } from "../model/scale-records.ts";
+import { DAY_MS } from "../model/time-text.ts";
 
 /** The time range of an event list, and the cursor after which it goes on. */
 interface Wanted {

@@ -12,6 +12,7 @@ import type { AwsSender, OwnAccount } from "./aws.ts";
 import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
 import { type Credential, credentialReader } from "./credential.ts";
 import { directSender, type SendToSource, type SignRequest, type Circuit, circuitOf, MAX_SOURCE_BYTES, PARALLEL } from "./direct.ts";
+import { SECOND_MS } from "../model/time-text.ts";
 
 export type SourceAnswers = ReadonlyMap<QuestionKey, Answer<readonly MetricValue[]>>;
 
@@ -183,8 +184,6 @@ const senderTo = (
       );
   return place ? aws().then(async ({ signerFor }) => toAddress(await signerFor(source, place, cluster))) : toAddress();
 };
-
-const SECOND_MS = 1_000;
 
 interface Way extends AskContext {
   readonly send: SendToSource;

@@ -16,6 +16,7 @@ import {
   registeredSamples,
   roundedMilli,
 } from "./source.ts";
+import { OK } from "../model/http-status.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -174,7 +175,6 @@ const request: BatchAsking<CloudwatchQuery>["request"] = (queries, { nowMs }) =>
   };
 };
 
-const OK = 200;
 const tokenIn = ({ status, body }: ForeignAnswer): string | undefined => {
   const token = status === OK && isObject(body) ? body["NextToken"] : undefined;
   return typeof token === "string" && token !== "" ? token : undefined;

@@ -5,6 +5,7 @@ import type { Answer, MetricValue } from "../model/observation.ts";
 import { floatOf, milliOf, parseQuantity } from "../model/quantity.ts";
 import type { NativeSourceOf } from "../model/spec-native.ts";
 import { type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, roundedMilli, unusable } from "./source.ts";
+import { OK } from "../model/http-status.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -37,8 +38,6 @@ const FIELDS = {
   }),
   pointer: words("JSON Pointer (RFC 6901) to a number or a quantity in the document: /depth.", { required: true, form: POINTER }),
 };
-
-const OK = 200;
 
 /** On doubt, a missing metric: only a number, or a text that is a quantity, at the place of the pointer is a value. */
 const read = (answer: ForeignAnswer, { pointer }: HttpQuery): Answer<readonly MetricValue[]> => {

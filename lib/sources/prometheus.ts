@@ -6,6 +6,7 @@ import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
 import type { NativeSourceOf } from "../model/spec-native.ts";
 import { type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, roundedMilli, unusable } from "./source.ts";
+import { SECOND_MS } from "../model/time-text.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -57,7 +58,6 @@ const ofVector = (answer: ForeignAnswer, result: unknown): Answer<readonly Metri
   return valueIn(answer, isObject(only) ? only["value"] : undefined);
 };
 
-const SECOND_MS = 1000;
 const NOT_FINITE = /^[+-]?(?:NaN|Inf)$/;
 
 /** `[seconds, "number"]`. */

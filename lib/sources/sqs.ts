@@ -5,6 +5,7 @@ import { type AwsPlace, accountOf, mayCountQueue } from "../model/metric-source.
 import type { Answer, MetricValue } from "../model/observation.ts";
 import type { NativeSourceOf, NativeSources } from "../model/spec-native.ts";
 import { awsFailure, type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, unusable } from "./source.ts";
+import { OK } from "../model/http-status.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
@@ -80,7 +81,6 @@ const request = (query: SqsQuery, { aws }: { readonly aws?: AwsPlace | undefined
   };
 };
 
-const OK = 200;
 const WHOLE = /^\d{1,15}$/;
 
 /** On doubt, a missing metric: each number that was asked for must be there. */

@@ -22,6 +22,7 @@ import { writeSummary } from "./summary/write-summary.ts";
 import { troublesAfter } from "./keep/troubles.ts";
 import { makeWaves } from "./scale/waves.ts";
 import { windowsAfter } from "./keep/windows-after.ts";
+import { DAY_MS } from "../model/time-text.ts";
 
 /**
  * Runs one sync: one message, one partition of one cluster, one due time. Returns what happened. Throws when tables or history cannot be written, so that the queue delivers
@@ -111,8 +112,6 @@ const syncClaimed = async (
     timer,
   });
 };
-
-const DAY_MS = 86_400_000;
 
 /** The first sync of a day closes days of its cluster for readers of events (event-calendar.ts). Of a divided cluster the first partition does it. Nothing rests on it: a day that nobody closed is asked for its events. */
 const closeEventDays = async (

@@ -13,7 +13,6 @@ import { openCommands } from "../../lib/service/open.ts";
 import { silenceMsOf } from "../../lib/service/partitions/read-samples.ts";
 import type { QueryService } from "../../lib/service/service.ts";
 import { wholeShadow } from "../../lib/service/shadow/join-shadow.ts";
-import { DAY_MS } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { journalPageOf } from "../../lib/store/pages/plan.ts";
 import type { HistoryPoint } from "../../lib/views/over-time.ts";
@@ -27,6 +26,7 @@ import { ask } from "./world.ts";
 import type { Evaluation } from "../../lib/model/scale-records.ts";
 import { insertJournal } from "../store/insert-journal.ts";
 import { runs } from "../runs.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;

@@ -11,7 +11,7 @@ import { readHead } from "../../lib/store/head/head.ts";
 import { encodeHeadSummary } from "../../lib/store/summary/summary-items.ts";
 import { headKey, itemKey } from "../../lib/store/table/keys.ts";
 import { insertChange } from "../../lib/store/history/changes.ts";
-import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
+import { insertEvents } from "../../lib/store/history/events.ts";
 import { closeDays } from "../../lib/store/history/event-calendar.ts";
 import { insertScopeChange } from "../../lib/store/history/scope-changes.ts";
 import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
@@ -21,6 +21,7 @@ import { hpa } from "../service/world/manifests.ts";
 import { insertJournal } from "../store/insert-journal.ts";
 import { event } from "../store/records.ts";
 import type { Evaluation, ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 /** The queries that answer with a list, page by page. A new one does not compile without its story below. */
 type PagedName = { [Name in keyof QueryService]: ReturnType<QueryService[Name]> extends AsyncIterable<unknown> ? Name : never }[keyof QueryService];

@@ -11,7 +11,6 @@ import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/find-stack.ts";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import type { QueryService } from "../../lib/service/service.ts";
-import { DAY_MS } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { startInProcess, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
@@ -21,6 +20,7 @@ import { testTables } from "../sync/world.ts";
 import { ask } from "./world.ts";
 import { ADDING, type AnswerPage, eventStoryOf, type Fields, type Item, type ListName, PARTS, STORIES, type Story } from "./list-stories.ts";
 import { runs } from "../runs.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 const PATIENCE_MS = 180_000;
 

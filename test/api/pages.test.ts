@@ -7,10 +7,11 @@ import { QUERY_ROUTES } from "../../lib/api/query-routes.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
 import { openCommands, openQueries } from "../../lib/service/open.ts";
 import type { EventQuery, QueryService } from "../../lib/service/service.ts";
-import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
+import { EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
 import { ADA, type ApiWorld, apiWorld, openTo } from "./world.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 const EVENTS = 30;
 let world: ApiWorld;

@@ -12,7 +12,7 @@ import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/find-stack.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { DAY_MS, EVENT_DAYS_KEPT, eventBody, ttlOf } from "../../lib/store/history/events.ts";
+import { EVENT_DAYS_KEPT, eventBody, ttlOf } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { dayEventKey, itemKey } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
@@ -23,6 +23,7 @@ import { callerOf, IDENTITIES } from "../remote/world.ts";
 import { event } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 const EVENTS = 20_000;
 const CLUSTERS = ["eu-1", "us-1"].map(clusterName);

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { ChangeRecord } from "../../lib/model/changes.ts";
 import { autoscalerName, autoscalerUid, clusterName } from "../../lib/model/ids.ts";
 import { changeBaseOf, changesOf, changesOfCluster, insertChange, isBaseOfChange } from "../../lib/store/history/changes.ts";
-import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, insertEvents } from "../../lib/store/history/events.ts";
+import { EVENT_DAYS_KEPT, eventsOfAutoscaler, insertEvents } from "../../lib/store/history/events.ts";
 import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement, type HistoryItem } from "../../lib/store/history/item.ts";
 import { journalOfPage } from "../../lib/store/history/journal.ts";
@@ -17,6 +17,7 @@ import type { Engine } from "./engines.ts";
 import { around, once, type TableFault, withFaults } from "./faults.ts";
 import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 import { insertJournal } from "../store/insert-journal.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 let clusters = 0;
 

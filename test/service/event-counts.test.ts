@@ -4,7 +4,7 @@ import { autoscalerName, type ClusterName, clusterName, namespace, partitionName
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { openQueries } from "../../lib/service/open.ts";
 import { closeDays } from "../../lib/store/history/event-calendar.ts";
-import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
+import { insertEvents } from "../../lib/store/history/events.ts";
 import { type InsertHistory, insertByStatement } from "../../lib/store/history/item.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
@@ -15,6 +15,7 @@ import { event } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 import { runs } from "../runs.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 const CLUSTERS = ["a", "b"];
 const step = fc.oneof(

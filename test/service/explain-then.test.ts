@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { windowLines } from "../../lib/cli/output/explain-sheet.ts";
 import { rfc3339 } from "../../lib/service/times.ts";
-import { DAY_MS } from "../../lib/store/history/events.ts";
 import type { Explanation } from "../../lib/views/autoscaler.ts";
 import type { WindowsView } from "../../lib/views/windows.ts";
 import { inside } from "../cli/inside.ts";
@@ -10,6 +9,7 @@ import { NOON } from "../noon.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld } from "./series-world.ts";
 import { tablesInMemory } from "./world/context.ts";
 import { runs } from "../runs.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 const TARGET = (name: string): string => `scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: ${name} }`;
 const METRIC = `[{ type: External, external: { metric: { name: lag }, target: { type: AverageValue, averageValue: "200" } } }]`;

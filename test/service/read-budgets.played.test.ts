@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { QUERY_PATHS } from "../../lib/api/paths.ts";
-import { DAY_MS } from "../../lib/store/history/events.ts";
 import type { EventCount } from "../../lib/views/event.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { ANSWERS, builtFleet, DEPTH_MAX, environmentOf, EVENT_DAYS_AGO, type Fleet, holdsBudget, SIZES } from "./world/read-questions.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { METRICS_PATH, QUERY_PATHS } from "../../lib/api/paths.ts";
-import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
+import { insertEvents } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { event } from "../store/records.ts";
 import { newWorld, type World } from "../sync/world.ts";
 import { ANSWERS, BUDGETS, builtFleet, DEPTH_MAX, environmentOf, type Fleet, holdsBudget, SIZES } from "./world/read-questions.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 /** The largest fleet is in read-budgets.played.test.ts: it takes longest to make. */
 const [ONE, HUNDRED] = SIZES;

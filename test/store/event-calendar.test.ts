@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, type ClusterName, clusterName, namespace } from "../../lib/model/ids.ts";
 import { decodeClosed, type EventCounts, encodeClosed, readCounts, storedCounts } from "../../lib/store/history/event-counts.ts";
 import { closeDays, closedDays, closedMonths } from "../../lib/store/history/event-calendar.ts";
-import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
+import { insertEvents } from "../../lib/store/history/events.ts";
 import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { insertScopeChange } from "../../lib/store/history/scope-changes.ts";
@@ -16,6 +16,7 @@ import { collected, testTables } from "../sync/world.ts";
 import { event } from "./records.ts";
 import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 import { runs } from "../runs.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
 import { closeDays } from "../../lib/store/history/event-calendar.ts";
-import { DAY_MS, insertEvents } from "../../lib/store/history/events.ts";
+import { insertEvents } from "../../lib/store/history/events.ts";
 import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
@@ -13,6 +13,7 @@ import { event } from "./records.ts";
 import { REQUESTS_AT_ONCE } from "../../lib/store/table/wait-for-all.ts";
 import type { EventRecord } from "../../lib/model/scale-records.ts";
 import { runs } from "../runs.ts";
+import { DAY_MS } from "../../lib/model/time-text.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -10,11 +10,11 @@ import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { markPlanned } from "../../lib/store/records/plan-records.ts";
 import { messageOf } from "../../lib/plan/message.ts";
-import { MINUTE_MS } from "../../lib/plan/plan.ts";
 import { schedule } from "../../lib/plan/schedule.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "./world.ts";
+import { MINUTE_MS } from "../../lib/model/time-text.ts";
 
 const CLUSTERS = 500;
 const PARTITIONS = 4;

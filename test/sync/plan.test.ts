@@ -8,13 +8,14 @@ import { putCluster } from "../../lib/store/records/clusters.ts";
 import { markPlanned } from "../../lib/store/records/plan-records.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { type SyncMessage, messageOf } from "../../lib/plan/message.ts";
-import { delaySeconds, dueTimes, MINUTE_MS, minutesOfCall, planCluster } from "../../lib/plan/plan.ts";
+import { delaySeconds, dueTimes, minutesOfCall, planCluster } from "../../lib/plan/plan.ts";
 import { schedule } from "../../lib/plan/schedule.ts";
 import { type DelayedMessage, sendBatch, sendParams, planNow } from "../../lib/plan/send-messages.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "./world.ts";
 import { runs } from "../runs.ts";
+import { MINUTE_MS } from "../../lib/model/time-text.ts";
 
 const [EU, MAIN] = [clusterName("eu-1"), partitionName("default")];
 const message = (dueMs: number, periodMs = 15_000) => ({ cluster: EU, partition: MAIN, dueMs, periodMs });

@@ -1,7 +1,6 @@
 import { textOfFile, textOfStream } from "../../local/run/text-file.ts";
 import { readDates } from "../../manifest/calendars/dates-file.ts";
-import { type Day, dayText } from "../../model/time-text.ts";
-import { DAY_MS } from "../../model/time-zone.ts";
+import { type Day, dayText, DAY_MS } from "../../model/time-text.ts";
 import { lines, text } from "../../report/printed.ts";
 import type { CalendarView } from "../../views/holds.ts";
 import type { Io, Printer, Session } from "../io.ts";

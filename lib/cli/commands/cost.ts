@@ -1,7 +1,6 @@
 import { type Bill, billOf, type Fleet, PARTS } from "../../cost/bill.ts";
 import { PRICES } from "../../cost/prices.ts";
 import { present } from "../../model/json.ts";
-import { DAY_MS } from "../../model/time-zone.ts";
 import { lines, type Printed } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
@@ -9,6 +8,7 @@ import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
+import { DAY_MS } from "../../model/time-text.ts";
 
 type Count = "clusters" | "autoscalers" | "scales" | "secrets" | "readers";
 type Length = "period" | "scrape";

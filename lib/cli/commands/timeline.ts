@@ -1,4 +1,3 @@
-import { DAY_MS } from "../../model/time-zone.ts";
 import { axisText, withLocalTimes } from "../../report/instant-text.ts";
 import { block, lines, type Printed, text, type Word } from "../../report/printed.ts";
 import { type DrawingSize, timelineLines } from "../../report/timeline/drawing.ts";
@@ -15,6 +14,7 @@ import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { queryFor, type Resource } from "../select/selected-names.ts";
 import { lengthMs, pastMs, rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
+import { DAY_MS } from "../../model/time-text.ts";
 
 export interface TimelineOptions {
   readonly since?: string;

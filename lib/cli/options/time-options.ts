@@ -1,5 +1,5 @@
 import { present } from "../../model/json.ts";
-import { readDuration, LATEST_MS } from "../../model/time-text.ts";
+import { readDuration, LATEST_MS, SECOND_MS } from "../../model/time-text.ts";
 import { type Direction, readEverydayTime, readExactTime, zonedText, instantText } from "../../report/instant-text.ts";
 import { usage } from "../usage-error.ts";
 
@@ -38,7 +38,6 @@ export const pastMs = (option: string, text: string, nowMs: number, note?: Note)
   return instant;
 };
 
-const SECOND_MS = 1_000;
 /** A time of day to the second, with or without a zone. */
 const WHOLE_SECOND = /\d:\d{2}:\d{2}(?:z|[+-]\d{2}:\d{2})?$/i;
 

@@ -3,6 +3,7 @@ import type { ApiAnswer, KubeconfigApi, ObjectRef } from "../../cluster/kubeconf
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject, type Json } from "../../model/json.ts";
 import { RIVAL_PATHS } from "../commands/import.ts";
+import { CONFLICT } from "../../model/http-status.ts";
 
 /** How a controller of a kind is brought to rest, and how it goes on. */
 export interface RivalSwitch {
@@ -32,7 +33,6 @@ export const restorable = ({ apiVersion, kind, metadata, spec }: Json): Json => 
   return JSON.parse(JSON.stringify({ apiVersion, kind, metadata: { name, namespace, labels, annotations, ownerReferences, finalizers }, spec }));
 };
 
-const CONFLICT = 409;
 /** The status that a controller writes changes the version of its object; each attempt reads it again. */
 export const ATTEMPTS_MAX = 5;
 const { hpas, watermarks, scaledObjects } = RIVAL_PATHS;

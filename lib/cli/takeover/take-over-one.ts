@@ -6,6 +6,7 @@ import type { Service } from "../../service/service.ts";
 import type { AutoscalerView, RivalView } from "../../views/autoscaler.ts";
 import { ATTEMPTS_MAX, type RivalSwitch, restorable, switchOf, uidOf } from "./rival-switch.ts";
 import { isHeld, SYNCS_NEEDED, type SyncWatch, until, watchSyncs } from "./watch-syncs.ts";
+import { NOT_FOUND, CONFLICT } from "../../model/http-status.ts";
 
 export interface TakeoverPorts extends SyncWatch {
   readonly service: Service;
@@ -20,9 +21,7 @@ export interface TakeoverPorts extends SyncWatch {
  */
 export type SwitchFault = "refused" | "unseen" | "failed";
 
-const CONFLICT = 409;
 const REQUEST_TIMEOUT = 408;
-const NOT_FOUND = 404;
 const faultOf = (code: number): SwitchFault => (isRefused(code) ? "refused" : "failed");
 const isRefused = (code: number): boolean => code >= 400 && code < 500 && code !== REQUEST_TIMEOUT;
 

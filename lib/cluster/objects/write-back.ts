@@ -6,16 +6,13 @@ import type { ObjectUpdate, WriteBackCounts, WriteBackLimits, NewEvent, UpdatedO
 import { createHash } from "node:crypto";
 import { objectPath } from "../discovery.ts";
 import type { ApiRequest } from "../transport/send.ts";
+import { NOT_FOUND, CONFLICT, FORBIDDEN, TOO_MANY_REQUESTS } from "../../model/http-status.ts";
 
 const PARALLEL = 4;
 /** One slow answer must not take the time of all others. */
 const CALL_MS_MAX = 1_000;
 /** How long a client sends no such update after a refusal that would come again. The role for it is optional. */
 const QUIET_MS = 10 * 60_000;
-const FORBIDDEN = 403;
-const NOT_FOUND = 404;
-const CONFLICT = 409;
-const TOO_MANY_REQUESTS = 429;
 
 export type WriteBack = (updates: readonly ObjectUpdate[], limits: WriteBackLimits) => Promise<WriteBackCounts>;
 

@@ -7,6 +7,7 @@ import { passedOverFailure } from "../list.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { lateLists, listScope, covers, type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
+import { NOT_FOUND } from "../../model/http-status.ts";
 
 const MONITORS: KindPath = { base: "/apis/datadoghq.com/v1alpha1", plural: "datadogmonitors", resource: "datadogmonitors.datadoghq.com" };
 
@@ -32,6 +33,7 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
       for (const [key, reading] of listed.items) monitors.set(key, reading);
       for (const object of listed.passedOver)
         monitors.set(keyOf(object.namespace as Namespace, object.name), { kind: "failed", failure: passedOverFailure(MONITORS.resource, object) });
+      // On 404 the cluster has no API of monitors: none exists. After any other failure the monitors are unknown.
     } else if (listed.failure.code !== NOT_FOUND) failed.push({ scope, failure: listed.failure });
   };
   await Promise.all(
@@ -63,9 +65,6 @@ const listMonitors = (observing: Observing, scope: Scope, budget: CallBudget) =>
     },
     budget,
   );
-
-/** The cluster has no API of monitors: none exists. After any other failure the monitors are unknown. */
-const NOT_FOUND = 404;
 
 const readingOf = (state: string): MonitorReading => ({ kind: "found", ...(state !== "" && { state }) });
 

@@ -13,6 +13,7 @@ import { lateLists, listScope, covers, type Scope, scopesFor } from "./scopes.ts
 import type { LookedFor, Marks } from "./memory.ts";
 import { keptKeys } from "./workloads.ts";
 import { type Observing, type Scales, targetKey } from "./workloads.ts";
+import { NOT_FOUND, FORBIDDEN } from "../../model/http-status.ts";
 
 /** Key of a target, without the version of its API. */
 export const rivalKey = (namespace: string, target: { readonly apiVersion: string; readonly kind: string; readonly name: string }): string =>
@@ -163,8 +164,6 @@ const versionOf = async (observing: Observing, { kind, group, version }: RivalKi
   return versions.kind === "failed" ? versions : { kind: "failed", failure: notServed(group) };
 };
 
-const NOT_FOUND = 404;
-const FORBIDDEN = 403;
 const isRefusal = ({ code }: ApiFailure): boolean => code === FORBIDDEN || code === NOT_FOUND;
 const notServed = (group: string): ApiFailure => ({ code: NOT_FOUND, reason: "NotFound", message: `the API group "${group}" is not served` });
 const isKnownKind = ({ limits: { knownRivalKinds } }: Observing, kind: string): boolean => knownRivalKinds?.has(kind) === true;

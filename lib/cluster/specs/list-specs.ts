@@ -10,6 +10,7 @@ import type { Memory } from "../observe/memory.ts";
 import { MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
 import { type CallBudget, callBudget } from "../transport/budget.ts";
 import type { ListedSpecs, SeenObject, SpecListing, SpecObject, SpecRequest } from "../cluster-client.ts";
+import { NOT_FOUND } from "../../model/http-status.ts";
 
 /**
  * Lists the objects that hold specs: one LIST for each kind, or for each kind and namespace. Each goes to the store of the API server (no resourceVersion), so that no answer is older than
@@ -81,8 +82,6 @@ const withFix = (failed: Extract<SpecListing["outcome"], { kind: "failed" }>, { 
         },
       }
     : failed;
-
-const NOT_FOUND = 404;
 
 const STATUS = "status";
 

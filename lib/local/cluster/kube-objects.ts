@@ -4,6 +4,7 @@ import type { KubeObject } from "./list-selectors.ts";
 import { isReady, isRunning, replicaSetName, type SimulatedPod } from "./simulated-pod.ts";
 import { createdMs } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
+import { SECOND_MS } from "../../model/time-text.ts";
 
 export const CONTAINER = "app";
 
@@ -18,7 +19,6 @@ export const isoTime = (atMs: number): string => {
   return text;
 };
 
-const SECOND_MS = 1_000;
 /** A list of thousands of pods has few different times, and each is slow to make. */
 const TEXTS_MAX = 10_000;
 const TEXTS = new Map<number, string>();

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { readJsonIfThere, writeWhole } from "../folder/whole-file.ts";
 import { LOCAL_ACCOUNT } from "../queue/message.ts";
 import { type Activity, type Handler, invocationContext } from "./event-source.ts";
+import { MINUTE_MS } from "../../model/time-text.ts";
 
 /** Input of the target, as in the template (infra/schedule.yml). The scheduler fills in the time. */
 export interface Tick {
@@ -21,7 +22,6 @@ export interface SchedulerOptions {
   readonly skipsMissed: boolean;
 }
 
-const MINUTE_MS = 60_000;
 /** As in the template: the number of retries, and the longest time after the scheduled time. */
 const MAX_RETRIES = 5;
 const MAX_AGE_MS = 2 * MINUTE_MS;

@@ -7,6 +7,7 @@ import { UNSIGNED } from "../run/loopback.ts";
 import { livingRun } from "./folder-lock.ts";
 import { type FolderLayout, TABLE_NAMES } from "./layout.ts";
 import { readIfThere } from "./whole-file.ts";
+import { OK } from "../../model/http-status.ts";
 
 /*
  * The names of a data folder, for the completion of a shell. A person waits for it at each press of a key, so nothing here loads the AWS SDK, zod or the engine of the tables.
@@ -196,7 +197,6 @@ const query = async (endpoint: string, { pk, prefix, attributes, each }: Questio
 
 /** A person waits no longer than that. */
 const ANSWER_MS = 2_000;
-const OK = 200;
 
 /** Sends one Query over HTTP, without the SDK. An `import` of node:http would load every export of the module; the export WebSocket takes 30 ms. */
 const ask = (endpoint: string, body: object): Promise<unknown> =>

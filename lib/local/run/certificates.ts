@@ -7,6 +7,7 @@ import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
 import { CLUSTER_CREDENTIALS } from "../folder/layout.ts";
 import { readIfThere, writeDurably } from "../folder/whole-file.ts";
+import { DAY_MS } from "../../model/time-text.ts";
 
 /** The credentials of a loopback HTTPS server and its clients. They belong to one data folder and never leave it. */
 export interface ServerCredentials {
@@ -18,7 +19,6 @@ export interface ServerCredentials {
 }
 
 const KEY_ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
-const DAY_MS = 86_400_000;
 /** Some verifiers refuse server certificates that are valid for longer than 398 days. */
 const LIFETIME_MS = 397 * DAY_MS;
 const RENEW_BEFORE_MS = 30 * DAY_MS;

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Server as SecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { TidemarkError } from "../../model/errors.ts";
+import { FORBIDDEN } from "../../model/http-status.ts";
 
 /** Region and credentials for the local tables and queue. The SDK requires them, and the servers do not check them. */
 export const LOOPBACK_REGION = "local";
@@ -43,7 +44,6 @@ const guard = (
 };
 
 const SECRET_BYTES = 32;
-const FORBIDDEN = 403;
 /** The first segment of a path, and the rest. */
 const FIRST_SEGMENT = /^\/([^/?]*)(.*)$/s;
 

@@ -10,6 +10,7 @@ import { readShippedTrace, readTrace } from "../traces/read-trace.ts";
 import { ordinaryHigh, type ShippedTrace, type Trace } from "../traces/trace.ts";
 import type { Closing } from "./closing.ts";
 import type { PutObject } from "./put-objects.ts";
+import { MINUTE_MS } from "../../model/time-text.ts";
 
 /** The cluster of a run, as far as the run itself is concerned. */
 export interface World {
@@ -170,7 +171,6 @@ const playing = (trace: Trace, { namespace, name, replicas = INITIAL_REPLICAS }:
 const withTarget = (definition: WorkloadDefinition, { targetCpuPercent }: Deployment): WorkloadDefinition =>
   targetCpuPercent === undefined ? definition : { ...definition, targetCpuPercent };
 
-const MINUTE_MS = 60_000;
 const DEMONSTRATION_NAMESPACE = "shop";
 /** 60 % of the request are 300m, for which the costs below are chosen; a pod serves twice the load of its target before its limit throttles it. */
 const DEMONSTRATION_POD = { ...POD, targetCpuPercent: 60 } as const;

@@ -7,11 +7,11 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { TTL_ATTRIBUTE } from "../../store/table/tables.ts";
 import type { Activity } from "../engine/event-source.ts";
+import { SECOND_MS } from "../../model/time-text.ts";
 
 /** The first look, so long after the start of a run that it does not make the start slower. */
 const FIRST_MS = 10 * 60_000;
 const AGAIN_MS = 24 * 3_600_000;
-const SECOND_MS = 1_000;
 
 export interface ExpiryOptions {
   readonly client: DynamoDBClient;

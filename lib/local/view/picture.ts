@@ -7,6 +7,7 @@ import { axisLine, smallCells, smallDrawing } from "../../report/timeline/drawin
 import type { Timeline } from "../../report/timeline/timeline.ts";
 import { timelineOf } from "../../service/history/history.ts";
 import { cut, durationText, eventText, speedText, wrapped } from "./plain-view.ts";
+import { MINUTE_MS } from "../../model/time-text.ts";
 
 /** The content of the live view at one moment. All of it comes from the tables. */
 export interface Frame {
@@ -131,7 +132,6 @@ const fitted = (frame: Frame, { columns, dataOption }: Canvas, height: number): 
 
 type Axis = Pick<Timeline, "sinceMs" | "untilMs">;
 
-const MINUTE_MS = 60_000;
 /** Lengths of the axis: the shortest that has all points. */
 const AXES_MS = [20, 40, 80, 120].map((minutes) => minutes * MINUTE_MS);
 

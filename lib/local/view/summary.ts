@@ -6,6 +6,7 @@ import type { Statistics } from "../cluster/reading.ts";
 import type { Pace } from "../engine/clock.ts";
 import { quantile, type Tally } from "../run/tally.ts";
 import { durationText, speedText, wrapped } from "./plain-view.ts";
+import { SECOND_MS, MINUTE_MS, HOUR_MS } from "../../model/time-text.ts";
 
 export interface SummaryInput {
   /** Virtual time that this run played. */
@@ -159,10 +160,6 @@ const plural = (count: number, noun: string): string => `${count} ${noun}${count
 
 const percent = (part: number, whole: number): string => (whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : "0 %");
 const msText = (value: number | undefined): string => (value === undefined ? "-" : `${value.toFixed(1)} ms`);
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 const PERIODS_MS: Readonly<Record<string, number>> = {
   s: SECOND_MS,

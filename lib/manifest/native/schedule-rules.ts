@@ -1,14 +1,12 @@
 import { invalid, type Problem, warnIf, type Warning } from "../../fields/problem.ts";
 import { any, type Rule, set, unset } from "../../fields/rule.ts";
-import { WEEKDAYS } from "../../model/time-text.ts";
+import { WEEKDAYS, MINUTE_MS } from "../../model/time-text.ts";
 import { type DayRange, readRange, type ScheduleEntry, type StartDays, type WeekdayRule } from "../../model/schedule.ts";
 import { zoneProblem } from "../../model/time-zone.ts";
 import { shortWindow } from "./direction-warnings.ts";
 import { DATES, type EntryRead } from "./schedule-fields.ts";
 import type { SpecRead } from "./spec-fields.ts";
 import { present } from "../../model/json.ts";
-
-const MINUTE_MS = 60_000;
 
 export const ENTRY_RULES: readonly Rule[] = [
   {

@@ -1,4 +1,4 @@
-import { readInstant } from "../../model/time-text.ts";
+import { readInstant, SECOND_MS } from "../../model/time-text.ts";
 import { milliOf, floatOf, type Quantity } from "../../model/quantity.ts";
 import type { CommonSpec } from "../../model/spec-common.ts";
 import type { NativeRules, NativeSpec, Band, NativeMetric, NativeSource, OnMissing } from "../../model/spec-native.ts";
@@ -81,7 +81,6 @@ const timesOf = (read: MetricRead): Pick<NativeMetric, "everyMs" | "maxAgeMs"> =
 };
 
 const LEAST_AGE_SECONDS = 180;
-const SECOND_MS = 1_000;
 
 export const isOfRegistered = (read: MetricRead): boolean => readSource(read)[0].asking.way === "registered";
 

@@ -1,4 +1,4 @@
-import { type Day, dayText } from "../../model/time-text.ts";
+import { type Day, dayText, HOUR_MS } from "../../model/time-text.ts";
 import type { Calendar, ScheduleEntry } from "../../model/schedule.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { localDay, localText } from "../../model/time-zone.ts";
@@ -11,7 +11,6 @@ import type { EffectiveBounds, SetByPeople } from "../../model/override.ts";
 const OUTLOOK_DAYS = 400;
 /** A window that began a week ago may last. */
 const DAYS_BACK = 8;
-const HOUR_MS = 3_600_000;
 
 /** What a schedule will come to, by the index of its entry. */
 export interface Finding {

@@ -1,6 +1,6 @@
-import { type CalendarDate, type Day, dateOf, daysIn, weekdayOf } from "../../model/time-text.ts";
+import { type CalendarDate, type Day, dateOf, daysIn, weekdayOf, DAY_MS } from "../../model/time-text.ts";
 import type { Calendar, DayRange, ScheduleEntry, WeekdayRule } from "../../model/schedule.ts";
-import { DAY_MS, firstInstantAt } from "../../model/time-zone.ts";
+import { firstInstantAt } from "../../model/time-zone.ts";
 
 /** One window of a schedule entry, with its ramps. Its end and the end of its ramp are outside. */
 export interface ScheduleWindow {

@@ -1,6 +1,7 @@
 import { isObject, type Json } from "../../model/json.ts";
 import { listedConditions, METRICS_TIME, READY, wholeSecondText } from "./object-status.ts";
 import type { EventRecord } from "../../model/scale-records.ts";
+import { HOUR_MS } from "../../model/time-text.ts";
 
 /** One Event of Kubernetes about an object. Equal ids are one Event, however often they are reported. */
 export interface ObjectEvent {
@@ -39,7 +40,6 @@ export const scaleObjectEvent = ({ id, outcome, from, to, message, detail, settl
 
 /** Conditions that are reported as Events. The others come and go with every value. */
 const REPORTED: ReadonlySet<unknown> = new Set([READY, "AbleToScale", "ScalingActive", "ScalingBlocked", "Idle"]);
-const HOUR_MS = 3_600_000;
 
 /** An Event for each condition with another status than in the cluster. A condition that comes and goes is one Event an hour, with a count. The first status of an object reports nothing. */
 export const conditionObjectEvents = (uid: string, wanted: Json, listed: Json, nowMs: number): readonly ObjectEvent[] => {

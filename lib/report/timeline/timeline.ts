@@ -1,6 +1,7 @@
 import { present } from "../../model/json.ts";
 import type { Lane } from "../../model/scale-records.ts";
 import { LANES } from "../reasons/lanes.ts";
+import { MINUTE_MS } from "../../model/time-text.ts";
 
 /** What is drawn of one autoscaler: its load against the target, its counts and bounds, what held it, and what happened. Times are milliseconds. */
 export interface Timeline {
@@ -107,7 +108,6 @@ export const runsOf = <Value>(values: readonly Value[]): readonly { readonly val
   return runs;
 };
 
-const MINUTE_MS = 60_000;
 const TICKS_MS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_080].map((minutes) => minutes * MINUTE_MS);
 
 /** The instants that an axis names, on whole steps of the clock, at most so many. */

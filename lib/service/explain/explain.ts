@@ -21,6 +21,7 @@ import type { Evaluation } from "../../model/scale-records.ts";
 import { earlierStreams, newestIn, presentStream, silenceMsOf } from "../partitions/read-samples.ts";
 import { invalid } from "../refusals.ts";
 import { present } from "../../model/json.ts";
+import { HOUR_MS } from "../../model/time-text.ts";
 
 /**
  * Explains the count of an autoscaler at an instant from the newest evaluation in the journal at or before it; where the journal has none any more, from the newest scale event. Throws
@@ -76,8 +77,6 @@ const shownDecision = async (context: QueryContext, known: AutoscalerSnapshot, a
   const isEdited = isPartial && record.updatedMs > evaluated.atMs;
   return { evaluated, stored: journaled ? "evaluation" : "event", isPartial, specThen: spec.kind === "spec" && !isEdited ? spec.spec : undefined };
 };
-
-const HOUR_MS = 3_600_000;
 
 /** The newest change by others that the sync of an instant could know of. */
 const changedOutside = async (context: QueryContext, record: AutoscalerRecord, atMs: number): Promise<Explanation["outside"]> => {

@@ -3,7 +3,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type Memory, NEW_WINDOWS, type ScaleChange, type RecommendationRun } from "../../model/windows.ts";
 import { withOutsideChange, withScale } from "../../policy/dialects.ts";
-import { DAY_MS, eventsOfAutoscaler } from "../../store/history/events.ts";
+import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { scopeChangesOf } from "../../store/history/scope-changes.ts";
 import { partitionOf } from "../../store/records/clusters.ts";
 import { CHANGED_BESIDE } from "../../sync/scale/scale-event.ts";
@@ -18,6 +18,7 @@ import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
 import { present } from "../../model/json.ts";
+import { DAY_MS } from "../../model/time-text.ts";
 
 /** The longest period of a rate, of any dialect. */
 const PERIOD_MS_MAX = DAY_MS;

@@ -1,6 +1,6 @@
 import type { TidemarkError } from "../../model/errors.ts";
 import type { Sample } from "../../model/scale-records.ts";
-import { DAY_MS, EVENT_DAYS_KEPT } from "../../store/history/events.ts";
+import { EVENT_DAYS_KEPT } from "../../store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
 import { BIN_MS, rolledSamples } from "../../store/history/rollups.ts";
 import { joined, sampleOf } from "../../sync/rollup/roll-up.ts";
@@ -14,8 +14,8 @@ import { outsideMarks, type Timeline, type TimelineMark } from "../../report/tim
 import type { ChangeView } from "../../views/change.ts";
 import type { EventView } from "../../views/event.ts";
 import { invalid } from "../refusals.ts";
+import { SECOND_MS, DAY_MS } from "../../model/time-text.ts";
 
-const SECOND_MS = 1_000;
 const DEFAULT_MS = 2 * 3_600_000;
 /** What one answer covers: some seconds of work for a function. `next` says where to go on. */
 const PART_MS = DAY_MS;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ShadowStretch, ShadowView } from "../../views/over-time.ts";
 import type { QueryService, ShadowQuery } from "../service.ts";
+import { HOUR_MS } from "../../model/time-text.ts";
 
 /** The whole comparison of a time, part by part. */
 export const wholeShadow = async (service: Pick<QueryService, "shadow">, query: ShadowQuery): Promise<ShadowView> => {
@@ -55,7 +56,6 @@ export interface Verdict {
   readonly why?: string;
 }
 
-const HOUR_MS = 3_600_000;
 /** Share of syncs that may differ by a rule: two that measure a moving load at different instants keep different peaks in their windows now and then. */
 const RULE_SHARE_MAX = 0.01;
 const UNDECIDED_SHARE_MAX = 0.05;

@@ -9,8 +9,8 @@ import type { Rival } from "../../model/observation.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
 import { rivalView } from "../views/autoscaler-view.ts";
 import { present } from "../../model/json.ts";
+import { SECOND_MS, HOUR_MS, DAY_MS } from "../../model/time-text.ts";
 
-const DAY_MS = 86_400_000;
 /** Syncs that one answer looks at: some seconds of work for a function, whether it finds another controller in them or none. */
 const SYNCS_MAX = 3_000;
 /** The longest window of an HPA: so long after its creation the windows of an autoscaler may not reach as far back as the windows of the other controller, and those of an object that was made anew not as far as its own. */
@@ -79,7 +79,6 @@ export const sampleOf = (atMs: number, { rivals, failed, from, to, withoutHold, 
   });
 };
 
-const HOUR_MS = 3_600_000;
 /** A longer time without a sync counts as this long: what was wanted in between is not known. */
 const GAP_MS = 5 * 60_000;
 
@@ -181,8 +180,6 @@ const stretchOf = ({ atMs, current, own, rival, difference, because, rivalBecaus
     ...{ at: rfc3339(atMs), until: rfc3339(untilMs), syncs, current, own, rival, difference },
     ...{ ...because, rivalReason: rivalBecause?.reason, rivalMessage: rivalBecause?.message },
   });
-
-const SECOND_MS = 1_000;
 
 type Decided = ShadowSample & { readonly own: number; readonly rival: number };
 

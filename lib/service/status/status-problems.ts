@@ -2,16 +2,15 @@ import type { TroublingHold } from "../../model/summary.ts";
 import type { ClusterRecord, FleetRecord, TableIds } from "../../model/records.ts";
 import { countOf, LASTING_MS, lasting } from "../../store/head/troubles.ts";
 import { areRestored } from "../../store/table/real-tables.ts";
-import { MINUTE_MS } from "../../plan/plan.ts";
 import type { DeadLetters, StatusProblem } from "../../views/status.ts";
 import { headAheadMs } from "../partitions/partition-query.ts";
 import type { ClusterReading } from "../views/cluster-of.ts";
+import { SECOND_MS, MINUTE_MS } from "../../model/time-text.ts";
 
 /** A partition that was not synced for longer than this many periods is late. */
 const PERIODS_MAX = 2;
 /** A cluster that was just added or divided is planned within this time at the latest, also where its edit could not plan it. */
 const FIRST_SYNC_MS = 3 * MINUTE_MS;
-const SECOND_MS = 1_000;
 
 type Partition = ClusterReading["partitions"][number];
 

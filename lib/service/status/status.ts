@@ -6,7 +6,7 @@ import { listAutoscalersWith } from "../../store/records/autoscalers.ts";
 import { isLately } from "../../store/head/head.ts";
 import { hasRest, readFleet } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
-import { dueTimes, MINUTE_MS } from "../../plan/plan.ts";
+import { dueTimes } from "../../plan/plan.ts";
 import type { ClusterView } from "../../views/cluster.ts";
 import { present } from "../../model/json.ts";
 import type { StatusProblem, StatusView } from "../../views/status.ts";
@@ -17,6 +17,7 @@ import { type ClusterReading, clusterReading, type Heads, headsOf } from "../vie
 import { frozenView, overrideView, pauseView } from "../views/holds-view.ts";
 import { rfc3339 } from "../times.ts";
 import { clusterNotices, clusterProblems, deadLetterProblems, restoredProblems, unreadableCluster } from "./status-problems.ts";
+import { MINUTE_MS } from "../../model/time-text.ts";
 
 /** One screen. The counts are of all. */
 const PAUSES_SHOWN = 10;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { jsonIn } from "../../model/json.ts";
+import { MINUTE_MS } from "../../model/time-text.ts";
 
 /**
  * What keeps autoscalers of a partition from their work, and since when. It is an attribute of the head, which every release writes anyway: so a sync that finds trouble writes nothing more, and
@@ -35,7 +36,6 @@ export interface Troubles {
 
 export const NO_TROUBLES: Troubles = { of: {} };
 
-const MINUTE_MS = 60_000;
 /** How long a whole cluster must be in trouble before it is a problem, and a namespace over its share. */
 export const CLUSTER_MS = 5 * MINUTE_MS;
 /** How long a trouble of autoscalers must last before it wakes a person. */

@@ -7,10 +7,11 @@ import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clu
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
-import { DAY_MS, EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
+import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
 import { type HistoryItem, type InsertHistory, historyItemOf, readHistory } from "./item.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { hasDictionaries, packed, unpacked } from "../table/compressed.ts";
+import { DAY_MS } from "../../model/time-text.ts";
 
 /** A change is stored as its difference from one that is at most this old. That one is kept for as much longer. */
 export const BASE_DAYS_MAX = 30;

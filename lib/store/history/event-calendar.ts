@@ -13,11 +13,12 @@ import {
   storedCounts,
   eventsIn,
 } from "./event-counts.ts";
-import { DAY_MS, daysOf, type Stretch, eventOf, dayEventsParams, EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
+import { daysOf, type Stretch, eventOf, dayEventsParams, EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
 import { addedMs } from "./scope-changes.ts";
 import { readAll } from "../table/read-many.ts";
 import { mapWithLimit } from "../table/wait-for-all.ts";
 import { type InsertHistory, historyItemOf, type HistoryItem } from "./item.ts";
+import { DAY_MS } from "../../model/time-text.ts";
 
 /** What is known of the events of a cluster in a stretch without reading them. */
 export interface EventCalendar {

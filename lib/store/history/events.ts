@@ -19,9 +19,8 @@ import { type HistoryItem, type InsertHistory, historyItemOf, LAST, readHistory,
 import type { EventRecord, ScaleEventRecord } from "../../model/scale-records.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { compress, decompress } from "../table/compressed.ts";
+import { SECOND_MS, DAY_MS } from "../../model/time-text.ts";
 
-const SECOND_MS = 1_000;
-export const DAY_MS = 86_400_000;
 /** 13 months, so that a year can be compared with the year before. */
 export const EVENT_DAYS_KEPT = 396;
 

@@ -4,11 +4,12 @@ import type { Tables } from "../table/tables.ts";
 import { REQUESTS_AT_ONCE, mapWithLimit } from "../table/wait-for-all.ts";
 import { type EventCalendar, eventCalendar, openSinceMs, type Range, type KnownDay } from "./event-calendar.ts";
 import { eventsIn, type CountsByPath, CountsSum } from "./event-counts.ts";
-import { autoscalerEventsParams, dayEventsParams, isEmptyStretch, type Stretch, eventOf, DAY_MS } from "./events.ts";
+import { autoscalerEventsParams, dayEventsParams, isEmptyStretch, type Stretch, eventOf } from "./events.ts";
 import { EVENTS_IN_MEMORY, type EventRead, inOrder, mergedEvents, type Pause, Rounds } from "./merged-events.ts";
 import type { EventRecord } from "../../model/scale-records.ts";
 import { readAll } from "../table/read-many.ts";
 import { historyItemOf } from "./item.ts";
+import { DAY_MS } from "../../model/time-text.ts";
 
 /** What a day is taken for that nobody counted. */
 const UNCOUNTED = 20;

@@ -11,6 +11,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { repeat, backOff, isTransientCode } from "../table/repeat.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { mapWithLimit } from "../table/wait-for-all.ts";
+import { SECOND_MS } from "../../model/time-text.ts";
 
 /** One item of history. It is never changed, and only its time to live deletes it. */
 export interface HistoryItem extends Key {
@@ -59,8 +60,6 @@ export const itemsBetween = (historyTable: string, pk: string, [since, until]: r
   KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
   ExpressionAttributeValues: { ":pk": { S: pk }, ":since": { S: since }, ":until": { S: until } },
 });
-
-const SECOND_MS = 1_000;
 
 /** The same without the items that have expired at an instant, because their deletion may be days late. */
 export const unexpiredBetween = (historyTable: string, pk: string, range: readonly [string, string], nowMs: number): QueryCommandInput => {

@@ -7,6 +7,7 @@ import type { Tables } from "../table/tables.ts";
 import { EVENT_DAYS_KEPT, isEmptyStretch, ttlOf } from "./events.ts";
 import { type HistoryItem, type InsertHistory, historyItemOf, LAST, unexpiredBetween } from "./item.ts";
 import { JOURNAL_DAYS_KEPT } from "./journal.ts";
+import { SECOND_MS } from "../../model/time-text.ts";
 
 /** The time that one item covers. Four a day take four write units, and one turn reads a quarter of a day's journal. */
 export const ROLLUP_MS = 6 * 3_600_000;
@@ -15,7 +16,6 @@ export const BIN_MS = 5 * 60_000;
 export const ROLLUP_BODY_BYTES_MAX = 780;
 const ROLLUP_VERSION = 1;
 const ROLLUP_SK_PREFIX = "rollup#";
-const SECOND_MS = 1_000;
 
 /** Where the samples come from. An autoscaler that moved to another journal within the time has an item of each. */
 export interface RollupSource {

@@ -4,14 +4,13 @@ import { itemKey, storedBytesKey } from "../table/keys.ts";
 import { getItem } from "../table/read-many.ts";
 import { wasExecuted } from "../table/repeat.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
+import { SECOND_MS, HOUR_MS } from "../../model/time-text.ts";
 
 /**
  * Bytes that are written to the tables for the objects of one namespace within an hour. 1,300 edits of a usual object of 2 KB fit, and 100 of one of 80 KB. A namespace that uses all of it all the time costs $4 a month
  * of write units.
  */
 export const NAMESPACE_BYTES_MAX = 8_000_000;
-const HOUR_MS = 3_600_000;
-const SECOND_MS = 1_000;
 /** An item that says nothing any more is deleted a day later. */
 const KEPT_MS = 24 * HOUR_MS;
 

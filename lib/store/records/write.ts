@@ -4,6 +4,7 @@ import { DELETED, itemKey, type Key } from "../table/keys.ts";
 import { getItem } from "../table/read-many.ts";
 import { wasExecuted } from "../table/repeat.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
+import { SECOND_MS } from "../../model/time-text.ts";
 
 /** How a conditional write of a record ended. `conflict` means that another editor wrote the record since it was read. */
 export type RecordWrite = { readonly kind: "stored" } | { readonly kind: "conflict" };
@@ -96,7 +97,6 @@ export const lastCount = async (tables: Tables, action: string, key: Key, counte
  * that a day is ample.
  */
 const TOMBSTONE_LIFE_S = 86_400;
-const SECOND_MS = 1_000;
 
 /** The item that replaces a deleted record. It continues the count of the record, so that no generation or version occurs twice under one name. */
 const tombstoneOf = ({ counter, value, uid }: Expected & Required<Pick<Expected, "value">>, nowMs: number): object => ({

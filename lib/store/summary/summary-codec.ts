@@ -3,9 +3,9 @@ import * as z from "zod";
 import type { AutoscalerUid } from "../../model/ids.ts";
 import { PROBLEM_KINDS, type ProblemTimes, type SummaryRow, type SummaryTotals } from "../../model/summary.ts";
 import { compress, readIfKnown } from "../table/compressed.ts";
+import { SECOND_MS } from "../../model/time-text.ts";
 
 const VERSION = 1;
-const SECOND_MS = 1_000;
 
 /** Characters of a key: 48 bits of a hash. Two of 5,000 autoscalers of a partition share one with a chance of 1 in 20 million. */
 const KEY_CHARACTERS = 8;

@@ -13,6 +13,7 @@ import type { Settled } from "../scale/settle-earlier.ts";
 import { stopOf } from "../decide/holds.ts";
 import type { StoredPages, WrittenJournal } from "./store-pages.ts";
 import type { WrittenSummary } from "../summary/write-summary.ts";
+import { NOT_FOUND } from "../../model/http-status.ts";
 
 /** The report of a completed sync, for its log line and its metrics. */
 export const completedReport = (
@@ -91,8 +92,6 @@ const ruleFailuresOf = (verdicts: readonly Verdict[], { failures }: ClusterAnswe
   });
 
 const NO_FAILURES: CompletedSync["ruleFailures"] = [];
-
-const NOT_FOUND = 404;
 
 /** On doubt, "reachable": without a question there is no failure, and an answer about one workload is an answer. */
 export const isUnreachable = ({ observed }: ClusterAnswers): boolean => {

@@ -17,6 +17,7 @@ import { boundsOf, hasLimit, isAtMax } from "../decide/evaluation.ts";
 import type { Loaded } from "../load/load.ts";
 import type { ClusterAnswers } from "../observe/observe.ts";
 import type { After } from "./windows-after.ts";
+import { NOT_FOUND } from "../../model/http-status.ts";
 
 /** One autoscaler, or one namespace, that has a trouble in this sync. */
 interface Troubled {
@@ -53,7 +54,6 @@ export const troublesAfter = (
 
 const hasFailed = (verdict: Verdict): boolean => verdict.kind !== "unevaluated" && verdict.decision.kind === "hold" && verdict.decision.failed;
 
-const NOT_FOUND = 404;
 /** A manifest that names no workload is a mistake of its author, and says nothing of the cluster. */
 const hasWorkload = (verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>): boolean => {
   const { scale } = verdict.input.observation;

@@ -5,6 +5,7 @@ import { type WorkloadKey, workloadKeyOf } from "../../model/ids.ts";
 import type { ScaleRead, ScaleReading } from "../../model/observation.ts";
 import { type LoadedPages, pageOfUid } from "./load-pages.ts";
 import type { Intent } from "../../model/scale-records.ts";
+import { NOT_FOUND } from "../../model/http-status.ts";
 
 /** Key of the workload behind a target. The version of its API is left out, because at most one intent may be open for a workload. */
 export const workloadKey = (namespace: string, target: TargetRef): WorkloadKey => workloadKeyOf(keyOf(namespace, target));
@@ -17,7 +18,6 @@ export const isPastDeadline = (intent: Intent, nowMs: number): boolean => nowMs 
 /** The present scales of the workloads of overdue intents. */
 export type LateReadings = ReadonlyMap<WorkloadKey, ScaleReading>;
 
-export const NOT_FOUND = 404;
 export const GONE = "the workload is gone";
 export const REPLACED = "the workload was replaced by another of the same name";
 export const changedTo = ({ specReplicas }: ScaleRead): string => `the workload changed, and has ${specReplicas} replicas`;

@@ -7,11 +7,12 @@ import { askDialect } from "../../policy/dialects.ts";
 import { clockWrongBy } from "../../store/table/server-clock.ts";
 import { waitForAll } from "../../store/table/wait-for-all.ts";
 import type { Intended } from "./intend.ts";
-import { changedTo, GONE, isUnmoved, NOT_FOUND, REPLACED } from "../load/open-intents.ts";
+import { changedTo, GONE, isUnmoved, REPLACED } from "../load/open-intents.ts";
 import type { WriteWidth } from "./pace.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import { sendUntil } from "../../plan/message.ts";
 import type { Intent } from "../../model/scale-records.ts";
+import { TOO_MANY_REQUESTS, NOT_FOUND } from "../../model/http-status.ts";
 
 /** A scale after its PUT. `open` means that there was no clear answer, so that a later holder settles it. */
 export interface Acted extends Intended {
@@ -59,7 +60,6 @@ const NOT_SENT: Ended = { outcome: { kind: "open", message: "not sent: history c
 /** A later sync settles the intent, with a right clock. */
 const CLOCK_WRONG: Ended = { outcome: { kind: "open", message: "the clock of this machine is wrong" }, throttled: false };
 const clockIsWrong = ({ tables }: SyncPorts): boolean => clockWrongBy(tables) !== undefined;
-const TOO_MANY_REQUESTS = 429;
 
 const write = async (ports: SyncPorts, { intent, verdict }: Intended, softUntilMs: number): Promise<Ended> => {
   const { client } = verdict;

@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readDay } from "../../../lib/model/time-text.ts";
+import { readDay, DAY_MS } from "../../../lib/model/time-text.ts";
 import type { ScheduleEntry } from "../../../lib/model/schedule.ts";
-import { DAY_MS } from "../../../lib/model/time-zone.ts";
 import { edgesOf, windowsAround, windowsBetween } from "../../../lib/policy/bounds/windows.ts";
 import { entry } from "./schedules.ts";
 

@@ -9,7 +9,7 @@ import { viewHandler } from "../../../functions/view.ts";
 import { METRICS_PATH, QUERY_PATHS } from "../../../lib/api/paths.ts";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import { closeDays } from "../../../lib/store/history/event-calendar.ts";
-import { DAY_MS, insertEvents } from "../../../lib/store/history/events.ts";
+import { insertEvents } from "../../../lib/store/history/events.ts";
 import { insertByStatement } from "../../../lib/store/history/item.ts";
 import type { Tables } from "../../../lib/store/table/tables.ts";
 import { REQUESTS_AT_ONCE } from "../../../lib/store/table/wait-for-all.ts";
@@ -21,6 +21,7 @@ import { around } from "../../contracts/faults.ts";
 import { event } from "../../store/records.ts";
 import { demandRules } from "../../sync/demand-rules.ts";
 import { newWorld, type World } from "../../sync/world.ts";
+import { DAY_MS } from "../../../lib/model/time-text.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../../../docs/speed.md"), "utf8");
 /** Clusters, and autoscalers in each of them. */

@@ -4,6 +4,7 @@ import { countedEvents, type DecisionTimes, type Events, startForDown, startForU
 import { stepped, withCondition } from "../../shared/steps.ts";
 import { LIMIT_SENTENCES, type LimitReason, scalingLimited } from "./sentences.ts";
 import type { HpaStep } from "./sync.ts";
+import { SECOND_MS } from "../../../model/time-text.ts";
 
 /** What a step of limiting gives: the count, and the bound that holds it. */
 export interface Limited {
@@ -14,7 +15,6 @@ export interface Limited {
 /** Factor and floor of the growth in one sync where no behavior is given (hpa.md 2.1). */
 const LEGACY_FACTOR = 2;
 const LEGACY_FLOOR = 4;
-const SECOND_MS = 1_000;
 
 /** hpa.md 2.6: rate and bounds, by behavior where there is one. */
 export const limit: HpaStep = (sync) => {

@@ -4,6 +4,7 @@ import { type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.
 import { stepped } from "../../shared/steps.ts";
 import { forbiddenStates } from "../../shared/window-states.ts";
 import { moveOf, type NativeStep, type StepWindow } from "./sync.ts";
+import { DAY_SECONDS } from "../../../model/time-text.ts";
 
 declare module "../../../model/spec-native.ts" {
   interface NativeRules {
@@ -11,8 +12,6 @@ declare module "../../../model/spec-native.ts" {
     readonly forbiddenAfterEventSeconds: number;
   }
 }
-
-const DAY_SECONDS = 86_400;
 
 export const COOL_DOWN_FIELDS = {
   forbiddenAfterEventSeconds: integer("No scale in this direction for this time after a scale of either direction.", {

@@ -7,14 +7,13 @@ import { timerState } from "../../shared/window-states.ts";
 import { wholeMilli } from "../metrics/measure.ts";
 import { scalingActive } from "./sentences.ts";
 import { contextOf, type NativeStep, type NativeSync, type StepWindow } from "./sync.ts";
+import { DAY_SECONDS } from "../../../model/time-text.ts";
 
 declare module "../../../model/spec-native.ts" {
   interface NativeSpec {
     readonly idle?: { readonly replicas: number; readonly afterSeconds: number };
   }
 }
-
-const DAY_SECONDS = 86_400;
 
 export const IDLE_FIELDS = {
   idle: group("Scale to zero, or to another count below minReplicas, while no metric is above its activation threshold.", {

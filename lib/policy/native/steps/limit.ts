@@ -5,11 +5,11 @@ import { countedEvents, type DecisionTimes, type Events, startForDown, startForU
 import { stepped } from "../../shared/steps.ts";
 import { rateStates } from "../../shared/window-states.ts";
 import { type Move, moveOf, type NativeStep, type StepWindow } from "./sync.ts";
+import { DAY_SECONDS } from "../../../model/time-text.ts";
 
 const LEAST_POLICY = 0.001;
 /** A limit for policies, so that windows stay bounded. */
 const MOST_POLICY = 1_000_000;
-const DAY_SECONDS = 86_400;
 
 const POLICY = group("One policy.", {
   type: choice(

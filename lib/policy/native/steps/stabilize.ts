@@ -4,6 +4,7 @@ import { type StabilizationHold, type StabilizationWindows, stabilizeBothWays } 
 import { stepped } from "../../shared/steps.ts";
 import { stabilizationStates } from "../../shared/window-states.ts";
 import type { NativeStep, NativeSync, StepWindow } from "./sync.ts";
+import { DAY_SECONDS } from "../../../model/time-text.ts";
 
 declare module "../../../model/spec-native.ts" {
   interface NativeRules {
@@ -11,7 +12,6 @@ declare module "../../../model/spec-native.ts" {
   }
 }
 
-const DAY_SECONDS = 86_400;
 const MEANINGS = {
   up: "The count stays at or below the lowest proposal of this time.",
   down: "The count stays at or above the highest proposal of this time.",
