@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { ConnectEndpoint } from "../lib/api/answer-request.ts";
 import { IN_PROGRESS_MS } from "../lib/api/idempotency.ts";
-import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
+import type { Reporter } from "../lib/report/reporter.ts";
 import type { QueryContext, ServiceContext } from "../lib/service/context.ts";
 import { openByRights, openCommands } from "../lib/service/open.ts";
 import { insertByStatement, type InsertHistory } from "../lib/store/history/item.ts";
-import { realTables } from "../lib/store/table/real-tables.ts";
 import type { Tables } from "../lib/store/table/tables.ts";
-import { deadLetters } from "./dead-letters.ts";
-import { deadLetterQueues, ENVIRONMENT, environmentOf } from "./environment.ts";
+import { answeringParts } from "./answering.ts";
+import { builtByFirst, ENVIRONMENT, environmentOf } from "./environment.ts";
 import { type FunctionUrlHandler, functionUrlHandler } from "./function-url.ts";
 import { plansNow, syncQueue } from "./sync-queue.ts";
 
@@ -39,20 +38,17 @@ export const apiHandler = (dependencies: ApiDependencies): FunctionUrlHandler =>
   });
 };
 
-const fromEnvironment = (): ApiDependencies => {
+/** What `api` and `connect` are built of. `edges`: what their edits do outside the tables, beside planning. */
+export const editingParts = (
+  names: Parameters<typeof answeringParts>[0] & { readonly TIDEMARK_SYNC_QUEUE_URL: string },
+  edges?: Omit<NonNullable<ApiDependencies["edges"]>, "planNow">,
+): Omit<ApiDependencies, "connecting"> => {
+  const parts = answeringParts(names);
+  const planNow = plansNow(syncQueue(names.TIDEMARK_SYNC_QUEUE_URL), parts.clock, parts.reporter);
+  return { ...parts, insert: insertByStatement(parts.tables), newUid: randomUUID, edges: { ...edges, planNow } };
+};
+
+export const handler = builtByFirst(() => {
   const names = environmentOf(ENVIRONMENT.api);
-  const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
-  const connecting = { kind: "elsewhere", url: names.TIDEMARK_CONNECT_URL } as const;
-  const reporter = powertoolsReporter();
-  const edges = { planNow: plansNow(syncQueue(names.TIDEMARK_SYNC_QUEUE_URL), Date.now, reporter) };
-  const parts = { tables, insert: insertByStatement(tables), clock: Date.now, newUid: randomUUID, reporter };
-  return { ...parts, connecting, edges, deadLetters: deadLetters(deadLetterQueues(names), reporter) };
-};
-
-let built: FunctionUrlHandler | undefined;
-
-/** The entry of the function. It is built by the first event, so that importing this module needs no environment. */
-export const handler: FunctionUrlHandler = (event) => {
-  built ??= apiHandler(fromEnvironment());
-  return built(event);
-};
+  return apiHandler({ ...editingParts(names), connecting: { kind: "elsewhere", url: names.TIDEMARK_CONNECT_URL } });
+});

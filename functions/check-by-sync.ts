@@ -1,16 +1,29 @@
 import type { ConnectionReport } from "../lib/cluster/check/report.ts";
-import type { Exchange } from "../lib/cluster/transport/exchange.ts";
+import { type Exchange, exchange } from "../lib/cluster/transport/exchange.ts";
 import { decodeDocument } from "../lib/cluster/wire/decode-json.ts";
 import { TidemarkError } from "../lib/model/errors.ts";
 import { foreignText } from "../lib/model/foreign-text.ts";
 import type { ServiceContext } from "../lib/service/context.ts";
 import { checkEvent, reportIn } from "./check-event.ts";
-import { INVOKE_RIGHT, type Invoker, invokeFunction } from "./invoke-function.ts";
+import { type Signer, signedPost } from "./signed-post.ts";
 import { sourceEvent } from "./source-event.ts";
 
 /** A check takes 30 s at most (lib/cluster/request-limits.ts), and the function lives no longer; a cold start comes before. */
 const INVOKE_MS = 35_000;
-const ANSWER_BYTES_MAX = 512 * 1024;
+const LIMITS = { timeoutMs: INVOKE_MS, maxBytes: 512 * 1024 };
+
+/** The right that this call needs. A test compares the roles of the stack with it. */
+const INVOKE_RIGHT = "lambda:InvokeFunction";
+
+interface Invoker extends Signer {
+  readonly functionName: string;
+}
+
+/** Calls a function once and waits for its answer. */
+const invokeFunction = async (invoker: Invoker, body: string): Promise<Exchange> => {
+  const path = `/2015-03-31/functions/${encodeURIComponent(invoker.functionName)}/invocations`;
+  return exchange({ ...(await signedPost(invoker, { service: "lambda", path, contentType: "application/json", body })), ...LIMITS });
+};
 
 /** Has the function `sync` look at a cluster. Throws `service.busy` without an answer. */
 export const checkBySync =
@@ -25,7 +38,7 @@ export const checkSourceBySync =
     reportOf(sync, sourceEvent(target), `ask source "${target.source.name}"`);
 
 const reportOf = async (sync: Invoker, event: string, doing: string): Promise<ConnectionReport> => {
-  const outcome = await invokeFunction(sync, event, { timeoutMs: INVOKE_MS, maxBytes: ANSWER_BYTES_MAX });
+  const outcome = await invokeFunction(sync, event);
   const report = outcome.kind === "answered" && outcome.status === 200 ? reportIn(decodeDocument(outcome.bytes)) : undefined;
   if (report) return report;
   throw new TidemarkError("service.busy", `Cannot ${doing}: the function "${sync.functionName}" ${whyNot(outcome)}; try again`, {});

@@ -4,7 +4,9 @@ import { checkSource } from "../lib/source-client/check-source.ts";
 import { checkIn } from "./check-event.ts";
 import { environmentOf, externalIdIn } from "./environment.ts";
 import { checkedSourceIn } from "./source-event.ts";
-import type { CheckEvent } from "./sync-event.ts";
+
+/** A cluster to look at, or a metric source to ask. */
+export type CheckEvent = { readonly check: unknown } | { readonly checkSource: unknown };
 
 /** Looks at a cluster, or asks a source. It uses nothing of a sync: credentials and connections are opened anew, so that the answer is not what a warm client remembers. */
 export const checkHere = (event: CheckEvent): Promise<ConnectionReport> => {

@@ -4,16 +4,14 @@ import { deadLettersUnknownLine } from "../lib/report/function-lines.ts";
 import type { Reporter } from "../lib/report/reporter.ts";
 import type { QueryContext } from "../lib/service/context.ts";
 
-export interface DeadLetterQueues {
-  readonly syncs: string;
-  readonly plans: string;
-}
-
 /** A person waits for the answer, and the rest of the status does not need it. */
 const ASK = { maxAttempts: 2, requestHandler: boundedRequests({ connectMs: 1_000, wholeMs: 2_000 }) };
 
 /** Counts the messages in the two dead-letter queues. On doubt, "not known": a status without the count is better than none. */
-export const deadLetters = ({ syncs, plans }: DeadLetterQueues, reporter: Pick<Reporter, "line">): NonNullable<QueryContext["deadLetters"]> => {
+export const deadLetters = (
+  { syncs, plans }: { readonly syncs: string; readonly plans: string },
+  reporter: Pick<Reporter, "line">,
+): NonNullable<QueryContext["deadLetters"]> => {
   const countOf = async (queueUrl: string): Promise<number> => {
     const client = new SQSClient(ASK);
     try {

@@ -32,10 +32,11 @@ export const environmentOf = <Name extends string>(names: readonly Name[]): Read
 export const externalIdIn = ({ TIDEMARK_EXTERNAL_ID: id }: { readonly TIDEMARK_EXTERNAL_ID: string }): { readonly externalId?: string } =>
   id === "none" ? {} : { externalId: id };
 
-/** The dead-letter queues of a function that answers people. */
-export const deadLetterQueues = (
-  names: Readonly<Record<(typeof ANSWERING)[number], string>>,
-): { readonly syncs: string; readonly plans: string } => ({
-  syncs: names.TIDEMARK_SYNC_DEAD_LETTERS_URL,
-  plans: names.TIDEMARK_TICK_DEAD_LETTERS_URL,
-});
+/** The entry of a function. It is built by the first event, so that importing its module needs no environment. */
+export const builtByFirst = <Event extends readonly unknown[], Answer>(build: () => (...event: Event) => Answer): ((...event: Event) => Answer) => {
+  let built: ((...event: Event) => Answer) | undefined;
+  return (...event) => {
+    built ??= build();
+    return built(...event);
+  };
+};

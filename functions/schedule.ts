@@ -8,7 +8,7 @@ import type { ClusterItem } from "../lib/store/records/clusters.ts";
 import { countProblems } from "../lib/plan/count-problems.ts";
 import { schedule } from "../lib/plan/schedule.ts";
 import type { MessageQueue } from "../lib/plan/send-messages.ts";
-import { ENVIRONMENT, environmentOf } from "./environment.ts";
+import { builtByFirst, ENVIRONMENT, environmentOf } from "./environment.ts";
 import { ownersIn } from "./owners.ts";
 import { syncQueue } from "./sync-queue.ts";
 
@@ -50,10 +50,4 @@ const fromEnvironment = (): ScheduleDependencies => {
   };
 };
 
-let built: ScheduleHandler | undefined;
-
-/** The entry of the function. It is built by the first event, so that importing this module needs no environment. */
-export const handler: ScheduleHandler = (event, context) => {
-  built ??= scheduleHandler(fromEnvironment());
-  return built(event, context);
-};
+export const handler = builtByFirst(() => scheduleHandler(fromEnvironment()));

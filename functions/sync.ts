@@ -15,8 +15,8 @@ import { PURE_PART } from "../lib/sync/decide/pure-part.ts";
 import { sync } from "../lib/sync/sync.ts";
 import type { SyncPorts } from "../lib/sync/sync-ports.ts";
 import { warmCache } from "../lib/sync/load/warm-cache.ts";
-import { ENVIRONMENT, environmentOf, externalIdIn } from "./environment.ts";
-import { isCheck, type SyncEvent } from "./sync-event.ts";
+import type { CheckEvent } from "./check-here.ts";
+import { builtByFirst, ENVIRONMENT, environmentOf, externalIdIn } from "./environment.ts";
 
 export interface SyncDependencies {
   readonly ports: SyncPorts;
@@ -47,11 +47,8 @@ const fromEnvironment = (): SyncDependencies => {
   return { ports: { tables, insert: insertByStatement(tables), connect, rules: PURE_PART, timing: DEFAULT_TIMING, ...kept }, reporter };
 };
 
-let built: SyncHandler | undefined;
+const syncs = builtByFirst(() => syncHandler(fromEnvironment()));
 
-/** The entry of the function. It is built by the first event, so that importing this module needs no environment. Hardly any environment looks at a cluster or a source, so the code for it is loaded then. */
-export const handler = async (event: SyncEvent, context: Context): Promise<SQSBatchResponse | ConnectionReport> => {
-  if (isCheck(event)) return (await import("./check-here.ts")).checkHere(event);
-  built ??= syncHandler(fromEnvironment());
-  return built(event, context);
-};
+/** The entry of the function: it is called with messages of the queue, or with a check. Hardly any environment looks at a cluster or a source, so the code for it is loaded then. */
+export const handler = async (event: SQSEvent | CheckEvent, context: Context): Promise<SQSBatchResponse | ConnectionReport> =>
+  "check" in event || "checkSource" in event ? (await import("./check-here.ts")).checkHere(event) : syncs(event, context);

@@ -39,7 +39,7 @@ export const actionsCalledBy = async (name: FunctionName): Promise<readonly stri
   });
   const code = (outputFiles[0]?.text ?? "").replaceAll(/^import [^;]*;$/gm, "");
   const commands = [...new Set([...code.matchAll(/\bnew ([A-Z]\w*?Command)\d*\(/g)].map(([, command]) => command ?? ""))];
-  // Requests that are signed here and not sent by the SDK name their right themselves (lib/cluster/access/eks-description.ts, functions/invoke-function.ts, functions/owner-topics.ts).
+  // Requests that are signed here and not sent by the SDK name their right themselves (lib/cluster/access/eks-description.ts, functions/check-by-sync.ts, functions/owner-topics.ts).
   // The policies of sessions for registered sources name rights of the roles of these sources (SIGNED_SERVICES), and none of the function.
   const own = code.replace(/\bSIGNED_SERVICES = \{[^}]*\};/, "");
   const signed = [...own.matchAll(/"((?:eks|lambda|sns):[A-Z]\w+)"/g)].map(([, action]) => action ?? "");
