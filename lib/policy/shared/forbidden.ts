@@ -1,4 +1,4 @@
-import type { ConditionReport } from "./steps.ts";
+import { type ConditionReport, conditionOf } from "./steps.ts";
 
 /** Until when a window after the last scale of either direction is closed, or undefined while it is open, which it is at its end (watermark.md 2.9). */
 export const closedUntilMs = (lastScaleMs: number | undefined, windowMs: number, nowMs: number): number | undefined =>
@@ -33,13 +33,13 @@ export const wholeSeconds = (timeMs: number): number => Math.floor(timeMs / 1000
 /** The condition while a forbidden window is closed, in the watermark controller's words (watermark.md 2.12). */
 export const backoff = (down: boolean, up: boolean): ConditionReport => {
   const still = "the time since the previous scale is still within";
-  if (down && up) return unable("BackoffBoth", `${still} both the downscale and upscale forbidden windows`);
+  if (down && up) return ableToScale("False", "BackoffBoth", `${still} both the downscale and upscale forbidden windows`);
   return down
-    ? unable("BackoffDownscale", `${still} the downscale forbidden window`)
-    : unable("BackoffUpscale", `${still} the upscale forbidden window`);
+    ? ableToScale("False", "BackoffDownscale", `${still} the downscale forbidden window`)
+    : ableToScale("False", "BackoffUpscale", `${still} the upscale forbidden window`);
 };
 
-const unable = (reason: string, message: string): ConditionReport => ({ type: "AbleToScale", status: "False", reason, message });
+const ableToScale = conditionOf("AbleToScale");
 
 /** Why a direction is closed, for people. */
 export const forbiddenSentence = (direction: "upscale" | "downscale"): string =>

@@ -56,6 +56,11 @@ export const warning = (reason: string, message: string): ControllerEvent => ({ 
 
 export type ConditionReport = Omit<Condition, "transitionMs">;
 
+/** Makes the reports of one type of condition. */
+export const conditionOf =
+  (type: string) =>
+  (status: ConditionReport["status"], reason: string, message: string): ConditionReport => ({ type, status, reason, message });
+
 /**
  * Reports one condition: in place, or at the end when its type is new. The transition moves with the status only; reason and message are overwritten every time
  * (hpa.md 2.7).

@@ -1,12 +1,9 @@
-import type { ConditionReport } from "../../shared/steps.ts";
+import { type ConditionReport, conditionOf } from "../../shared/steps.ts";
 
 /** Every condition that the `hpa` dialect reports, in the controller's own words (hpa.md 2.7). */
-const ableToScale = (status: "True" | "False", reason: string, message: string): ConditionReport => ({
-  type: "AbleToScale",
-  status,
-  reason,
-  message,
-});
+const ableToScale = conditionOf("AbleToScale");
+const scalingActive = conditionOf("ScalingActive");
+const scalingLimit = conditionOf("ScalingLimited");
 
 export const failedGetScale = (error: string): ConditionReport =>
   ableToScale("False", "FailedGetScale", `the HPA controller was unable to get the target's current scale: ${error}`);
@@ -27,19 +24,10 @@ export const failedUpdateScale = (error: string): ConditionReport =>
 export const succeededRescale = (replicas: number): ConditionReport =>
   ableToScale("True", "SucceededRescale", `the HPA controller was able to update the target scale to ${replicas}`);
 
-export const SCALING_DISABLED: ConditionReport = {
-  type: "ScalingActive",
-  status: "False",
-  reason: "ScalingDisabled",
-  message: "scaling is disabled since the replica count of the target is zero",
-};
-export const scalingInactive = (reason: string, message: string): ConditionReport => ({ type: "ScalingActive", status: "False", reason, message });
-export const validMetricFound = (name: string): ConditionReport => ({
-  type: "ScalingActive",
-  status: "True",
-  reason: "ValidMetricFound",
-  message: `the HPA was able to successfully calculate a replica count from ${name}`,
-});
+export const SCALING_DISABLED = scalingActive("False", "ScalingDisabled", "scaling is disabled since the replica count of the target is zero");
+export const scalingInactive = (reason: string, message: string): ConditionReport => scalingActive("False", reason, message);
+export const validMetricFound = (name: string): ConditionReport =>
+  scalingActive("True", "ValidMetricFound", `the HPA was able to successfully calculate a replica count from ${name}`);
 
 /** What the last step before the write found. */
 export type LimitReason = "DesiredWithinRange" | "TooFewReplicas" | "TooManyReplicas" | "ScaleUpLimit" | "ScaleDownLimit";
@@ -51,9 +39,5 @@ export const LIMIT_SENTENCES: Readonly<Record<LimitReason, string>> = {
   ScaleUpLimit: "the desired replica count is increasing faster than the maximum scale rate",
   ScaleDownLimit: "the desired replica count is decreasing faster than the maximum scale rate",
 };
-export const scalingLimited = (limited: boolean, reason: LimitReason): ConditionReport => ({
-  type: "ScalingLimited",
-  status: limited ? "True" : "False",
-  reason,
-  message: LIMIT_SENTENCES[reason],
-});
+export const scalingLimited = (limited: boolean, reason: LimitReason): ConditionReport =>
+  scalingLimit(limited ? "True" : "False", reason, LIMIT_SENTENCES[reason]);

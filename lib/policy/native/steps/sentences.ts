@@ -1,13 +1,9 @@
-import type { ConditionReport } from "../../shared/steps.ts";
+import { type ConditionReport, conditionOf } from "../../shared/steps.ts";
 
 /** Conditions of the native rules, in one place. */
-const condition =
-  (type: string) =>
-  (status: ConditionReport["status"], reason: string, message: string): ConditionReport => ({ type, status, reason, message });
-
-export const ableToScale = condition("AbleToScale");
-export const scalingActive = condition("ScalingActive");
-export const scalingLimited = condition("ScalingLimited");
+export const ableToScale = conditionOf("AbleToScale");
+export const scalingActive = conditionOf("ScalingActive");
+export const scalingLimited = conditionOf("ScalingLimited");
 
 const MISSING = "MetricMissing:";
 export const missingType = (metric: string): string => `${MISSING}${metric}`;
@@ -17,9 +13,5 @@ export const isMissingType = (type: string): boolean => type.startsWith(MISSING)
 export const absence = (metric: string, message: string): string => `${metric} is missing: ${message}`;
 export const isAbsenceOf = (metric: string, message: string): boolean => message.startsWith(absence(metric, ""));
 
-export const missing = (metric: string, reason: string, message: string): ConditionReport => ({
-  type: missingType(metric),
-  status: "True",
-  reason,
-  message,
-});
+export const missing = (metric: string, reason: string, message: string): ConditionReport =>
+  conditionOf(missingType(metric))("True", reason, message);

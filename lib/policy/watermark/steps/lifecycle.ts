@@ -1,5 +1,5 @@
-import type { MonitorReading } from "../../../model/observation.ts";
-import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
+import type { Because } from "../../../model/decision.ts";
+import type { Observation } from "../../../model/observation.ts";
 import type { ConditionReport } from "../../shared/steps.ts";
 import {
   condition as conditionNote,
@@ -12,23 +12,16 @@ import {
   monitorOk,
   monitorWithoutState,
 } from "./sentences.ts";
-import { noted, type WatermarkStep } from "./sync.ts";
+import { noted, type WatermarkInput, type WatermarkStep } from "./sync.ts";
 
-export interface Blocked {
-  readonly reason: string;
-  readonly message: string;
+interface Blocked extends Because {
   readonly dueAgainSeconds: number;
 }
 
 const MISSING_AGAIN_SECONDS = 120;
 const NOT_OK_AGAIN_SECONDS = 60;
 
-interface MonitorInput {
-  readonly spec: WatermarkSpec;
-  readonly namespace: string;
-  readonly name: string;
-  readonly observation: { readonly monitor?: MonitorReading };
-}
+type MonitorInput = Pick<WatermarkInput, "spec" | "namespace" | "name"> & { readonly observation: Pick<Observation, "monitor"> };
 
 /** A monitor that is not OK stops everything, the bounds included; a monitor that cannot be read stops it as well (watermark.md 2.2). */
 export const blockedByMonitor = (input: MonitorInput): { readonly blocked?: Blocked; readonly notes: readonly Note[] } => {
@@ -44,14 +37,14 @@ export const blockedByMonitor = (input: MonitorInput): { readonly blocked?: Bloc
     const { reason, message } = condition;
     return { blocked: { reason, message, dueAgainSeconds: MISSING_AGAIN_SECONDS }, notes: [series(false), missing, conditionNote(condition)] };
   }
-  const condition = conditionOf(monitor, reading.state);
+  const condition = stateOf(monitor, reading.state);
   const isOk = reading.state === "OK";
   const notes = [series(isOk), conditionNote(condition)];
   if (isOk) return { notes };
   return { blocked: { reason: condition.reason, message: condition.message, dueAgainSeconds: NOT_OK_AGAIN_SECONDS }, notes };
 };
 
-const conditionOf = (monitor: string, state: string | undefined): ConditionReport => {
+const stateOf = (monitor: string, state: string | undefined): ConditionReport => {
   if (state === undefined) return monitorWithoutState(monitor);
   return state === "OK" ? monitorOk(monitor) : monitorNotOk(monitor, state);
 };

@@ -1,5 +1,5 @@
 import type { ControllerEvent, GaugeWrite, MetricOutcome } from "../../../model/decision.ts";
-import type { ConditionReport } from "../../shared/steps.ts";
+import { type ConditionReport, conditionOf } from "../../shared/steps.ts";
 import { forbiddenSentence } from "../../shared/forbidden.ts";
 
 /** One thing that a function of these rules says beside its result. A step adds the notes of its functions to the sync, in their order (sync.ts). */
@@ -26,30 +26,17 @@ export const metric = (outcome: MetricOutcome): Note => ({ kind: "metric", outco
 
 const bool = (truth: boolean): "True" | "False" => (truth ? "True" : "False");
 
-export const processing: ConditionReport = {
-  type: "ScalingActive",
-  status: "False",
-  reason: "FailedProcessWPA",
-  message: "Error happened while processing the WPA",
-};
+const scalingActive = conditionOf("ScalingActive");
+export const processing = scalingActive("False", "FailedProcessWPA", "Error happened while processing the WPA");
 export const validMetric = (name: string, because: string): ConditionReport => ({
   type: "ScalingActive",
   status: "True",
   reason: "ValidMetricFound",
   message: `the WPA was able to successfully calculate a replica count from ${name}${because === "" ? "" : ` because: ${because}`}`,
 });
-export const failedMetric = (reason: string, error: string): ConditionReport => ({
-  type: "ScalingActive",
-  status: "False",
-  reason,
-  message: `the WPA was unable to compute the replica count: ${error}`,
-});
-export const scalingDisabled: ConditionReport = {
-  type: "ScalingActive",
-  status: "False",
-  reason: "ScalingDisabled",
-  message: "scaling is disabled since the replica count of the target is zero",
-};
+export const failedMetric = (reason: string, error: string): ConditionReport =>
+  scalingActive("False", reason, `the WPA was unable to compute the replica count: ${error}`);
+export const scalingDisabled = scalingActive("False", "ScalingDisabled", "scaling is disabled since the replica count of the target is zero");
 export const notScaling = (target: string, wanted: number, lastScale: string): ConditionReport => ({
   type: "ScalingActive",
   status: "True",
@@ -57,7 +44,7 @@ export const notScaling = (target: string, wanted: number, lastScale: string): C
   message: `the WPA was able to successfully calculate a replica count and decided not to scale ${target} to ${wanted} (last scale time was ${lastScale} )`,
 });
 
-const able = (status: "True" | "False", reason: string, message: string): ConditionReport => ({ type: "AbleToScale", status, reason, message });
+const able = conditionOf("AbleToScale");
 export const gotScale = able("True", "SucceededGetScale", "the WPA controller was able to get the target's current scale");
 export const readyForScale = able("True", "ReadyForScale", "the last scaling time was sufficiently old as to warrant a new scale");
 export const scaled = (count: number): ConditionReport =>
@@ -77,42 +64,27 @@ const LIMITS: Readonly<Record<LimitReason, string>> = {
   "": "",
 };
 export const limitSentence = (reason: LimitReason): string => LIMITS[reason];
-export const limited = (changed: boolean, reason: LimitReason): ConditionReport => ({
-  type: "ScalingLimited",
-  status: bool(changed),
-  reason,
-  message: LIMITS[reason],
-});
+const scalingLimited = conditionOf("ScalingLimited");
+export const limited = (changed: boolean, reason: LimitReason): ConditionReport => scalingLimited(bool(changed), reason, LIMITS[reason]);
 
 export const dryRunMode = (on: boolean): ConditionReport =>
   on
     ? { type: "DryRun", status: "True", reason: "DryRun mode enabled", message: "Scaling changes won't be applied" }
     : { type: "DryRun", status: "False", reason: "DryRun mode disabled", message: "Scaling changes can be applied" };
 
-export const aboveHigh = (above: boolean): ConditionReport => ({
-  type: "AboveHighWatermark",
-  status: bool(above),
-  reason: "Value above High Watermark",
-  message: "Allow upscaling if the value stays over the Watermark",
-});
+const aboveMark = conditionOf("AboveHighWatermark");
+const belowMark = conditionOf("BelowLowWatermark");
+export const aboveHigh = (above: boolean): ConditionReport =>
+  aboveMark(bool(above), "Value above High Watermark", "Allow upscaling if the value stays over the Watermark");
 /** The reason says "above" for the low mark as well; alerts know it so. */
-export const belowLow = (below: boolean): ConditionReport => ({
-  type: "BelowLowWatermark",
-  status: bool(below),
-  reason: "Value above Low Watermark",
-  message: "Allow downscaling if the value stays under the Watermark",
-});
+export const belowLow = (below: boolean): ConditionReport =>
+  belowMark(bool(below), "Value above Low Watermark", "Allow downscaling if the value stays under the Watermark");
 
 const TO_HIGH = "Allow downscaling to converge to the High Watermark";
 const TO_LOW = "Allow upscaling to converge to the Low Watermark";
 const STABLE_ONLY = "Converging to Watermark only allowed in stable regime";
 const BETWEEN = "Value between Watermarks";
-const converging = (status: "True" | "False", reason: string, message: string): ConditionReport => ({
-  type: "ConvergeToWatermark",
-  status,
-  reason,
-  message,
-});
+const converging = conditionOf("ConvergeToWatermark");
 export const convergeOff = converging("False", "Feature not enabled", BETWEEN);
 export const convergeAllowed = (mark: "highwatermark" | "lowwatermark"): ConditionReport =>
   converging("True", mark === "highwatermark" ? TO_HIGH : TO_LOW, BETWEEN);
@@ -121,12 +93,7 @@ export const convergeBlocked = (mark: "highwatermark" | "lowwatermark"): Conditi
 const OUTSIDE = { above: TO_HIGH, below: STABLE_ONLY } as const;
 export const convergeOutside = (side: keyof typeof OUTSIDE): ConditionReport => converging("False", OUTSIDE[side], STABLE_ONLY);
 
-const blocking = (status: "True" | "False", reason: string, message: string): ConditionReport => ({
-  type: "ScalingBlocked",
-  status,
-  reason,
-  message,
-});
+const blocking = conditionOf("ScalingBlocked");
 export const monitorMissing = (monitor: string): ConditionReport =>
   blocking("True", "FailedGetDatadogMonitor", `monitor ${monitor} not found, blocking the WPA from proceeding`);
 export const monitorWithoutState = (monitor: string): ConditionReport =>
