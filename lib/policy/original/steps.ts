@@ -1,40 +1,22 @@
 import { decimalText } from "../../model/quantity.ts";
 import { podSamples, selectedPodMetrics } from "../../sources/resource.ts";
+import { withMeasured } from "../hpa/steps/measure.ts";
 import type { HpaStep, HpaSync } from "../hpa/steps/sync.ts";
 import type { Measurement } from "../shared/metrics/measurement.ts";
-import { warning, stepped, withCondition, type ConditionReport } from "../shared/steps.ts";
+import { stepped, withCondition } from "../shared/steps.ts";
 import type { Pod } from "../../model/observation.ts";
 import { MAX_I32 } from "../shared/arithmetic.ts";
 import { type Failure, failure, type PodSamples } from "../../sources/source.ts";
 import { requestsOf } from "../shared/metrics/requests.ts";
 import { LIMIT_SENTENCES, type LimitReason, scalingLimited, READY_FOR_NEW_SCALE } from "../hpa/steps/sentences.ts";
-import { type ForbiddenWindows, forbiddenWindows } from "../shared/forbidden.ts";
+import { backoff, type ForbiddenWindows, forbiddenWindows } from "../shared/forbidden.ts";
 
 /** Percentage that counts when the manifest gives none (proposals.md §1). */
 const DEFAULT_TARGET_PERCENT = 80;
 const NAME = "cpu resource utilization (percentage of request)";
 
 /** proposals.md §1: the one metric there is. */
-export const measureUtilization: HpaStep = (sync) => {
-  const measurement = measured(sync);
-  if (measurement.kind === "failed") {
-    const { name, reason, message } = measurement;
-    return {
-      ...sync,
-      measurements: [measurement],
-      currentMetrics: [{ type: "" }],
-      metrics: [{ name, type: "Resource", kind: "failed", reason, message }],
-      events: [...sync.events, warning(reason, message)],
-    };
-  }
-  const { name, value, target, ratio, proposal, status } = measurement;
-  return {
-    ...sync,
-    measurements: [measurement],
-    currentMetrics: [status],
-    metrics: [{ name, type: "Resource", kind: "measured", value, target, ratio, proposal }],
-  };
-};
+export const measureUtilization: HpaStep = (sync) => withMeasured(sync, [{ type: "Resource", measurement: measured(sync) }]);
 
 /** The metrics API gives the average over its own window, which stands for the document's last minute. */
 const measured = (sync: HpaSync): Measurement => {
@@ -159,12 +141,7 @@ export const coolDown: HpaStep = (sync) => {
   const window = rising ? up : count < current ? down : undefined;
   const untilMs = window?.untilMs;
   if (untilMs === undefined) return { ...stepped(sync, "cool down", count), conditions: withCondition(sync, READY_FOR_NEW_SCALE) };
-  const report: ConditionReport = {
-    type: "AbleToScale",
-    status: "False",
-    reason: rising ? "BackoffUpscale" : "BackoffDownscale",
-    message: `the time since the previous scale is still within the ${rising ? "upscale" : "downscale"} forbidden window`,
-  };
+  const report = backoff(!rising, rising);
   const limit = { reason: report.reason, value: current, message: report.message, untilMs };
   return { ...stepped(sync, "cool down", current, limit), conditions: withCondition(sync, report) };
 };

@@ -3,6 +3,7 @@ import type { Memory, ScaleChange, Status, Windows } from "../../model/windows.t
 import { addI32 } from "./arithmetic.ts";
 import type { ControllerEvent, GaugeWrite, Scale, WriteOutcome } from "../../model/decision.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
+import { type ConditionReport, setCondition, warning } from "./steps.ts";
 
 type Changes = readonly ScaleChange[];
 
@@ -144,3 +145,20 @@ export interface Written {
   readonly events: readonly ControllerEvent[];
   readonly gauges?: readonly GaugeWrite[];
 }
+
+/** After an answered write, for the HPA controller's rules and the native ones. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
+export const afterRescale = (
+  { decision, outcome, atMs, earliestMs, eventId }: AnsweredWrite,
+  refusal: (error: string) => ConditionReport,
+  scaled: (windows: Windows, change: Change) => Windows,
+): Written => {
+  const { windows, events, from, to, trigger, gauges } = decision;
+  const series = gauges && { gauges };
+  if (outcome.kind === "refused") {
+    const conditions = setCondition(windows.status.conditions, refusal(outcome.message), atMs);
+    const event = warning("FailedRescale", `New size: ${to}; reason: ${trigger}; error: ${outcome.message}`);
+    return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event], ...series };
+  }
+  const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
+  return { windows: scaled(windows, { from, to, atMs, earliestMs, eventId }), events: [...events, event], ...series };
+};

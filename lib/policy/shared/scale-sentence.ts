@@ -39,12 +39,9 @@ const metricsSentence = (metrics: readonly MetricOutcome[], wanted: number | und
 const limitWords = ({ step, before, after, limit }: StepOutcome): readonly string[] =>
   limit && before !== after ? [`${LIMIT_WORDS[limit.reason] ?? `${step} made it`} ${after}`] : [];
 
-interface Change {
+interface Change extends Omit<Scaled, "wanted"> {
   readonly from: number;
   readonly to: number;
-  readonly metrics: readonly MetricOutcome[];
-  readonly steps: readonly StepOutcome[];
-  readonly trigger: string;
 }
 
 /**
@@ -57,6 +54,17 @@ export const scaleBecause = ({ from, to, steps, ...scaled }: Change, down: strin
   const moved = steps.findLast(({ before, after, limit }) => limit !== undefined && before !== after)?.limit;
   if (wanted !== undefined && Math.sign(wanted - from) !== Math.sign(to - from) && moved) return { reason: moved.reason, message };
   return { reason: to > from ? "MetricAboveTarget" : down, message };
+};
+
+/** A scale says what the metrics ask for, and then what limited it; a hold names the limit that had the last word, or `inside`, the words of these rules where no metric asks for another count. */
+export const reasonOf = (
+  { current, count, steps, trigger }: Pick<Scaled, "steps" | "trigger"> & { readonly current: number; readonly count: number },
+  metrics: readonly MetricOutcome[],
+  { down, inside }: { readonly down: string; readonly inside: Because },
+): Because => {
+  if (count !== current) return scaleBecause({ from: current, to: count, metrics, steps, trigger }, down);
+  const limited = steps.findLast(({ limit }) => limit !== undefined)?.limit;
+  return limited ? { reason: limited.reason, message: trigger === "" ? limited.message : `${trigger}: ${limited.message}` } : inside;
 };
 
 const LABEL_SELECTOR = String.raw`&LabelSelector\{MatchLabels:map\[string\]string\{([^}]*)\},MatchExpressions:\[\]LabelSelectorRequirement\{(.*?)\},\}`;

@@ -1,23 +1,23 @@
 import type { HpaSpec } from "../../../model/spec-hpa.ts";
 import type { Windows } from "../../../model/windows.ts";
 import { scaledToZero, setCondition } from "../../shared/steps.ts";
-import { type Change, lastScaledAt, type OutsideChange, withScaleEvent, type AnsweredWrite, type Written } from "../../shared/recorded-scales.ts";
+import {
+  afterRescale,
+  type AnsweredWrite,
+  type Change,
+  lastScaledAt,
+  type OutsideChange,
+  withScaleEvent,
+  type Written,
+} from "../../shared/recorded-scales.ts";
+import { mayWake } from "./branch.ts";
 import { failedUpdateScale, succeededRescale } from "./sentences.ts";
 
-/** hpa.md 2.4 step 6. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
-export const afterHpaWrite = (spec: HpaSpec, { decision, outcome, atMs, earliestMs, eventId }: AnsweredWrite): Written => {
-  const { windows, events, from, to, trigger, gauges } = decision;
-  const series = gauges && { gauges };
-  if (outcome.kind === "refused") {
-    const conditions = setCondition(windows.status.conditions, failedUpdateScale(outcome.message), atMs);
-    const event = { type: "Warning", reason: "FailedRescale", message: `New size: ${to}; reason: ${trigger}; error: ${outcome.message}` } as const;
-    return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event], ...series };
-  }
-  const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
-  const change: Change = { from, to, atMs, earliestMs, eventId };
-  const wakeable = spec.metrics.some(({ type }) => type === "Object" || type === "External");
-  return { windows: scaled(windows, spec, change, to === 0 && spec.minReplicas === 0 && wakeable), events: [...events, event], ...series };
-};
+/** hpa.md 2.4 step 6. */
+export const afterHpaWrite = (spec: HpaSpec, write: AnsweredWrite): Written =>
+  afterRescale(write, failedUpdateScale, (windows, change) =>
+    scaled(windows, spec, change, change.to === 0 && spec.minReplicas === 0 && mayWake(spec)),
+  );
 
 /**
  * The windows with a scale that a later sync settles. To zero it was made under a spec that allowed that, and that is all that counts: the spec may be another one by now, and

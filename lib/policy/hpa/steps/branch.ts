@@ -1,4 +1,5 @@
 import { isTrue, stepped, withCondition } from "../../shared/steps.ts";
+import type { HpaSpec } from "../../../model/spec-hpa.ts";
 import { SCALING_DISABLED } from "./sentences.ts";
 import type { HpaStep, HpaSync } from "./sync.ts";
 
@@ -20,7 +21,10 @@ export const branch: HpaStep = (sync) => {
 
 /** A count of zero is scaled up again only if this autoscaler had scaled to zero, and something can still wake it. */
 const isResumable = ({ input: { spec }, conditions }: HpaSync): boolean =>
-  isTrue(conditions, "ScaledToZero") && (spec.minReplicas !== 0 || spec.metrics.some(({ type }) => type === "Object" || type === "External"));
+  isTrue(conditions, "ScaledToZero") && (spec.minReplicas !== 0 || mayWake(spec));
+
+/** True where a metric has a value also without any pod. */
+export const mayWake = ({ metrics }: HpaSpec): boolean => metrics.some(({ type }) => type === "Object" || type === "External");
 
 const toBound = (sync: HpaSync, bound: number, reason: string, trigger: string): HpaSync => {
   const message = `${trigger}: ${sync.current} is outside ${sync.input.spec.minReplicas} to ${sync.input.spec.maxReplicas}`;

@@ -1,6 +1,6 @@
-import type { Because, Decision, GaugeWrite, StepOutcome } from "../../../model/decision.ts";
+import type { Decision, GaugeWrite } from "../../../model/decision.ts";
 import type { Windows } from "../../../model/windows.ts";
-import { scaleBecause } from "../../shared/scale-sentence.ts";
+import { reasonOf } from "../../shared/scale-sentence.ts";
 import { runSteps } from "../../shared/steps.ts";
 import { type HpaInput, type HpaStep, type HpaSync, started } from "./sync.ts";
 
@@ -23,7 +23,7 @@ const conclude = (sync: HpaSync, gauges: readonly GaugeWrite[] | undefined): Dec
   }
   const decided = { from: current, metrics, steps, events, ...(gauges && { gauges }) };
   if (ending?.kind === "failed") return { kind: "hold", failed: true, because: ending.because, ...decided, windows: windowsOf(sync, {}) };
-  const because = ending?.because ?? reasonOf(sync);
+  const because = ending?.because ?? reasonOf(sync, metrics, REASONS);
   if (count === current) return { kind: "hold", failed: false, because, ...decided, windows: windowsOf(sync, { desiredReplicas: current }) };
   return { kind: "scale", to: count, trigger, because, ...decided, windows: windowsOf(sync, {}) };
 };
@@ -37,11 +37,7 @@ const windowsOf = (
   status: { ...input.windows.status, conditions, currentReplicas: current, currentMetrics, ...desired },
 });
 
-/** A scale says what the metrics ask for, and then what limited it; a hold names the limit that had the last word. */
-const reasonOf = (sync: HpaSync): Because => {
-  const { steps, trigger, current, count } = sync;
-  if (count !== current) return scaleBecause({ ...sync, from: current, to: count }, "AllMetricsBelowTarget");
-  const limited = steps.findLast((step: StepOutcome) => step.limit !== undefined)?.limit;
-  if (limited) return { reason: limited.reason, message: trigger === "" ? limited.message : `${trigger}: ${limited.message}` };
-  return { reason: "DesiredWithinRange", message: "recommended size matches current size" };
+const REASONS = {
+  down: "AllMetricsBelowTarget",
+  inside: { reason: "DesiredWithinRange", message: "recommended size matches current size" },
 };

@@ -12,7 +12,14 @@ export const measure: HpaStep = (sync) => measuredBy(measureMetric, sync);
 /** The same with another way to measure one metric. */
 export const measuredBy = (measureOne: (metric: HpaMetric, context: MetricContext) => Measurement, sync: HpaSync): HpaSync => {
   const context = contextOf(sync);
-  const measured = sync.input.spec.metrics.map((metric) => ({ type: metric.type, measurement: measureOne(metric, context) }));
+  return withMeasured(
+    sync,
+    sync.input.spec.metrics.map((metric) => ({ type: metric.type, measurement: measureOne(metric, context) })),
+  );
+};
+
+/** The sync with what was measured, and an event of each metric that failed. */
+export const withMeasured = (sync: HpaSync, measured: readonly { readonly type: string; readonly measurement: Measurement }[]): HpaSync => {
   const measurements = measured.map(({ measurement }) => measurement);
   return {
     ...sync,

@@ -2,22 +2,23 @@ import type { Behavior } from "../../../model/spec-hpa.ts";
 import { longestPeriodSeconds, type NativeSpec } from "../../../model/spec-native.ts";
 import type { Windows } from "../../../model/windows.ts";
 import { setCondition } from "../../shared/steps.ts";
-import { type Change, lastScaledAt, type OutsideChange, withScaleEvent, type AnsweredWrite, type Written } from "../../shared/recorded-scales.ts";
+import {
+  afterRescale,
+  type AnsweredWrite,
+  type Change,
+  lastScaledAt,
+  type OutsideChange,
+  withScaleEvent,
+  type Written,
+} from "../../shared/recorded-scales.ts";
 import { ableToScale } from "./sentences.ts";
 
-/** After an answered write. One whose outcome is unknown counts as applied: a limit counts what may have happened. */
-export const afterNativeWrite = (spec: NativeSpec, { decision, outcome, atMs, earliestMs, eventId }: AnsweredWrite): Written => {
-  const { windows, events, from, to, trigger } = decision;
-  if (outcome.kind === "refused") {
-    const report = ableToScale("False", "FailedUpdateScale", `the scale of the target could not be written: ${outcome.message}`);
-    const conditions = setCondition(windows.status.conditions, report, atMs);
-    const event = { type: "Warning", reason: "FailedRescale", message: `New size: ${to}; reason: ${trigger}; error: ${outcome.message}` } as const;
-    return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event] };
-  }
-  const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
-  const change: Change = { from, to, atMs, earliestMs, eventId };
-  return { windows: withNativeScale(spec, windows, change), events: [...events, event] };
-};
+export const afterNativeWrite = (spec: NativeSpec, write: AnsweredWrite): Written =>
+  afterRescale(
+    write,
+    (error) => ableToScale("False", "FailedUpdateScale", `the scale of the target could not be written: ${error}`),
+    (windows, change) => withNativeScale(spec, windows, change),
+  );
 
 const keptFor = (spec: NativeSpec): Behavior => {
   const kept = { selectPolicy: "Max", policies: [{ type: "Pods", value: 1, periodSeconds: longestPeriodSeconds(spec) }] } as const;

@@ -1,6 +1,6 @@
-import type { Because, Decision, MetricOutcome } from "../../../model/decision.ts";
+import type { Decision, MetricOutcome } from "../../../model/decision.ts";
 import type { Windows } from "../../../model/windows.ts";
-import { scaleBecause } from "../../shared/scale-sentence.ts";
+import { reasonOf } from "../../shared/scale-sentence.ts";
 import type { MetricReading } from "../metrics/measure.ts";
 import type { NativeSync } from "./sync.ts";
 
@@ -16,7 +16,7 @@ export const conclude = (sync: NativeSync): Decision => {
   const decided = { from: current, metrics, steps, events };
   const held = { kind: "hold", ...decided, windows: windowsOf(sync, { desiredReplicas: current }) } as const;
   if (ending?.kind === "failed") return { ...held, failed: true, because: ending.because };
-  const because = ending?.kind === "settled" ? ending.because : reasonOf(sync, metrics);
+  const because = ending?.kind === "settled" ? ending.because : reasonOf(sync, metrics, REASONS);
   if (count === current) return { ...held, failed: false, because };
   return { kind: "scale", to: count, trigger, because, ...decided, windows: windowsOf(sync, {}) };
 };
@@ -39,10 +39,8 @@ const windowsOf = (sync: NativeSync, desired: { readonly desiredReplicas?: numbe
 };
 
 const outcomeOf = (reading: MetricReading): MetricOutcome => {
-  const {
-    name,
-    source: { type },
-  } = reading.metric;
+  const { name, source } = reading.metric;
+  const { type } = source;
   const inputs = reading.inputs && { inputs: reading.inputs };
   if (reading.kind === "missing") return { name, type, kind: "failed", reason: reading.reason, message: reading.message, ...inputs };
   const { measured, target, proposal } = reading;
@@ -51,10 +49,4 @@ const outcomeOf = (reading: MetricReading): MetricOutcome => {
   return reading.metric.band.kind === "target" && Number.isFinite(measured.ratio) ? { ...shown, ratio: measured.ratio } : shown;
 };
 
-/** A scale says what the metrics ask for, and then what limited it; a hold names the limit that had the last word. */
-const reasonOf = ({ steps, trigger, current, count }: NativeSync, metrics: readonly MetricOutcome[]): Because => {
-  if (count !== current) return scaleBecause({ from: current, to: count, metrics, steps, trigger }, "MetricsBelowTarget");
-  const limited = steps.findLast((step) => step.limit !== undefined)?.limit;
-  if (limited) return { reason: limited.reason, message: `${trigger}: ${limited.message}` };
-  return { reason: "WithinTarget", message: "no metric asks for another count" };
-};
+const REASONS = { down: "MetricsBelowTarget", inside: { reason: "WithinTarget", message: "no metric asks for another count" } };
