@@ -55,16 +55,11 @@ export interface OverrideItems {
 /** All overrides of one autoscaler, from the three items that hold some. The fleet and the cluster have few, so that they are searched for each autoscaler. */
 export const overridesOf = ({ fleet, cluster, record }: OverrideItems): readonly ScopedOverride[] => {
   if (!fleet.overrides && !cluster.overrides && !record.overrides) return NONE;
+  const ofCluster = (wanted: string | undefined) => cluster.overrides?.filter(({ namespace }) => namespace === wanted);
   return [
     ...scoped(fleet.overrides, "fleet"),
-    ...scoped(
-      cluster.overrides?.filter(({ namespace }) => namespace === undefined),
-      "cluster",
-    ),
-    ...scoped(
-      cluster.overrides?.filter(({ namespace }) => namespace === record.namespace),
-      "namespace",
-    ),
+    ...scoped(ofCluster(undefined), "cluster"),
+    ...scoped(ofCluster(record.namespace), "namespace"),
     ...scoped(record.overrides, "autoscaler"),
   ];
 };

@@ -24,7 +24,7 @@ const BINARY_SUFFIXES: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 
 const NANO = -9;
 /** Decimal digits that always fit a signed 64-bit integer. */
 const INTEGER_DIGITS = 18;
-const MAX_I64 = 2n ** 63n - 1n;
+export const MAX_I64 = 2n ** 63n - 1n;
 
 const SHAPE = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([^0-9.].*)?$/;
 const EXPONENT = /^[eE][+-]?[0-9]+$/;

@@ -1,4 +1,4 @@
-import { parseQuantity, type Quantity } from "./quantity-parse.ts";
+import { MAX_I64, parseQuantity, type Quantity } from "./quantity-parse.ts";
 
 export { MAX_QUANTITY_CHARACTERS, parseQuantity, type Quantity } from "./quantity-parse.ts";
 
@@ -10,7 +10,6 @@ const NOTHING_LEFT_IN_64_BITS = 64;
 const WRAPPING_POWERS = new Set([1, 2, 3, 6, 9]);
 /** No double reaches this power of ten. */
 const BEYOND_DOUBLES = 400;
-const MAX_I64 = 2n ** 63n - 1n;
 
 /** Thousandths, rounded away from zero, as i64: huge numbers wrap as in the controller (hpa.md 0.4). */
 export const milliOf = (quantity: Quantity): bigint => scaled(quantity, 3);

@@ -53,6 +53,12 @@ export interface ConnectionRecord {
 /** Allows every host. */
 export const ANY_HOST = "*";
 
+export interface Pause {
+  readonly by: string;
+  readonly atMs: number;
+  readonly untilMs?: number;
+}
+
 export interface ClusterRecord {
   readonly name: ClusterName;
   /** Made when the cluster is added. Another cluster of the same name gets another uid. */
@@ -64,7 +70,7 @@ export interface ClusterRecord {
   readonly plannedFromMs?: number;
   /** Each partition with its namespaces. A partition without a list has every namespace that no other partition names. */
   readonly partitions: readonly { readonly name: PartitionName; readonly namespaces?: readonly Namespace[] }[];
-  readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
+  readonly paused?: Pause;
   readonly settings: ControllerSettings;
   /** The kinds of autoscalers that are read from the cluster itself. Absent: every autoscaler is stored by people. */
   readonly specsFromCluster?: readonly SpecKindName[];
@@ -92,7 +98,7 @@ export interface AutoscalerRecord {
   readonly createdMs: number;
   readonly updatedMs: number;
   readonly updatedBy: string;
-  readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
+  readonly paused?: Pause;
   /** Overrides of this autoscaler, expired ones too. Absent: none. */
   readonly overrides?: readonly Override[];
   /** The uid of the cluster that the last apply meant. A cluster that was removed and added again has another. Absent in copies of objects. */
@@ -130,11 +136,8 @@ export const isOfEarlierCluster = ({ uid }: Pick<ClusterRecord, "uid">, { cluste
   clusterUid !== undefined && clusterUid !== uid;
 
 /** The pause of a cluster or an autoscaler; absent when it has none, or the pause has ended. */
-export const pausedBy = (
-  record: { readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number } },
-  nowMs: number,
-): { readonly by: string; readonly untilMs?: number } | undefined =>
-  record.paused && nowMs < (record.paused.untilMs ?? Number.POSITIVE_INFINITY) ? record.paused : undefined;
+export const pausedBy = ({ paused }: { readonly paused?: Pause }, nowMs: number): Pause | undefined =>
+  paused && nowMs < (paused.untilMs ?? Number.POSITIVE_INFINITY) ? paused : undefined;
 
 /** The kinds that the syncs of this cluster read from it. */
 export const kindsReadFrom = ({ specsFromCluster }: Pick<ClusterRecord, "specsFromCluster">): readonly SpecKind[] =>

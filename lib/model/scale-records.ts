@@ -37,18 +37,9 @@ export interface Intent {
  * A settled scale that has its event, but is on no windows page yet. The head keeps this much of its intent until a release names a page that counts the scale. A sync that finds one
  * in the head counts it, because the sync that made it died in between.
  */
-export interface UncountedScale {
-  /** Id of the intent and of the event. */
-  readonly id: string;
-  readonly uid: AutoscalerUid;
-  readonly from: number;
-  readonly to: number;
+export interface UncountedScale extends Pick<Intent, "id" | "uid" | "from" | "to" | "decidedMs" | "recommendation" | "ruled"> {
   readonly outcome: WriteOutcome["kind"];
-  readonly decidedMs: number;
   readonly settledMs: number;
-  readonly recommendation?: number;
-  /** See Scale.ruled. */
-  readonly ruled?: number;
 }
 
 /** The immutable record of one attempt to scale. */

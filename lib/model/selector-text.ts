@@ -1,4 +1,4 @@
-import type { Requirement, SelectorReading } from "./selector.ts";
+import { INTEGER, type Requirement, type SelectorReading } from "./selector.ts";
 
 /**
  * Reads the selector text of a scale: `app=web,tier in (front,back),!legacy`. A refusal has the message of the Kubernetes API, because the condition InvalidSelector
@@ -129,8 +129,6 @@ const readValues = (tokens: Tokens): readonly string[] => {
     if (next !== ",") throw unparsable(expected(next, "',' or ')'"));
   }
 };
-
-const INTEGER = /^[+-]?[0-9]+$/;
 
 const checked = (requirement: Requirement): Requirement => {
   const { operator, values } = requirement;

@@ -56,7 +56,7 @@ const isAmong = (values: readonly (string | undefined)[], value: string | undefi
   return known.has(value);
 };
 
-const INTEGER = /^[+-]?[0-9]+$/;
+export const INTEGER = /^[+-]?[0-9]+$/;
 
 /** The bound is an integer: no other is read (selector-text.ts). */
 const compares = (test: (label: bigint, bound: bigint) => boolean, label = "", bound = ""): boolean =>

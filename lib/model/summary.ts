@@ -1,4 +1,5 @@
 import type { AutoscalerRecord } from "./records.ts";
+import type { ScaleTotals } from "./scale-records.ts";
 import type { TargetRef } from "./spec-common.ts";
 
 /**
@@ -41,11 +42,7 @@ export interface SummaryRow {
 }
 
 /** What was scaled so far. The refused scales are counted by the summary itself: a summary that is lost begins them anew, as a restarted exporter does. */
-export interface SummaryTotals {
-  readonly ups: number;
-  readonly added: number;
-  readonly downs: number;
-  readonly removed: number;
+export interface SummaryTotals extends Omit<ScaleTotals, "epoch"> {
   readonly refusedUps: number;
   readonly refusedDowns: number;
 }

@@ -97,22 +97,18 @@ const rankOf = ({ force, scope }: ScopedOverride): number => (force ? -WIDTH[sco
 
 /** Of overrides with equal rank the one that allows most replicas counts, whichever was set first. */
 const overridden = (own: Bound, active: readonly ScopedOverride[], replicasOf: (override: ScopedOverride) => number | undefined): Bound => {
-  let best: { readonly override: ScopedOverride; readonly replicas: number } | undefined;
-  for (const override of active) {
+  const setting = active.flatMap((override) => {
     const replicas = replicasOf(override);
-    if (replicas !== undefined && (!best || comesBefore({ override, replicas }, best))) best = { override, replicas };
-  }
+    return replicas === undefined ? [] : [{ override, replicas }];
+  });
+  const [best] = setting.toSorted(byRank);
   return best ? { replicas: best.replicas, source: sourceOf(best.override) } : own;
 };
 
 type Valued = { readonly override: ScopedOverride; readonly replicas: number };
 
-const comesBefore = (one: Valued, other: Valued): boolean => {
-  const byRank = rankOf(one.override) - rankOf(other.override);
-  if (byRank !== 0) return byRank < 0;
-  if (one.replicas !== other.replicas) return one.replicas > other.replicas;
-  return one.override.id < other.override.id;
-};
+const byRank = (one: Valued, other: Valued): number =>
+  rankOf(one.override) - rankOf(other.override) || other.replicas - one.replicas || (one.override.id < other.override.id ? -1 : 1);
 
 /** An entry at an instant: inside a window, or on a ramp with the share of its value that holds. */
 interface Standing {

@@ -210,17 +210,12 @@ const edgesAfter = ({ schedule = [] }: Scheduled, { calendars, overrides }: SetB
   return ordered.filter(({ atMs }, index) => ordered[index - 1]?.atMs !== atMs);
 };
 
-const WEEK_AND_DAY = 8;
-
 const edgesOfEntry = (entry: ScheduleEntry, calendars: SetByPeople["calendars"], fromMs: number): readonly Edge[] => {
   const { timeZone } = entry;
-  const today = localDay(timeZone, fromMs);
-  return windowsBetween(entry, calendars, { firstDay: today - WEEK_AND_DAY, lastDay: today + OUTLOOK_DAYS }).flatMap(
-    ({ rampInMs, startMs, endMs, rampOutMs }): readonly Edge[] => [
-      ...(rampInMs < startMs ? [{ atMs: rampInMs, timeZone, startMs }] : []),
-      ...[startMs, endMs, rampOutMs].map((atMs) => ({ atMs, timeZone })),
-    ],
-  );
+  return windowsBetween(entry, calendars, daysAhead(entry, fromMs)).flatMap(({ rampInMs, startMs, endMs, rampOutMs }): readonly Edge[] => [
+    ...(rampInMs < startMs ? [{ atMs: rampInMs, timeZone, startMs }] : []),
+    ...[startMs, endMs, rampOutMs].map((atMs) => ({ atMs, timeZone })),
+  ]);
 };
 
 /** A ramp counts where the floor is on it shortly before its window starts. */

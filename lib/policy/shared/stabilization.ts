@@ -33,7 +33,7 @@ export const stabilizeDownward = (stored: readonly RecommendationRun[], count: n
   const sinceMs = nowMs - windowMs;
   const after = highest(runs, count, (atMs) => atMs >= sinceMs);
   const recommendations = recorded(runs, count, nowMs, windowMs);
-  return { count: after, recommendations, ...(after !== count && { held: heldDown(runs, after, windowMs) }) };
+  return { count: after, recommendations, ...(after !== count && { held: heldBy(runs, "down", after, windowMs) }) };
 };
 
 /** hpa.md 3.8.3: the current count, moved no further than both windows agree on; a record exactly as old as its window has left it. */
@@ -52,22 +52,12 @@ export const stabilizeBothWays = (
   return {
     count: after,
     recommendations,
-    ...(after !== count && { held: count >= current ? heldUp(runs, after, upMs) : heldDown(runs, after, downMs) }),
+    ...(after !== count && { held: count >= current ? heldBy(runs, "up", after, upMs) : heldBy(runs, "down", after, downMs) }),
   };
 };
 
 /** The count moves on once the last record has left that holds it where it is, or further back. */
-const heldUp = (runs: readonly RecommendationRun[], replicas: number, windowMs: number): StabilizationHold => ({
-  direction: "up",
-  replicas,
-  untilMs: lastOf(runs, (run) => run.replicas <= replicas) + windowMs,
-});
-
-const heldDown = (runs: readonly RecommendationRun[], replicas: number, windowMs: number): StabilizationHold => ({
-  direction: "down",
-  replicas,
-  untilMs: lastOf(runs, (run) => run.replicas >= replicas) + windowMs,
-});
-
-const lastOf = (runs: readonly RecommendationRun[], holds: (run: RecommendationRun) => boolean): number =>
-  Math.max(...runs.filter(holds).map(({ lastMs }) => lastMs));
+const heldBy = (runs: readonly RecommendationRun[], direction: "up" | "down", replicas: number, windowMs: number): StabilizationHold => {
+  const holding = runs.filter((run) => (direction === "up" ? run.replicas <= replicas : run.replicas >= replicas));
+  return { direction, replicas, untilMs: Math.max(...holding.map(({ lastMs }) => lastMs)) + windowMs };
+};

@@ -1,6 +1,6 @@
 import type { ControllerSettings } from "../../model/spec-common.ts";
 import type { CountedChanges, ScalingRules } from "../../model/spec-hpa.ts";
-import type { NativePolicy } from "../../model/spec-native.ts";
+import type { FlapBudget, NativePolicy } from "../../model/spec-native.ts";
 import { type Memory, newestRunAt, type RecommendationRun, type ScaleChange } from "../../model/windows.ts";
 import type { Lasting } from "./steps.ts";
 import type { ForbiddenWindows } from "./forbidden.ts";
@@ -67,12 +67,10 @@ export interface TimerState {
   readonly lasting?: Lasting;
 }
 
-export interface FlapState {
-  readonly reversals: number;
-  readonly periodSeconds: number;
+export interface FlapState extends FlapBudget {
   /** Reversals inside the period. */
   readonly made: number;
-  /** When there is room for a scale down; absent while there is. */
+  /** Earliest time at which a scale down, and one up after it, fit, if none is made before; absent while they fit. */
   readonly untilMs?: number;
 }
 

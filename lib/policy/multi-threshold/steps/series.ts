@@ -22,10 +22,7 @@ export const thresholdSeries = (sync: HpaSync): readonly GaugeWrite[] | undefine
     gauge("dry_run", spec.dryRun ? 1 : 0),
     gauge("replicas_scaling_effective", sync.count),
     ...marked.flatMap(ofMetric),
-    ...restricted(
-      sync,
-      marked.map(({ measurement }) => measurement),
-    ),
+    ...restricted(sync, marked),
     ...countdowns(sync, spec.thresholds),
   ];
 };
@@ -49,10 +46,10 @@ const ofMetric = ({ metric, marks, measurement }: Marked): readonly GaugeWrite[]
 };
 
 /** The band has no series while one of its metrics cannot be read. */
-const restricted = (sync: HpaSync, measurements: readonly Measurement[]): readonly GaugeWrite[] => {
+const restricted = (sync: HpaSync, marked: readonly Marked[]): readonly GaugeWrite[] => {
   const cut = (reason: string): number => (sync.steps.some(({ limit }) => limit?.reason === reason) ? 1 : 0);
-  const readable = measurements.length > 0 && measurements.every(({ kind }) => kind === "measured");
-  const within = measurements.every((measurement) => measurement.kind === "measured" && measurement.between === true);
+  const readable = marked.length > 0 && marked.every(({ measurement }) => measurement.kind === "measured");
+  const within = marked.every(({ measurement }) => measurement.kind === "measured" && measurement.between === true);
   return [
     ...(readable ? [gauge("restricted_scaling", within ? 1 : 0, { reason: "within_bounds" })] : []),
     gauge("restricted_scaling", cut("ScaleUpLimit"), { reason: "upscale_capping" }),

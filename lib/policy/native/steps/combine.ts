@@ -29,13 +29,8 @@ export const combine: NativeStep = (sync) => {
   if (stopped?.kind === "missing") return refused(sync, absence(stopped.metric.name, stopped.message));
   const voices = sync.readings.flatMap((reading) => voiceOf(reading, sync) ?? []);
   const incomplete = sync.readings.some(({ kind }) => kind === "missing");
-  const combined =
-    voices.length === 0
-      ? sync.current
-      : combinedOf(
-          voices.map(({ proposal }) => proposal),
-          sync.input.spec.combine,
-        );
+  const proposals = voices.map(({ proposal }) => proposal);
+  const combined = proposals.length === 0 ? sync.current : combinedOf(proposals, sync.input.spec.combine);
   const count = incomplete ? Math.max(combined, sync.current) : combined;
   if (incomplete && count === sync.current) return refused(sync, "a metric is missing, and no other one asks for more pods");
   const leading = leadingOf(voices, combined);

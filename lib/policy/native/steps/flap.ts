@@ -2,6 +2,7 @@ import { group, integer } from "../../../fields/field-types.ts";
 import type { FlapBudget } from "../../../model/spec-native.ts";
 import type { Memory } from "../../../model/windows.ts";
 import { stepped } from "../../shared/steps.ts";
+import type { FlapState } from "../../shared/window-states.ts";
 import type { NativeStep, StepWindow } from "./sync.ts";
 
 const REVERSALS_MAX = 100;
@@ -33,14 +34,7 @@ export const flap: NativeStep = (sync) => {
 };
 
 /** The budget at an instant. */
-interface FlapNow {
-  /** Reversals inside the period. */
-  readonly made: number;
-  /** Earliest time at which a scale down, and one up after it, fit, if none is made before; absent while they fit. */
-  readonly untilMs?: number;
-}
-
-export const flapOf = (budget: FlapBudget, memory: Pick<Memory, "scaleUps" | "scaleDowns">, nowMs: number): FlapNow => {
+export const flapOf = (budget: FlapBudget, memory: Pick<Memory, "scaleUps" | "scaleDowns">, nowMs: number): Omit<FlapState, keyof FlapBudget> => {
   const scales = scalesWithin(memory, budget, nowMs);
   const made = reversalsOf(waysOf(scales));
   if (leavesTheWayUp(scales, budget)) return { made };

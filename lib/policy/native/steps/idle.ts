@@ -1,7 +1,6 @@
 import { group, integer } from "../../../fields/field-types.ts";
 import { below, type Rule, set, some } from "../../../fields/rule.ts";
 import { MOST_REPLICAS } from "../../../model/spec-native.ts";
-import type { NativeMetric } from "../../../model/spec-native.ts";
 import { type ConditionReport, lastingOf, stepped, withCondition } from "../../shared/steps.ts";
 import { timerState } from "../../shared/window-states.ts";
 import { wholeMilli } from "../metrics/measure.ts";
@@ -79,13 +78,10 @@ type Use = "used" | "idle" | "unknown";
 
 const useOf = (sync: NativeSync): Use => {
   const context = contextOf(sync);
-  const activating = sync.input.spec.metrics.flatMap((metric) =>
-    metric.activationMilli === undefined ? [] : [{ ...metric, above: metric.activationMilli }],
-  );
-  const values = activating.map((metric: NativeMetric & { readonly above: bigint }) => {
+  const values = sync.input.spec.metrics.flatMap((metric): Use | readonly Use[] => {
+    if (metric.activationMilli === undefined) return [];
     const value = wholeMilli(metric, context);
-    if (value === undefined) return "unknown";
-    return value > metric.above ? "used" : "idle";
+    return value === undefined ? "unknown" : value > metric.activationMilli ? "used" : "idle";
   });
   if (values.includes("used")) return "used";
   return values.length > 0 && values.every((value) => value === "idle") ? "idle" : "unknown";

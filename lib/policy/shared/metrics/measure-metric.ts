@@ -101,18 +101,13 @@ const measurePods = (metric: PodsMetric, context: MetricContext): Measurement =>
     const chain = `failed to get pods metric value: ${outcome.message}`;
     return { kind: "failed", name, reason: "FailedGetPodsMetric", message: outcome.message, chain };
   }
-  const averageValue = decimalText(outcome.usageMilli);
-  return {
-    kind: "measured",
-    name,
-    proposal: outcome.replicas,
-    value: averageValue,
-    target: decimalText(metric.target.averageValueMilli ?? 0n),
-    ratio: outcome.ratio,
-    usageMilli: outcome.usageMilli,
-    ...(outcome.overflowed && { overflowed: outcome.overflowed }),
-    status: PODS.statusOf(metric, { averageValue }),
-  };
+  const shown = measuredTotal(
+    { name, shown: (current) => PODS.statusOf(metric, current) },
+    outcome,
+    "averageValue",
+    metric.target.averageValueMilli ?? 0n,
+  );
+  return outcome.overflowed ? { ...shown, overflowed: true } : shown;
 };
 
 const proposeForPods = (metric: PodsMetric, context: MetricContext): Proposal | Failure => {
@@ -151,7 +146,7 @@ const objectByReplica = (metric: ObjectMetric, targetMilli: bigint, context: Met
   return measuredTotal({ name, shown: (current) => OBJECT.statusOf(metric, current) }, outcome, "averageValue", targetMilli);
 };
 
-/** What an object or an external metric measured: `shown` makes the metric's status of its current value. */
+/** What an amount was measured as: `shown` makes the metric's status of its current value. */
 const measuredTotal = (
   { name, shown }: { readonly name: string; readonly shown: (current: object) => Measured["status"] },
   outcome: Proposal,

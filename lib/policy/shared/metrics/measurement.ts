@@ -1,5 +1,6 @@
 import type { Pod } from "../../../model/observation.ts";
 import { decimalText } from "../../../model/quantity.ts";
+import type { ControllerSettings } from "../../../model/spec-common.ts";
 import type { Marks } from "../../../model/spec-hpa.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
 import type { SampleContext, PodSamples, Sample } from "../../../sources/source.ts";
@@ -68,10 +69,8 @@ export interface Proposal {
 export const marksText = ({ lowMilli, highMilli }: Marks): string => `${decimalText(lowMilli)}..${decimalText(highMilli)}`;
 
 /** The clock and the two settings that decide whether a starting pod's CPU counts. */
-export interface Readiness {
+export interface Readiness extends Pick<ControllerSettings, "cpuInitializationPeriodMs" | "initialReadinessDelayMs"> {
   readonly nowMs: number;
-  readonly cpuInitializationPeriodMs: number;
-  readonly initialReadinessDelayMs: number;
 }
 
 /** Pods by what may be concluded from them. */

@@ -1,26 +1,17 @@
 import type { Pod } from "../../../model/observation.ts";
 import { type Failure, failure, type PodSamples } from "../../../sources/source.ts";
-import { toI32, wrapI32, wrapI64, BEYOND_I64, MAX_I32, MAX_I64, toI64, isInside, type Tolerance } from "../arithmetic.ts";
-import { groupPods, type PodGroups, type Readiness, type Proposal, type MetricContext } from "./measurement.ts";
+import { toI32, wrapI32, wrapI64, BEYOND_I64, MAX_I32, MAX_I64, toI64, isInside } from "../arithmetic.ts";
+import { groupPods, type PodGroups, type Proposal, type MetricContext } from "./measurement.ts";
 import { type Requests, requestsOf } from "./requests.ts";
 
 /** One metric that is measured pod by pod. The samples are used up: what is assumed for missing pods is written into them. */
-export interface PerPodInput {
-  readonly currentReplicas: number;
-  readonly tolerance: Tolerance;
-  readonly pods: readonly Pod[];
+export interface PerPodInput extends Pick<MetricContext, "currentReplicas" | "tolerance" | "pods" | "readiness"> {
   readonly samples: PodSamples;
   /** Empty for Pods metrics. */
   readonly resource: string;
-  readonly readiness: Readiness;
 }
 
-interface Ratio {
-  readonly ratio: number;
-  readonly usageMilli: bigint;
-  readonly utilization?: number;
-  readonly overflowed?: true;
-}
+type Ratio = Omit<Proposal, "kind" | "replicas">;
 
 /** How one kind of target turns samples into a ratio, and what it assumes for a pod that gave none while the others ask for less. */
 interface Measure {

@@ -1,14 +1,5 @@
 import { foreignText } from "../../../model/foreign-text.ts";
-import {
-  type Answer,
-  type Answers,
-  type ApiFailure,
-  type Observation,
-  type Pod,
-  type PodMetrics,
-  type ScaleRead,
-  valuesIn,
-} from "../../../model/observation.ts";
+import { type Answer, type Answers, type Observation, type Pod, type PodMetrics, type ScaleRead, valuesIn } from "../../../model/observation.ts";
 import { queryKey } from "../../../model/query.ts";
 import { type Selector, selectorOf } from "../../../model/selector.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
@@ -119,11 +110,12 @@ const fetchedItems = <Item>(
   namespace: string,
 ): Counted<readonly Item[]> => {
   if (answer.kind === "answered" && answer.items.length > 0) return { kind: "counted", value: answer.items };
-  const cause = answer.kind === "failed" ? fetchFailure(answer.failure, api) : `no metrics returned from ${api} metrics API`;
+  const cause =
+    answer.kind === "failed"
+      ? `unable to fetch metrics from ${api} metrics API: ${answer.failure.message}`
+      : `no metrics returned from ${api} metrics API`;
   return { kind: "failed", message: `unable to get ${api} metric ${namespace}/${metric.name}: ${cause}`, notes: droppedSeries(metric.name) };
 };
-
-const fetchFailure = ({ message }: ApiFailure, api: string): string => `unable to fetch metrics from ${api} metrics API: ${message}`;
 
 export const droppedSeries = (metricName: string): readonly Note[] => [
   dropGauge("value", { metric_name: metricName }),

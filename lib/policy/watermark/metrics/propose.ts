@@ -1,3 +1,4 @@
+import type { Marks } from "../../../model/spec-hpa.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { toI32, toI64, wrapI64 } from "../../shared/arithmetic.ts";
 import { condition, gauge, type Note, convergeOutside, convergeAllowed, convergeBlocked, convergeOff } from "../steps/sentences.ts";
@@ -15,11 +16,6 @@ export interface Proposal {
   readonly zero: boolean;
   /** What is said of it, in order. */
   readonly notes: readonly Note[];
-}
-
-export interface Marks {
-  readonly highMilli: bigint;
-  readonly lowMilli: bigint;
 }
 
 type ProposeRules = Pick<

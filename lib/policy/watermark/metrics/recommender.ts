@@ -38,13 +38,8 @@ export const recommenderRequest = (
   recommender: Recommender,
   where: { readonly namespace: string; readonly current: number; readonly ready: number },
 ): Readonly<Record<string, unknown>> => {
-  const targetRef = {
-    cluster: spec.clusterName,
-    namespace: where.namespace,
-    kind: spec.target.kind,
-    name: spec.target.name,
-    apiVersion: spec.target.apiVersion,
-  };
+  const { kind, name, apiVersion } = spec.target;
+  const targetRef = { cluster: spec.clusterName, namespace: where.namespace, kind, name, apiVersion };
   const target = { type: recommender.targetType, lowerBound: bound(recommender.lowMilli), upperBound: bound(recommender.highMilli) };
   return {
     targetRef: withoutZeros(targetRef),

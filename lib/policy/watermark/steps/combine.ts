@@ -1,10 +1,11 @@
 import { decimalText } from "../../../model/quantity.ts";
+import type { Marks } from "../../../model/spec-hpa.ts";
 import type { Recommender, WatermarkMetric } from "../../../model/spec-watermark.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
 import { marksText } from "../../shared/metrics/measurement.ts";
 import { droppedSeries, measure, readyPods, type Subject } from "../metrics/measure.ts";
 import type { Counted } from "../metrics/pods.ts";
-import { type Marks, type Proposal, withinBounds } from "../metrics/propose.ts";
+import { type Proposal, withinBounds } from "../metrics/propose.ts";
 import { byKey, proposeFromReply, recommenderName } from "../metrics/recommender.ts";
 import { condition, dropGauge, event, gauge, metric, type Note, aboveHigh, belowLow, failedMetric, validMetric } from "./sentences.ts";
 
