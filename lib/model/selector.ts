@@ -23,6 +23,9 @@ export type Labels = Readonly<Record<string, string>>;
 export const matches = (selector: Selector, labels: Labels): boolean =>
   selector.every((requirement) => holds(requirement, Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined));
 
+/** True where a label must have one certain value. */
+export const wantsOneValue = ({ operator, values }: Requirement): boolean => values.length === 1 && (operator === "=" || operator === "in");
+
 /** A label that is absent has no value, and no list of values has that. */
 type Wanted = Pick<Requirement, "operator"> & { readonly values: readonly (string | undefined)[] };
 
@@ -138,11 +141,10 @@ export const labelIndex = <Item extends { readonly labels: Readonly<Record<strin
     return buckets;
   };
   const candidatesFor = (selector: Selector): readonly Item[] => {
-    const narrowing = selector.find(({ operator, values }) => operator === "=" || (operator === "in" && values.length === 1));
+    const narrowing = selector.find(wantsOneValue);
     return narrowing ? (bucketsOf(narrowing.key).get(narrowing.values[0]) ?? []) : all;
   };
-  const isLabel = ([only, ...more]: Selector): boolean =>
-    only !== undefined && more.length === 0 && (only.operator === "=" || (only.operator === "in" && only.values.length === 1));
+  const isLabel = ([only, ...more]: Selector): boolean => only !== undefined && more.length === 0 && wantsOneValue(only);
   return {
     all,
     select: (selector) => {

@@ -1,5 +1,5 @@
 import type { Neighbour, Pod } from "../../model/observation.ts";
-import { matches, type Selector } from "../../model/selector.ts";
+import { matches, type Selector, wantsOneValue } from "../../model/selector.ts";
 import { parseSelector } from "../../model/selector-text.ts";
 
 /** Name of another autoscaler that also matches one of the pods. */
@@ -35,16 +35,12 @@ interface Claim {
 
 /** Selectors that ask for one value of a label are found by it, so that a pod is compared with the few that could match and not with all of the namespace. */
 const buildIndex = (others: readonly Neighbour[]): NeighbourIndex => {
-  const byLabel = new Map<string, Claim[]>();
-  const rest: Claim[] = [];
-  for (const { name, selector: text } of others) {
+  const claims = others.flatMap(({ name, selector: text }): readonly Claim[] => {
     const reading = parseSelector(text);
-    if (reading.kind === "invalid") continue;
-    const { selector } = reading;
-    const label = pinnedLabel(selector);
-    if (label !== undefined) append(byLabel, label, { name, selector });
-    else rest.push({ name, selector });
-  }
+    return reading.kind === "invalid" ? [] : [{ name, selector: reading.selector }];
+  });
+  const byLabel = Map.groupBy(claims, ({ selector }) => pinnedLabel(selector));
+  const rest = byLabel.get(undefined);
   return {
     rivalFor: (labels, own) => {
       const isRival = ({ name, selector }: Claim): boolean => name !== own && matches(selector, labels);
@@ -52,23 +48,15 @@ const buildIndex = (others: readonly Neighbour[]): NeighbourIndex => {
         const rival = byLabel.get(labelKey(key, labels[key]))?.find(isRival);
         if (rival) return rival.name;
       }
-      return rest.find(isRival)?.name;
+      return rest?.find(isRival)?.name;
     },
   };
 };
 
 /** The first label of which it asks for one value. */
 const pinnedLabel = (selector: Selector): string | undefined => {
-  const [label] = selector.flatMap(({ key, operator, values }) =>
-    values.length === 1 && (operator === "=" || operator === "in") ? values.map((value) => labelKey(key, value)) : [],
-  );
-  return label;
-};
-
-const append = <Item>(lists: Map<string, Item[]>, key: string, item: Item): void => {
-  const list = lists.get(key);
-  if (list) list.push(item);
-  else lists.set(key, [item]);
+  const pinned = selector.find(wantsOneValue);
+  return pinned && labelKey(pinned.key, pinned.values[0]);
 };
 
 /** A label's key never holds "=". */
