@@ -22,14 +22,12 @@ export const decide = (input: DecideInput): Decision => {
   return override(withinBounds(byRules(specForRules(spec, bounds), input), bounds), spec, nowMs);
 };
 
-const byRules = (spec: AutoscalerSpec, input: RulesInput<AutoscalerSpec>): Decision =>
-  askDialect(spec, (dialect, own) => decideBy(dialect, own, input));
-
-const decideBy = <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, spec: Spec, input: RulesInput<AutoscalerSpec>): Decision => {
-  const windows = dialect.registered ? input.windows : withoutAnswers(input.windows);
-  const decision = dialect.decide({ ...input, spec, windows: withoutForeignTimers(windows, dialect) });
-  return dialect.keeps(spec).recommendations ? decision : withoutRecommendations(decision);
-};
+const byRules = (rules: AutoscalerSpec, input: RulesInput<AutoscalerSpec>): Decision =>
+  askDialect(rules, (dialect, spec) => {
+    const windows = dialect.registered ? input.windows : withoutAnswers(input.windows);
+    const decision = dialect.decide({ ...input, spec, windows: withoutForeignTimers(windows, dialect) });
+    return dialect.keeps(spec).recommendations ? decision : withoutRecommendations(decision);
+  });
 
 const TIMING = DIALECTS.flatMap(({ name, timesBy }) => (timesBy ? [{ name, timesBy }] : []));
 

@@ -62,20 +62,9 @@ export const withScalesBefore = (
   return withOutsideChange(up, spec, { ...change, from: MAX_ASSUMED_CHANGE, to: 0 });
 };
 
-interface Turns {
-  readonly ups: readonly ScaleChange[];
-  readonly downs: readonly ScaleChange[];
-}
-
 /** Changes of no pods, each the other way than the next, that spend a flap budget together with the changes of `nowMs`. */
-const turnsBefore = (spec: AutoscalerSpec | undefined, nowMs: number, eventId: string): Turns => {
+const turnsBefore = (spec: AutoscalerSpec | undefined, nowMs: number, eventId: string) => {
   const reversals = spec ? askDialect(spec, (dialect, own) => dialect.reversals?.(own) ?? 0) : 0;
-  const all = Array.from({ length: Math.max(0, reversals - 1) }, (_, at) => ({
-    change: 0,
-    atMs: nowMs - at - 1,
-    eventId,
-    up: at % 2 === 1,
-  })).reverse();
-  const only = (wanted: boolean): readonly ScaleChange[] => all.filter(({ up }) => up === wanted).map(({ up: _, ...change }) => change);
-  return { ups: only(true), downs: only(false) };
+  const all = Array.from({ length: Math.max(0, reversals - 1) }, (_, at): ScaleChange => ({ change: 0, atMs: nowMs - at - 1, eventId }));
+  return { ups: all.filter((_, at) => at % 2 === 1).reverse(), downs: all.filter((_, at) => at % 2 === 0).reverse() };
 };

@@ -1,7 +1,7 @@
 import { group, integer } from "../../../fields/field-types.ts";
 import { below, type Rule, set, some } from "../../../fields/rule.ts";
 import { MOST_REPLICAS } from "../../../model/spec-native.ts";
-import { type ConditionReport, lastingOf, stepped, withCondition } from "../../shared/steps.ts";
+import { conditionOf, type ConditionReport, lastingOf, stepped, withCondition } from "../../shared/steps.ts";
 import { timerState } from "../../shared/window-states.ts";
 import { wholeMilli } from "../metrics/measure.ts";
 import { scalingActive } from "./sentences.ts";
@@ -43,17 +43,15 @@ export const IDLE_RULES: readonly Rule[] = [
 ];
 
 const IDLE = "Idle";
-const idleCondition = (status: ConditionReport["status"]): ConditionReport => ({
-  type: IDLE,
-  status,
-  reason: status === "True" ? "BelowActivation" : status === "False" ? "InUse" : "NotMeasured",
-  message:
-    status === "True"
-      ? "every metric with an activation threshold is at or below it"
-      : status === "False"
-        ? "a metric is above its activation threshold"
-        : "a metric with an activation threshold is missing",
-});
+const seenAs = conditionOf(IDLE);
+
+type Use = "used" | "idle" | "unknown";
+
+const REPORTS: Readonly<Record<Use, ConditionReport>> = {
+  idle: seenAs("True", "BelowActivation", "every metric with an activation threshold is at or below it"),
+  used: seenAs("False", "InUse", "a metric is above its activation threshold"),
+  unknown: seenAs("Unknown", "NotMeasured", "a metric with an activation threshold is missing"),
+};
 
 /**
  * Scale to zero, or to another idle count: while every value with an activation threshold is at or below it. One value above wakes the workload straight to minReplicas,
@@ -64,17 +62,14 @@ export const idle: NativeStep = (sync) => {
   // Rest that was seen before idle was taken out of the spec, or put back, is no rest.
   if (!spec.idle) return { ...sync, conditions: sync.conditions.filter(({ type }) => type !== IDLE) };
   const use = useOf(sync);
-  const status = use === "unknown" ? "Unknown" : use === "idle" ? "True" : "False";
-  const seen = { ...sync, conditions: withCondition(sync, idleCondition(status)) };
+  const seen = { ...sync, conditions: withCondition(sync, REPORTS[use]) };
   if (sync.current < spec.minReplicas) return use === "used" ? awake(seen) : asleep(seen, use);
   const lasting = lastingOf(seen.conditions, IDLE, spec.idle.afterSeconds);
   if (!lasting || nowMs < lasting.untilMs) return seen;
   const trigger = `no metric was above its activation threshold for ${spec.idle.afterSeconds} s`;
-  const report = scalingActive("True", "ValidMetricFound", trigger);
-  return { ...stepped(seen, "idle", spec.idle.replicas), conditions: withCondition(seen, report), trigger, resting: true };
+  const conditions = withCondition(seen, scalingActive("True", "ValidMetricFound", trigger));
+  return { ...stepped(seen, "idle", spec.idle.replicas), conditions, trigger, resting: true };
 };
-
-type Use = "used" | "idle" | "unknown";
 
 const useOf = (sync: NativeSync): Use => {
   const context = contextOf(sync);
