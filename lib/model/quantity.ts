@@ -1,4 +1,4 @@
-import { MAX_I64, parseQuantity, type Quantity } from "./quantity-parse.ts";
+import { BINARY_SUFFIXES, DECIMAL_SUFFIXES, MAX_I64, parseQuantity, type Quantity } from "./quantity-parse.ts";
 
 export { MAX_QUANTITY_CHARACTERS, parseQuantity, type Quantity } from "./quantity-parse.ts";
 
@@ -127,18 +127,9 @@ const dividedUp = (value: number, divisor: number): number => {
   return (value - rest) / divisor + (rest === 0 ? 0 : 1);
 };
 
-const SUFFIX_OF_POWER: ReadonlyMap<number, string> = new Map([
-  [-9, "n"],
-  [-6, "u"],
-  [-3, "m"],
-  [3, "k"],
-  [6, "M"],
-  [9, "G"],
-  [12, "T"],
-  [15, "P"],
-  [18, "E"],
-]);
-const BINARY_SUFFIXES = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+const SUFFIX_OF_POWER: ReadonlyMap<number, string> = new Map(Object.entries(DECIMAL_SUFFIXES).map(([suffix, power]) => [power, suffix]));
+/** By how often 1024 divides. */
+const SUFFIX_OF_THOUSANDS = ["", ...Object.keys(BINARY_SUFFIXES)];
 
 /** The text that the API stores for a quantity (hpa.md 0.4): an integer with the largest suffix that loses nothing. Some texts are stored unchanged. */
 export const canonicalOf = (quantity: Quantity): string => quantity.written ?? (binaryCanonical(quantity) || decimalCanonical(quantity));
@@ -181,5 +172,5 @@ const binaryCanonical = ({ mantissa, exponent, family }: Quantity): string => {
     rest /= 1024n;
     thousands++;
   }
-  return `${rest}${BINARY_SUFFIXES[thousands] ?? ""}`;
+  return `${rest}${SUFFIX_OF_THOUSANDS[thousands] ?? ""}`;
 };

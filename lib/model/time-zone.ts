@@ -8,8 +8,6 @@ import { nearestName } from "./nearest-name.ts";
 
 const OFFSET = /GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/;
 
-const offsetFormat = (zone: string): Intl.DateTimeFormat => new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" });
-
 const offsetIn = (format: Intl.DateTimeFormat, atMs: number): number => {
   const [, sign, hours = "0", minutes = "0", seconds = "0"] = OFFSET.exec(format.format(atMs)) ?? [];
   const ahead = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
@@ -36,7 +34,7 @@ const ZONES = new Map<string, Zone>();
 const zoneOf = (name: string): Zone => {
   const known = ZONES.get(name);
   if (known) return known;
-  const zone = { format: offsetFormat(name), days: new Map<number, DayOffsets>() };
+  const zone = { format: new Intl.DateTimeFormat("en", { timeZone: name, timeZoneName: "longOffset" }), days: new Map<number, DayOffsets>() };
   ZONES.set(name, zone);
   return zone;
 };

@@ -3,6 +3,7 @@ import { TidemarkError } from "../model/errors.ts";
 import { asObject, jsonIn, present } from "../model/json.ts";
 import type { Caller } from "./caller.ts";
 import type { StackUrl } from "./find-stack.ts";
+import { SECOND_MS } from "../model/time-text.ts";
 
 export interface HttpAnswer {
   readonly status: number;
@@ -75,7 +76,6 @@ export const platformError = async (received: HttpAnswer, stack: StackUrl, calle
 };
 
 const SIGNATURE_MINUTES = 5;
-const MS_PER_SECOND = 1_000;
 
 const forbiddenWords = async (received: HttpAnswer, caller: Caller, nowMs: number): Promise<string> => {
   const sentMessage = messageIn(received);
@@ -93,7 +93,7 @@ const forbiddenWords = async (received: HttpAnswer, caller: Caller, nowMs: numbe
 const skewWords = ({ dateMs }: HttpAnswer, nowMs: number): string => {
   const limit = `a signature is valid for ${SIGNATURE_MINUTES} minutes`;
   if (dateMs === undefined) return `the clock of this machine is wrong: ${limit}; set the clock`;
-  const seconds = Math.round(Math.abs(nowMs - dateMs) / MS_PER_SECOND);
+  const seconds = Math.round(Math.abs(nowMs - dateMs) / SECOND_MS);
   return `the clock of this machine is ${seconds} s ${nowMs < dateMs ? "behind" : "ahead of"} the clock of AWS: ${limit}`;
 };
 

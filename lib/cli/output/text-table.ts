@@ -1,4 +1,5 @@
 import { joined, line, type Printed, type Word, lines, text } from "../../report/printed.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../model/time-text.ts";
 
 const GAP = "   ";
 
@@ -72,11 +73,6 @@ const csvCell = (cell: string | number | undefined): string => {
   return /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
 type Unit = readonly [ms: number, name: string];
 
 const inTwoUnits = (ageMs: number, [largeMs, large]: Unit, [smallMs, small]: Unit): string => {
@@ -86,13 +82,13 @@ const inTwoUnits = (ageMs: number, [largeMs, large]: Unit, [smallMs, small]: Uni
 
 /** Formats an age with at most two units: "45s", "3m20s", "5h", "2d4h". A negative age (a clock that went back) reads "0s". */
 export const ageText = (ageMs: number): string => {
-  if (ageMs < 2 * MINUTE) return `${Math.max(0, Math.floor(ageMs / SECOND))}s`;
-  if (ageMs < 10 * MINUTE) return inTwoUnits(ageMs, [MINUTE, "m"], [SECOND, "s"]);
-  if (ageMs < 3 * HOUR) return `${Math.floor(ageMs / MINUTE)}m`;
-  if (ageMs < 8 * HOUR) return inTwoUnits(ageMs, [HOUR, "h"], [MINUTE, "m"]);
-  if (ageMs < 2 * DAY) return `${Math.floor(ageMs / HOUR)}h`;
-  if (ageMs < 8 * DAY) return inTwoUnits(ageMs, [DAY, "d"], [HOUR, "h"]);
-  return `${Math.floor(ageMs / DAY)}d`;
+  if (ageMs < 2 * MINUTE_MS) return `${Math.max(0, Math.floor(ageMs / SECOND_MS))}s`;
+  if (ageMs < 10 * MINUTE_MS) return inTwoUnits(ageMs, [MINUTE_MS, "m"], [SECOND_MS, "s"]);
+  if (ageMs < 3 * HOUR_MS) return `${Math.floor(ageMs / MINUTE_MS)}m`;
+  if (ageMs < 8 * HOUR_MS) return inTwoUnits(ageMs, [HOUR_MS, "h"], [MINUTE_MS, "m"]);
+  if (ageMs < 2 * DAY_MS) return `${Math.floor(ageMs / HOUR_MS)}h`;
+  if (ageMs < 8 * DAY_MS) return inTwoUnits(ageMs, [DAY_MS, "d"], [HOUR_MS, "h"]);
+  return `${Math.floor(ageMs / DAY_MS)}d`;
 };
 
 /** Formats the time until an instant: "in 2m10s", or "now" after it. */

@@ -6,6 +6,7 @@ import { closeServer, listenForOwnUser } from "../run/loopback.ts";
 import { LOCAL_ACCOUNT, md5OfBody } from "./message.ts";
 import { type Queue, type Draft, openQueueJournal, readQueueJournal, openQueue } from "./queue.ts";
 import { DEAD_LETTERS, SYNC_QUEUE } from "../folder/layout.ts";
+import { SECOND_MS } from "../../model/time-text.ts";
 
 /** The only operation that our functions call. The event source mapping takes messages from the queue itself. */
 const TARGET = "AmazonSQS.SendMessageBatch";
@@ -100,7 +101,6 @@ const sendBatch = (queue: Queue, { Entries }: SendBatchRequest): object => {
 const MAX_DELAY_SECONDS = 900;
 const MAX_BATCH_ENTRIES = 10;
 const MAX_MESSAGE_BYTES = 1_048_576;
-const MS = 1000;
 /** Characters that XML 1.0 cannot hold. */
 const FORBIDDEN_CHARACTERS = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 const GROUP_ID = /^[\w!"#$%&'()*+,\-./:;<=>?@[\\\]^`{|}~]{1,128}$/;
@@ -125,7 +125,7 @@ const draftOf = ({ MessageBody, DelaySeconds = 0, MessageGroupId }: Entry): Draf
       `One or more parameters are invalid. Reason: Message must be shorter than ${MAX_MESSAGE_BYTES} bytes.`,
     );
   }
-  const draft = { body: MessageBody, delayMs: DelaySeconds * MS };
+  const draft = { body: MessageBody, delayMs: DelaySeconds * SECOND_MS };
   return MessageGroupId === undefined ? draft : { ...draft, groupId: MessageGroupId };
 };
 
