@@ -1,6 +1,5 @@
 import { SignatureV4 } from "@smithy/signature-v4";
-import { Sha256 } from "../lib/aws/sha256.ts";
-import type { AwsCredentials } from "../lib/cluster/access/eks-token.ts";
+import { type AwsCredentials, Sha256 } from "../lib/aws/sha256.ts";
 import type { Outgoing } from "../lib/cluster/transport/exchange.ts";
 import { awsDomain } from "../lib/model/aws-names.ts";
 

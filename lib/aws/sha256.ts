@@ -1,5 +1,12 @@
 import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
 
+/** The keys of a caller of AWS, with which its requests are signed. */
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
 type Data = string | ArrayBuffer | ArrayBufferView;
 
 /** SHA-256 of Node for the SigV4 signer: a hash, or an HMAC where a secret is given. */

@@ -1,9 +1,9 @@
 import { groupOf } from "../model/spec-common.ts";
-import { isObject } from "../model/json.ts";
+import { isObject, type Json } from "../model/json.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS, MAX_DISCOVERY_BYTES } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
-import type { JsonObject, ReadAnswer, Transport } from "./transport/transport.ts";
+import type { ReadAnswer, Transport } from "./transport/transport.ts";
 import type { Message } from "./wire/message.ts";
 import { API_GROUP, API_RESOURCES } from "./wire/objects.ts";
 
@@ -148,18 +148,18 @@ const failed = (code: number, reason: string, message: string): { readonly kind:
   failure: { code, reason, message },
 });
 
-const versionsOf = (group: JsonObject): readonly string[] => {
+const versionsOf = (group: Json): readonly string[] => {
   const versions = objectsIn(group["versions"]).flatMap(({ version }) => (typeof version === "string" ? [version] : []));
   const preferred = objectsIn([group["preferredVersion"]])[0]?.["version"];
   return typeof preferred === "string" ? [preferred, ...versions.filter((version) => version !== preferred)] : versions;
 };
 
 /** The plural of a kind among the resources of a version. */
-export const pluralOf = (resources: JsonObject, kind: string): string | undefined => {
+export const pluralOf = (resources: Json, kind: string): string | undefined => {
   const served = objectsIn(resources["resources"]).find(
     (resource) => resource["kind"] === kind && typeof resource["name"] === "string" && !resource["name"].includes("/"),
   );
   return served === undefined ? undefined : String(served["name"]);
 };
 
-export const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+export const objectsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isObject) : []);

@@ -1,5 +1,5 @@
 import { TidemarkError } from "../model/errors.ts";
-import { asObject } from "../model/json.ts";
+import { asObject, type Json } from "../model/json.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { kubeconfigFileAccess } from "./access/kubeconfig-file.ts";
 import { accessReview } from "./check/ask.ts";
@@ -8,7 +8,7 @@ import { list, passedOverFailure } from "./list.ts";
 import { EDIT_MS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS, READ_ALL_MS } from "./request-limits.ts";
 import { callBudget } from "./transport/budget.ts";
 import { type Exchange, connectionPool } from "./transport/exchange.ts";
-import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, type Subject } from "./transport/failure.ts";
+import { answeredFailure, brokenFailure, malformedFailure, type Subject } from "./transport/failure.ts";
 import { type ApiRequest, type Method, sender } from "./transport/send.ts";
 import { apiTransport } from "./transport/transport.ts";
 import { decodeDocument } from "./wire/decode-json.ts";
@@ -18,13 +18,13 @@ export type ApiAnswer<Value> = { readonly kind: "done"; readonly value: Value } 
 /** The objects of a cluster with the rights of a kubeconfig, which are a person's and never the syncs'. A failed call is a value. No edit is repeated. */
 export interface KubeconfigApi {
   /** Every object of the kind, of one namespace or of all. */
-  readonly list: (kind: KindPath, namespace?: string) => Promise<ApiAnswer<readonly JsonObject[]>>;
-  readonly get: (kind: KindPath, ref: ObjectRef) => Promise<ApiAnswer<JsonObject>>;
-  readonly create: (kind: KindPath, namespace: string, object: JsonObject) => Promise<ApiAnswer<JsonObject>>;
+  readonly list: (kind: KindPath, namespace?: string) => Promise<ApiAnswer<readonly Json[]>>;
+  readonly get: (kind: KindPath, ref: ObjectRef) => Promise<ApiAnswer<Json>>;
+  readonly create: (kind: KindPath, namespace: string, object: Json) => Promise<ApiAnswer<Json>>;
   /** Replaces the object. Its resourceVersion is the precondition. */
-  readonly replace: (kind: KindPath, ref: ObjectRef, object: JsonObject) => Promise<ApiAnswer<JsonObject>>;
+  readonly replace: (kind: KindPath, ref: ObjectRef, object: Json) => Promise<ApiAnswer<Json>>;
   /** Deletes exactly this version of exactly this object: any other answers 409. */
-  readonly remove: (kind: KindPath, ref: ObjectRef, version: ObjectVersion) => Promise<ApiAnswer<JsonObject>>;
+  readonly remove: (kind: KindPath, ref: ObjectRef, version: ObjectVersion) => Promise<ApiAnswer<Json>>;
   /** True where the person has this right on all objects of the kind in the namespace. */
   readonly may: (verb: "create" | "delete" | "update", kind: KindPath, namespace: string) => Promise<ApiAnswer<boolean>>;
   readonly close: () => void;
@@ -55,7 +55,7 @@ export const openKubeconfig = async ({ path, context }: KubeconfigSource): Promi
   const pool = connectionPool(access, clock);
   const send = sender(access, pool, elapsed);
   const budget = () => callBudget({ budgetMs: READ_ALL_MS, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed });
-  const edit = async (method: Exclude<Method, "GET">, request: ApiRequest): Promise<ApiAnswer<JsonObject>> => {
+  const edit = async (method: Exclude<Method, "GET">, request: ApiRequest): Promise<ApiAnswer<Json>> => {
     // A connection that the server closed while it was idle would make the outcome unclear.
     pool.dropIdle(0);
     const outcome = await send(method, request, EDIT_MS, false);
@@ -64,7 +64,7 @@ export const openKubeconfig = async ({ path, context }: KubeconfigSource): Promi
   };
   return {
     list: async (kind, namespace) => {
-      const what = { path: listPath(kind, namespace), resource: kind.resource, read: (raw: JsonObject) => raw };
+      const what = { path: listPath(kind, namespace), resource: kind.resource, read: (raw: Json) => raw };
       const listed = await list(reads, what, budget());
       if (listed.kind === "failed") return listed;
       const [unread] = listed.passedOver;
@@ -95,7 +95,7 @@ export const openKubeconfig = async ({ path, context }: KubeconfigSource): Promi
 const done = <Value>(value: Value): ApiAnswer<Value> => ({ kind: "done", value });
 const failed = (failure: ApiFailure): ApiAnswer<never> => ({ kind: "failed", failure });
 
-const answerOf = (outcome: Exchange, subject: Subject): ApiAnswer<JsonObject> => {
+const answerOf = (outcome: Exchange, subject: Subject): ApiAnswer<Json> => {
   if (outcome.kind === "broken") return failed(brokenFailure(outcome, subject, EDIT_MS));
   const body = decodeDocument(outcome.bytes);
   if (outcome.status < 200 || outcome.status > 299) return failed(answeredFailure(outcome.status, body, subject));

@@ -1,11 +1,11 @@
-import { isObject, asName, asObject, asText } from "../model/json.ts";
+import { isObject, asName, asObject, asText, type Json } from "../model/json.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { PAGE_BYTES, pageSizes, type UnchangedItems } from "./list-memory.ts";
 import { MAX_ANSWER_BYTES, MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
 import { ANSWER_TOO_LARGE } from "./transport/failure.ts";
 import type { ApiRequest } from "./transport/send.ts";
-import type { JsonObject, Transport } from "./transport/transport.ts";
+import type { Transport } from "./transport/transport.ts";
 import type { KnownItems, WireKind } from "./wire/message.ts";
 
 export interface ListOf<Item> {
@@ -14,7 +14,7 @@ export interface ListOf<Item> {
   /** The list, where it may come as protobuf: `read` then gets the same objects, with only the fields of the kind's table. */
   readonly protobuf?: WireKind;
   /** Converts one raw object, or leaves it out. It must keep nothing: the page that it is of may turn out to be broken. */
-  readonly read: (raw: JsonObject) => Item | undefined;
+  readonly read: (raw: Json) => Item | undefined;
   /** Keeps what `read` has made of each object for the next LIST (list-memory.ts). `isSame` is true where `read` would make the same of the same bytes now; otherwise they are read again. */
   readonly unchanged?: { readonly begin: () => UnchangedItems; readonly isSame: (item: Item) => boolean };
   /** Gets the items of each whole page, and how many objects it had. Then the LIST itself collects nothing. */
@@ -178,14 +178,14 @@ const readPage = async <Item>(
     if (what.weigh) weights.set(namespace, (weights.get(namespace) ?? 0) + bytes);
   };
   let newest: { readonly made: Item; readonly namespace: string } | undefined;
-  const onItem = (raw: JsonObject, bytes: number): void => {
+  const onItem = (raw: Json, bytes: number): void => {
     const namespace = asText(asObject(raw["metadata"])["namespace"]);
     count(namespace, bytes);
     const made = what.read(raw);
     if (made !== undefined) items.push(made);
     newest = made === undefined ? undefined : { made, namespace };
   };
-  const onPassedOver = (raw: JsonObject, bytes: number): void => {
+  const onPassedOver = (raw: Json, bytes: number): void => {
     count(asText(asObject(raw["metadata"])["namespace"]), bytes);
     passedOver.push(nameOf(raw));
   };
@@ -243,18 +243,18 @@ const readName = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
   return { kind: "page", items: [], objects: raws.length, passedOver, bytes: MAX_ANSWER_BYTES, weights, ...restOf(answer.body) };
 };
 
-const nameOf = (raw: JsonObject): PassedOver => {
+const nameOf = (raw: Json): PassedOver => {
   const { namespace, name } = asObject(raw["metadata"]);
   return { namespace: asName(namespace), name: asName(name) };
 };
 
-const restOf = (body: JsonObject): Pick<Page<unknown>, "next" | "remaining"> => {
+const restOf = (body: Json): Pick<Page<unknown>, "next" | "remaining"> => {
   const { continue: next, remainingItemCount: remaining } = asObject(body["metadata"]);
   return { next: typeof next === "string" && next !== "" ? next : undefined, remaining: typeof remaining === "number" ? remaining : undefined };
 };
 
 /** The objects of a list. A server in Go may write an empty list as null. */
-const objectsOf = ({ items, kind }: JsonObject): readonly JsonObject[] | undefined => {
+const objectsOf = ({ items, kind }: Json): readonly Json[] | undefined => {
   if (Array.isArray(items)) return items.every(isObject) ? items : undefined;
   return items === null && typeof kind === "string" && kind.endsWith("List") ? [] : undefined;
 };

@@ -5,7 +5,7 @@ import type { ScaleAnswer, ScaleWrite } from "./cluster-client.ts";
 import { type Discovery, type KindPath, isBuiltIn, objectPath, scalePath } from "./discovery.ts";
 import { type CallBudget, callBudget } from "./transport/budget.ts";
 import type { Surroundings } from "./transport/exchange.ts";
-import type { JsonObject, Transport, WriteAnswer } from "./transport/transport.ts";
+import type { Transport, WriteAnswer } from "./transport/transport.ts";
 import { canonicalSelector, type LabelSelector, selectorOf } from "../model/selector.ts";
 import { MAX_SELECTOR_CHARACTERS } from "./request-limits.ts";
 import { asCount, asList, asObject, asText, asTexts, type Json } from "../model/json.ts";
@@ -90,7 +90,7 @@ export const putScaleWithin = async (session: ApiSession, write: ScaleWrite, tim
 };
 
 /** The body of the write. Its uid and resourceVersion are preconditions: a target that was deleted and created again, or written in between, answers 409. */
-export const scaleBody = ({ namespace, target, targetUid, resourceVersion, replicas }: ScaleWrite): JsonObject => ({
+export const scaleBody = ({ namespace, target, targetUid, resourceVersion, replicas }: ScaleWrite): Json => ({
   apiVersion: "autoscaling/v1",
   kind: "Scale",
   metadata: { name: target.name, namespace, uid: targetUid, resourceVersion },

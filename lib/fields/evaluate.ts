@@ -1,7 +1,7 @@
 import { isObject } from "../model/json.ts";
 import { isWhole, milliOf, milliOfText, type Quantity } from "../model/quantity.ts";
 import type { Problem, ProblemType } from "./problem.ts";
-import { type Condition, isInOrder, type NamePart, type Rule, type Term } from "./rule.ts";
+import { type Condition, isInOrder, type NamePart, type Rule, type Term, type ValueCondition } from "./rule.ts";
 import { filled, givenFields, type Texts } from "./rule-text.ts";
 
 /** An object of a manifest: as it was read, with its defaults, and as it was written. Only what is written is set. */
@@ -77,9 +77,7 @@ const faultsIn = (condition: Condition, subject: Subject): readonly Fault[] => {
 const forbidden = (fields: readonly string[], texts: Texts = {}): readonly Fault[] =>
   fields.map((field) => ({ field, type: "FieldValueForbidden", texts }));
 
-type OfValue = Extract<Condition, { readonly kind: "is" | "compared" | "multiple" | "matches" | "length" }>;
-
-const isRight = (condition: OfValue, subject: Subject): boolean => {
+const isRight = (condition: ValueCondition, subject: Subject): boolean => {
   const value = at(subject.read, condition.field);
   if (condition.kind === "is") return condition.values.some((one) => one === value);
   if (value === undefined) return true;
@@ -137,7 +135,7 @@ const nameBy = (by: readonly NamePart[], item: Subject): string => {
   return "";
 };
 
-const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? (value[name] ?? undefined) : undefined);
+export const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? (value[name] ?? undefined) : undefined);
 
 /** Most paths are one name, and a rule is evaluated for each metric of each manifest. */
 const at = (value: unknown, path: string): unknown => (path.includes(".") ? path.split(".").reduce(memberOf, value) : memberOf(value, path));

@@ -64,6 +64,9 @@ export type Condition =
   /** The name of an item is the first of these fields that is set; `{ set }` names an item by the field itself. */
   | { readonly kind: "unique"; readonly field: string; readonly by: readonly NamePart[] };
 
+/** A condition on the value of one field. */
+export type ValueCondition = Extract<Condition, { readonly kind: "is" | "compared" | "multiple" | "matches" | "length" }>;
+
 export type NamePart = string | { readonly set: string };
 
 export const set = (field: string): Condition => ({ kind: "set", field });

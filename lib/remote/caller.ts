@@ -1,16 +1,11 @@
 import { boundedRequests } from "../aws/bounded-requests.ts";
+import type { AwsCredentials } from "../aws/sha256.ts";
 import { TidemarkError } from "../model/errors.ts";
-
-export interface Credentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-}
 
 /** The caller: keys for the signature, and a name for messages. */
 export interface Caller {
   /** Throws `remote.credentials`. */
-  readonly credentials: () => Promise<Credentials>;
+  readonly credentials: () => Promise<AwsCredentials>;
   /** The caller's ARN, or the access key when STS does not answer. */
   readonly name: () => Promise<string>;
 }
@@ -28,7 +23,7 @@ export const defaultCaller = (region: string, profile?: string): Caller => {
   const provider = lazy(async () =>
     (await import("@aws-sdk/credential-provider-node")).defaultProvider({ ...(profile !== undefined && { profile }), parentClientConfig }),
   );
-  const credentials = async (): Promise<Credentials> => {
+  const credentials = async (): Promise<AwsCredentials> => {
     const ask = await provider();
     try {
       return await ask();

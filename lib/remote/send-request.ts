@@ -1,10 +1,10 @@
 import { SignatureV4 } from "@smithy/signature-v4";
-import { Sha256 } from "../aws/sha256.ts";
+import { type AwsCredentials, Sha256 } from "../aws/sha256.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { percentEncoded } from "../model/foreign-text.ts";
 import { jsonIn } from "../model/json.ts";
 import { type HttpAnswer, type Problem, problemIn, readAnswer, platformError, problemError } from "./answer.ts";
-import type { Caller, Credentials } from "./caller.ts";
+import type { Caller } from "./caller.ts";
 import { type StackUrl, stackUrlIn } from "./find-stack.ts";
 
 /** What a request needs from outside. */
@@ -175,7 +175,7 @@ const SERVICE = "lambda";
 export const signedHeaders = async (
   request: UnsignedRequest,
   { host, region }: Pick<StackUrl, "host" | "region">,
-  credentials: Credentials,
+  credentials: AwsCredentials,
   nowMs: number,
 ): Promise<Readonly<Record<string, string>>> => {
   const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256 });

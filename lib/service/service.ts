@@ -1,7 +1,7 @@
 import type { WantedWorkload, ConnectionReport } from "../cluster/check/report.ts";
 import type { KindCount } from "../manifest/errors.ts";
 import type { Validation, SpecKindName } from "../model/spec.ts";
-import type { Grant, Role } from "../model/access.ts";
+import type { Grant, Place, Role } from "../model/access.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/spec-common.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
@@ -104,10 +104,7 @@ export interface CanIQuery extends Filter {
 /** All queries and commands. */
 export interface Service extends QueryService, CommandService {}
 
-export interface Filter {
-  readonly cluster?: string;
-  readonly namespace?: string;
-}
+export type Filter = Place;
 
 /** Names one autoscaler: "web", "shop/web" or "eu-1/shop/web". Namespace and cluster may be absent when the name is unique. */
 export interface AutoscalerQuery extends Filter {

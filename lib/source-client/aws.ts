@@ -1,10 +1,9 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { Sha256 } from "../aws/sha256.ts";
+import { type AwsCredentials, Sha256 } from "../aws/sha256.ts";
 import { assumeRole } from "../cluster/access/assume-role.ts";
 import { type Cached, cached } from "../cluster/access/access.ts";
-import type { AwsCredentials } from "../cluster/access/eks-token.ts";
 import type { ServiceAnswer } from "../cluster/cluster-client.ts";
 import { type Exchange, exchange } from "../cluster/transport/exchange.ts";
 import { diagnosis } from "../cluster/transport/failure.ts";

@@ -1,4 +1,5 @@
-import type { Caller, Credentials } from "../../lib/remote/caller.ts";
+import type { AwsCredentials } from "../../lib/aws/sha256.ts";
+import type { Caller } from "../../lib/remote/caller.ts";
 import { requestSender, type SenderOptions } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/find-stack.ts";
@@ -22,7 +23,7 @@ export const IDENTITIES: Identities = {
   MALLORY: { secretAccessKey: "mallory's secret", arn: "arn:aws:iam::123456789012:user/mallory", isAllowed: false },
 };
 
-export const credentialsOf = (key: string): Credentials => {
+export const credentialsOf = (key: string): AwsCredentials => {
   const { secretAccessKey = "wrong", sessionToken } = IDENTITIES[key] ?? {};
   return { accessKeyId: key, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
 };

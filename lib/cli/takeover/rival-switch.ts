@@ -1,7 +1,7 @@
 import type { KindPath } from "../../cluster/discovery.ts";
 import type { ApiAnswer, KubeconfigApi, ObjectRef } from "../../cluster/kubeconfig-api.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { isObject, type Json } from "../../model/json.ts";
+import { asObject, type Json } from "../../model/json.ts";
 import { RIVAL_PATHS } from "../commands/import.ts";
 import { CONFLICT } from "../../model/http-status.ts";
 
@@ -22,14 +22,13 @@ export interface RivalSwitch {
   readonly wentOn: string;
 }
 
-const object = (value: unknown): Json => (isObject(value) ? value : {});
-const metadataOf = (raw: Json): Json => object(raw["metadata"]);
+const metadataOf = (raw: Json): Json => asObject(raw["metadata"]);
 export const refOf = (raw: Json): ObjectRef => ({ namespace: String(metadataOf(raw)["namespace"]), name: String(metadataOf(raw)["name"]) });
 export const uidOf = (raw: Json): string => String(metadataOf(raw)["uid"]);
 
 /** The object as it can be made again: with its labels, annotations and owners, without what the server adds. */
 export const restorable = ({ apiVersion, kind, metadata, spec }: Json): Json => {
-  const { name, namespace, labels, annotations, ownerReferences, finalizers } = object(metadata);
+  const { name, namespace, labels, annotations, ownerReferences, finalizers } = asObject(metadata);
   return JSON.parse(JSON.stringify({ apiVersion, kind, metadata: { name, namespace, labels, annotations, ownerReferences, finalizers }, spec }));
 };
 
@@ -55,12 +54,12 @@ const HPA: RivalSwitch = {
 /** The Datadog Cluster Agent fetches a metric only while an HPA or a WatermarkPodAutoscaler asks for it: in a dry run it still does. */
 const WATERMARK: RivalSwitch = {
   get: (api, ref) => api.get(watermarks, ref),
-  isAtRest: (live) => object(live["spec"])["dryRun"] === true,
-  rest: (api, live) => api.replace(watermarks, refOf(live), { ...live, spec: { ...object(live["spec"]), dryRun: true } }),
+  isAtRest: (live) => asObject(live["spec"])["dryRun"] === true,
+  rest: (api, live) => api.replace(watermarks, refOf(live), { ...live, spec: { ...asObject(live["spec"]), dryRun: true } }),
   goOn: (api, kept) =>
     replaceLive(api, { path: watermarks, kept }, (live) => ({
       ...live,
-      spec: { ...object(live["spec"]), dryRun: object(kept["spec"])["dryRun"] ?? false },
+      spec: { ...asObject(live["spec"]), dryRun: asObject(kept["spec"])["dryRun"] ?? false },
     })),
   path: watermarks,
   verbs: ["update"],
@@ -73,10 +72,10 @@ const PAUSED = "autoscaling.keda.sh/paused";
 /** KEDA serves the external metrics of a ScaledObject as long as it exists. A deleted one may also set the count back. */
 const SCALED_OBJECT: RivalSwitch = {
   get: (api, ref) => api.get(scaledObjects, ref),
-  isAtRest: (live) => object(metadataOf(live)["annotations"])[PAUSED] === "true",
+  isAtRest: (live) => asObject(metadataOf(live)["annotations"])[PAUSED] === "true",
   rest: (api, live) => api.replace(scaledObjects, refOf(live), withAnnotation(live, "true")),
   goOn: (api, kept) => {
-    const before = object(metadataOf(kept)["annotations"])[PAUSED];
+    const before = asObject(metadataOf(kept)["annotations"])[PAUSED];
     return replaceLive(api, { path: scaledObjects, kept }, (live) => withAnnotation(live, before));
   },
   path: scaledObjects,
@@ -99,7 +98,7 @@ export const switchOf = (kind: string): RivalSwitch => {
 };
 
 const withAnnotation = (live: Json, value: unknown): Json => {
-  const { [PAUSED]: _before, ...others } = object(metadataOf(live)["annotations"]);
+  const { [PAUSED]: _before, ...others } = asObject(metadataOf(live)["annotations"]);
   return { ...live, metadata: { ...metadataOf(live), annotations: { ...others, ...(value !== undefined && { [PAUSED]: value }) } } };
 };
 

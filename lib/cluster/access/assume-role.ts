@@ -1,6 +1,6 @@
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { AWS_CALLS } from "../request-limits.ts";
-import type { AwsCredentials } from "./eks-token.ts";
+import type { AwsCredentials } from "../../aws/sha256.ts";
 
 /** Longest life of a role that is assumed by a role (role chaining). */
 const ASSUMED_SECONDS = 3_600;

@@ -1,13 +1,7 @@
 import { SignatureV4 } from "@smithy/signature-v4";
-import { Sha256 } from "../../aws/sha256.ts";
+import { type AwsCredentials, Sha256 } from "../../aws/sha256.ts";
 import { awsDomain } from "../../model/aws-names.ts";
 import { percentEncoded } from "../../model/foreign-text.ts";
-
-export interface AwsCredentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-}
 
 /** What a request to AWS about one EKS cluster is signed for. */
 export interface SignedForEks {

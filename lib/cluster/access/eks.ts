@@ -7,7 +7,8 @@ import { EKS_TOKEN_TTL_MS } from "../request-limits.ts";
 import { type Access, type Cached, cached } from "./access.ts";
 import { isCertificates } from "./checked-access.ts";
 import { describeEks, type EksDescription } from "./eks-description.ts";
-import { type AwsCredentials, eksToken } from "./eks-token.ts";
+import { eksToken } from "./eks-token.ts";
+import type { AwsCredentials } from "../../aws/sha256.ts";
 import { unwrapped } from "./secret-text.ts";
 import { serverUrl } from "../reachable.ts";
 

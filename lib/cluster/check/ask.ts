@@ -3,11 +3,11 @@ import type { ApiFailure } from "../../model/observation.ts";
 import type { Access, Credentials } from "../access/access.ts";
 import { CHECK_ANSWER_BYTES, CHECK_MS, CHECK_QUESTION_MS, MAX_PARALLEL_CALLS, CHECK_NAMESPACES_MAX } from "../request-limits.ts";
 import { type Exchange, connectionPool } from "../transport/exchange.ts";
-import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, type Subject } from "../transport/failure.ts";
+import { answeredFailure, brokenFailure, malformedFailure, type Subject } from "../transport/failure.ts";
 import { sender } from "../transport/send.ts";
 import { decodeDocument } from "../wire/decode-json.ts";
 import { foreignText } from "../../model/foreign-text.ts";
-import { asObject, asText } from "../../model/json.ts";
+import { asObject, asText, type Json } from "../../model/json.ts";
 
 /** One question to the API server. A POST goes only to the reviews of the API, which store nothing. */
 export interface Question {
@@ -16,11 +16,11 @@ export interface Question {
   /** The resource in messages: "selfsubjectreviews.authentication.k8s.io". */
   readonly resource: string;
   /** The body makes it a POST. */
-  readonly body?: JsonObject;
+  readonly body?: Json;
 }
 
 export interface Reply {
-  readonly body: JsonObject;
+  readonly body: Json;
   /** The clock of the server when it answered, in milliseconds; undefined without a Date header. Exact to a second. */
   readonly dateMs: number | undefined;
   readonly tookMs: number;
@@ -129,7 +129,7 @@ export const rightsAsker =
   };
 
 /** The question whether the user has a right, and its answer. */
-export const accessReview = (resourceAttributes: JsonObject): Question & { readonly body: JsonObject } => ({
+export const accessReview = (resourceAttributes: Json): Question & { readonly body: Json } => ({
   path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
   resource: "selfsubjectaccessreviews.authorization.k8s.io",
   body: { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: { resourceAttributes } },

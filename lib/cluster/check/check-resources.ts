@@ -14,8 +14,7 @@ import { type Asker, type AskRight, type Right, type RightAnswer, rightText } fr
 import { type WantedWorkload, type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";
 import { groupOf } from "../../model/spec-common.ts";
 import { foreignText } from "../../model/foreign-text.ts";
-import { asObject, asText } from "../../model/json.ts";
-import type { JsonObject } from "../transport/failure.ts";
+import { asObject, asText, type Json } from "../../model/json.ts";
 import { CHECK_KINDS_MAX, CHECK_NAMESPACES_MAX, CHECK_OBJECTS_MAX } from "../request-limits.ts";
 
 export interface RightsContext {
@@ -204,7 +203,7 @@ const targetsInCluster = async ({ ask }: Asker, { specKinds, namespaces }: Looke
   return answers.flatMap((answer) => (answer.kind === "answered" ? objectsIn(answer.reply.body["items"]).flatMap(targetOf) : []));
 };
 
-const targetOf = (object: JsonObject): readonly Target[] => {
+const targetOf = (object: Json): readonly Target[] => {
   const { apiVersion, kind } = asObject(asObject(object["spec"])["scaleTargetRef"]);
   return typeof kind === "string" && typeof apiVersion === "string" ? [{ apiVersion, kind }] : [];
 };
@@ -228,5 +227,5 @@ const NO_SCALE = "it has no scale: the autoscalers that name it hold";
 const GIVE_SCALE = "give its definition the subresource scale, or name another target";
 
 /** Words of the cluster become a part of a command (`fix`), so that a text of another form is no kind. */
-const scalable = ({ resources }: JsonObject, { group, plural }: ScalableKind): ScalableKind | undefined =>
+const scalable = ({ resources }: Json, { group, plural }: ScalableKind): ScalableKind | undefined =>
   objectsIn(resources).some(({ name }) => name === `${plural}/scale`) ? readScalableKind(`${group}/${plural}`) : undefined;

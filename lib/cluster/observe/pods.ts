@@ -2,13 +2,12 @@ import type { Namespace } from "../../model/ids.ts";
 import { type LabelIndex, labelIndex } from "../../model/selector.ts";
 import type { Answer, ApiFailure, Pod, PodMetrics } from "../../model/observation.ts";
 import type { MetricQuery } from "../../model/query.ts";
-import { asObject, asText } from "../../model/json.ts";
+import { asObject, asText, type Json } from "../../model/json.ts";
 import type { Asking } from "../../sources/source.ts";
 import { isTooLarge, type Listed, passedOverFailure } from "../list.ts";
 import { inNamespace, segment } from "../discovery.ts";
 import { readPod, POD_LIST, POD_METRICS_LIST } from "../read/pods.ts";
 import type { CallBudget } from "../transport/budget.ts";
-import type { JsonObject } from "../transport/transport.ts";
 import type { WireKind } from "../wire/message.ts";
 import { listScope, covers, type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
@@ -66,7 +65,7 @@ interface PodList<Item> {
   readonly resource: string;
   readonly protobuf: WireKind;
   readonly paged?: boolean;
-  readonly convert: (raw: JsonObject) => Item | undefined;
+  readonly convert: (raw: Json) => Item | undefined;
   /** An object stays the same for many syncs. Those of metrics-server are new each time. */
   readonly lasting?: true;
 }

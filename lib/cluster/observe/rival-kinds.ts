@@ -1,5 +1,4 @@
 import { asList, asObject, asText, asCount, asName, type Json, readTime } from "../../model/json.ts";
-import type { JsonObject } from "../transport/transport.ts";
 import type { WireKind } from "../wire/message.ts";
 import { HPA_LIST } from "../wire/objects.ts";
 import type { Because } from "../../model/decision.ts";
@@ -15,12 +14,12 @@ export interface RivalKind {
   readonly protobuf?: WireKind;
   /** A version that every cluster serves. Otherwise discovery decides whether the group is installed. */
   readonly version?: string;
-  readonly target: (spec: JsonObject) => { readonly apiVersion: string; readonly kind: string; readonly name: string };
+  readonly target: (spec: Json) => { readonly apiVersion: string; readonly kind: string; readonly name: string };
   /** True for an object that does not scale. */
-  readonly idle?: (raw: JsonObject) => boolean;
+  readonly idle?: (raw: Json) => boolean;
 }
 
-const scaleTargetRef = (spec: JsonObject, otherwise = { apiVersion: "", kind: "" }): { apiVersion: string; kind: string; name: string } => {
+const scaleTargetRef = (spec: Json, otherwise = { apiVersion: "", kind: "" }): { apiVersion: string; kind: string; name: string } => {
   const ref = asObject(spec["scaleTargetRef"]);
   return { apiVersion: asText(ref["apiVersion"]) || otherwise.apiVersion, kind: asText(ref["kind"]) || otherwise.kind, name: asText(ref["name"]) };
 };
@@ -29,7 +28,7 @@ const PAUSED = "autoscaling.keda.sh/paused";
 const PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas";
 
 /** KEDA says by the condition that it has stopped. With a count to pause at it may still scale to it. Its HPA is listed as long as it exists, so that it is a rival until it is gone. */
-const isPaused = (raw: JsonObject): boolean => {
+const isPaused = (raw: Json): boolean => {
   const annotations = asObject(asObject(raw["metadata"])["annotations"]);
   if (asText(annotations[PAUSED]) !== "true" || annotations[PAUSED_REPLICAS] !== undefined) return false;
   const conditions = asList(asObject(raw["status"])["conditions"]).map(asObject);

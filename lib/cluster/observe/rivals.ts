@@ -1,14 +1,13 @@
 import { groupOf } from "../../model/spec-common.ts";
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure, Rival, RivalLook } from "../../model/observation.ts";
-import { asObject, asText } from "../../model/json.ts";
+import { asObject, asText, type Json } from "../../model/json.ts";
 import type { Observed, Watched } from "../cluster-client.ts";
 import { type Found, type KindPath, listPath } from "../discovery.ts";
 import { passedOverFailure } from "../list.ts";
 import { mapYielding } from "../map-yielding.ts";
 import { readRival, RIVAL_KINDS, type RivalKind } from "./rival-kinds.ts";
 import type { CallBudget } from "../transport/budget.ts";
-import type { JsonObject } from "../transport/transport.ts";
 import { lateLists, listScope, covers, type Scope, scopesFor } from "./scopes.ts";
 import type { LookedFor, Marks } from "./memory.ts";
 import { keptKeys } from "./workloads.ts";
@@ -225,7 +224,7 @@ const lookInScope = async (observing: Observing, rival: RivalKind, { kind, marks
   return { ...before, ...of, refused: { message: failure.message, lost: last !== undefined } };
 };
 
-const rivalIn = (raw: JsonObject, rival: RivalKind, targets: Marks): { readonly key: string; readonly rival: Rival } | undefined => {
+const rivalIn = (raw: Json, rival: RivalKind, targets: Marks): { readonly key: string; readonly rival: Rival } | undefined => {
   const metadata = asObject(raw["metadata"]);
   const key = rivalKey(asText(metadata["namespace"]), rival.target(asObject(raw["spec"])));
   return targets.has(key) && !rival.idle?.(raw) ? { key, rival: readRival(raw, rival.kind) } : undefined;

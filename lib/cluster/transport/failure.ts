@@ -1,5 +1,6 @@
 import { isTidemarkError } from "../../model/errors.ts";
 import { foreignReason, foreignText } from "../../model/foreign-text.ts";
+import type { Json } from "../../model/json.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import { OWN_ADDRESS } from "../reachable.ts";
 import type { Broken } from "./exchange.ts";
@@ -16,7 +17,7 @@ export interface Subject {
 export const ANSWER_TOO_LARGE = "AnswerTooLarge";
 
 /** The failure of an answer outside 2xx: the Status object of the server, or a standard message where it sent none. */
-export const answeredFailure = (code: number, body: JsonObject | undefined, subject: Subject): ApiFailure => {
+export const answeredFailure = (code: number, body: Json | undefined, subject: Subject): ApiFailure => {
   const status = statusObject(body);
   if (status) return { code, reason: status.reason ?? wordsFor(code).reason, message: foreignText(status.message) };
   const { reason, message } = wordsFor(code);
@@ -85,13 +86,11 @@ interface StatusObject {
   readonly message: string;
 }
 
-const statusObject = (body: JsonObject | undefined): StatusObject | undefined => {
+const statusObject = (body: Json | undefined): StatusObject | undefined => {
   if (body?.["kind"] !== "Status" || typeof body["message"] !== "string") return undefined;
   const reason = foreignReason(String(body["reason"]));
   return { message: body["message"], ...(body["reason"] !== undefined && reason !== undefined && { reason }) };
 };
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Messages of Kubernetes clients for an answer without a Status object, because people search for them. */
 const wordsFor = (status: number): { reason: string; message: string } =>

@@ -1,3 +1,4 @@
+import type { Json } from "../../model/json.ts";
 import { isTidemarkError } from "../../model/errors.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access, Credentials } from "../access/access.ts";
@@ -6,7 +7,6 @@ import { MAX_ANSWER_BYTES } from "../request-limits.ts";
 import { PROTOBUF, type Decoded, decodeAnswer, STATUS_KIND } from "../wire/answer.ts";
 import type { KnownItems, Receiver, Message, WireKind } from "../wire/message.ts";
 import { type Exchange, exchange, type Outgoing, type Pool, type Answered } from "./exchange.ts";
-import type { JsonObject } from "./failure.ts";
 import { decodeJson } from "../wire/decode-json.ts";
 
 export interface ApiRequest {
@@ -20,11 +20,11 @@ export interface ApiRequest {
   /** The fields that are read of an answer that is no list; absent: all. */
   readonly fields?: Message;
   /** Gets the items of a list one by one, as they are decoded, each with its bytes in the answer. The answer then says `streamed`. */
-  readonly onItem?: (item: JsonObject, bytes: number) => void;
+  readonly onItem?: (item: Json, bytes: number) => void;
   /** Knows the items of the last answer, so that one that did not change is not decoded again. */
   readonly unchanged?: KnownItems;
   /** Gets the metadata of an item of a list that is too large to be read, and its bytes. Without it such an item breaks the answer. */
-  readonly onPassedOver?: (named: JsonObject, bytes: number) => void;
+  readonly onPassedOver?: (named: Json, bytes: number) => void;
   /** Only the metadata of the objects of a list, as JSON. */
   readonly metadataOnly?: true;
   /** What `onItem` keeps of an item is small, whatever the item holds. */

@@ -1,3 +1,4 @@
+import type { Json } from "../../model/json.ts";
 import type { OnDated } from "../../aws/bounded-requests.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
@@ -5,7 +6,7 @@ import type { ServiceAnswer } from "../cluster-client.ts";
 import { MAX_RETRY_AFTER_WAITS, PUT_SOCKET_IDLE_MS, READ_SOCKET_IDLE_MS, READ_TIMEOUT_MS } from "../request-limits.ts";
 import type { CallBudget } from "./budget.ts";
 import { type Exchange, connectionPool, type Pool, type Surroundings } from "./exchange.ts";
-import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, type Subject } from "./failure.ts";
+import { answeredFailure, brokenFailure, malformedFailure, type Subject } from "./failure.ts";
 import { bodyOf, type Formats, formats, type ApiRequest, type Send, sender } from "./send.ts";
 
 /** Calls to the API server of one cluster: one pool, a deadline for each call, failures as values. */
@@ -21,13 +22,12 @@ export interface Transport {
   readonly close: () => void;
 }
 
-export type { JsonObject } from "./failure.ts";
 /** `bytes`: of the unpacked answer. `streamed`: `onItem` of the request got the items, and the body has none. */
 export type ReadAnswer =
-  | { readonly kind: "read"; readonly body: JsonObject; readonly bytes: number; readonly streamed?: true }
+  | { readonly kind: "read"; readonly body: Json; readonly bytes: number; readonly streamed?: true }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
 export type WriteAnswer =
-  | { readonly kind: "written"; readonly body: JsonObject }
+  | { readonly kind: "written"; readonly body: Json }
   | { readonly kind: "failed"; readonly failure: ApiFailure; readonly sent: boolean };
 
 export interface TransportOptions {

@@ -2,6 +2,7 @@ import { DEMAND_METRIC } from "./metrics-objects.ts";
 import { groupVersion, RESOURCES, type Resource } from "./served-resources.ts";
 import { createHash } from "node:crypto";
 import { podAutoscalerDefinition } from "../../manifest/crd/definition.ts";
+import type { Json } from "../../model/json.ts";
 
 /** Versions of every group, the preferred one first. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
@@ -135,8 +136,6 @@ const describe = (): readonly Described[] => {
     return { name, document, hash: createHash("sha256").update(JSON.stringify(document)).digest("hex").slice(0, HASH_CHARACTERS) };
   });
 };
-
-type Json = Readonly<Record<string, unknown>>;
 
 const WRITE = ["dryRun", "fieldManager", "fieldValidation"];
 

@@ -1,5 +1,5 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import type { Condition, NamePart, Rule, Term } from "../../fields/rule.ts";
+import type { Condition, NamePart, Rule, Term, ValueCondition } from "../../fields/rule.ts";
 import { fieldAt } from "../native/explain-field.ts";
 import { isTooShort, patternOf } from "../native/rule-schema.ts";
 
@@ -51,9 +51,7 @@ const celOf = (condition: Condition, scope: Scope): string => {
 const inItem = ({ field, item }: Extract<Condition, { readonly kind: "each" | "some" }>, scope: Scope): string =>
   celOf(item, { self: "item", about: fieldAt(scope.about, field), outer: scope });
 
-type OfValue = Extract<Condition, { readonly kind: "is" | "compared" | "multiple" | "matches" | "length" }>;
-
-const valueCel = (condition: OfValue, scope: Scope): string => {
+const valueCel = (condition: ValueCondition, scope: Scope): string => {
   const { field } = condition;
   const about = fieldAt(scope.about, field);
   const place = valueAt(scope, field);

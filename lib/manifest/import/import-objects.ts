@@ -1,5 +1,4 @@
-import { object } from "./schedules/timed.ts";
-import type { Json } from "../../model/json.ts";
+import { asList, asObject, type Json } from "../../model/json.ts";
 import { admit } from "../admit.ts";
 import { convert } from "../native/convert.ts";
 import { cleanObject, type Detail, type Finding } from "./finding.ts";
@@ -33,7 +32,7 @@ interface Candidate {
   readonly details: readonly Detail[];
 }
 
-const metadataOf = (raw: Json): Json => object(raw["metadata"]);
+const metadataOf = (raw: Json): Json => asObject(raw["metadata"]);
 
 /**
  * The manifests of these autoscalers, and everything that they cannot say. An HPA that a ScaledObject owns is a part of it. Each manifest is admitted as `apply` admits it, so that what is
@@ -91,11 +90,7 @@ const keyOf = (raw: Json): string => `${String(metadataOf(raw)["namespace"])}/${
 /** Items of a list need not say their kind. */
 const withKind = (raw: Json, apiVersion: string, kind: string): Json => ({ apiVersion, kind, ...raw });
 
-const ownersOf = (raw: Json): readonly Json[] => {
-  const { ownerReferences } = metadataOf(raw);
-  const owners: readonly unknown[] = Array.isArray(ownerReferences) ? ownerReferences : [];
-  return owners.map((owner) => object(owner));
-};
+const ownersOf = (raw: Json): readonly Json[] => asList(metadataOf(raw)["ownerReferences"]).map(asObject);
 
 const ownedBy = (raw: Json): readonly Detail[] =>
   ownersOf(raw).map(({ kind, name }) => ({

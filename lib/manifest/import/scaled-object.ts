@@ -1,5 +1,5 @@
-import { applying, changed, list, lost, object, withoutEffect } from "./schedules/timed.ts";
-import type { Json } from "../../model/json.ts";
+import { applying, changed, lost, withoutEffect } from "./schedules/timed.ts";
+import { asList, asObject, type Json } from "../../model/json.ts";
 import { cleanMetadata, type Detail } from "./finding.ts";
 import { kedaCron } from "./schedules/actions.ts";
 
@@ -28,11 +28,11 @@ const FALSE = /^(?:0|f|F|false|False|FALSE)$/;
  * On doubt, no document: an autoscaler without one of its metrics would shrink to what the others need.
  */
 export const importScaledObject = (raw: Json, hpa: Json | undefined): ImportedScaledObject => {
-  const spec = object(raw["spec"]);
+  const spec = asObject(raw["spec"]);
   const pause = pauseOf(raw);
   if (pause) return { details: [pause] };
   const most = typeof spec["maxReplicaCount"] === "number" ? spec["maxReplicaCount"] : DEFAULT_MAX;
-  const { metrics, schedule, details: ofTriggers } = triggerMetrics(spec, { hpaSpec: hpa && object(hpa["spec"]), most });
+  const { metrics, schedule, details: ofTriggers } = triggerMetrics(spec, { hpaSpec: hpa && asObject(hpa["spec"]), most });
   const details = [...ofTriggers, ...fieldDetails(spec), ...pausedDirections(raw).map(directionDetail)];
   if (metrics === undefined) return { details };
   return { document: hpaOf(raw, spec, metrics), ...(schedule.length > 0 && { schedule }), details };
@@ -42,7 +42,7 @@ const keyOf = (name: string): string => `autoscaling.keda.sh/${name}`;
 const placeOf = (name: string): string => `metadata.annotations["${keyOf(name)}"]`;
 
 /** An annotation of KEDA about how it scales. */
-export const annotationOf = (raw: Json, name: string): unknown => object(object(raw["metadata"])["annotations"])[keyOf(name)];
+export const annotationOf = (raw: Json, name: string): unknown => asObject(asObject(raw["metadata"])["annotations"])[keyOf(name)];
 
 export const isOn = (raw: Json, name: string): boolean => {
   const value = annotationOf(raw, name);
@@ -63,19 +63,19 @@ const pauseOf = (raw: Json): Detail | undefined => {
 const pausedDirections = (raw: Json) => PAUSED_DIRECTIONS.filter(({ name }) => isOn(raw, name));
 
 /** The behavior that a ScaledObject asks for; undefined where it says none. */
-export const writtenBehavior = (spec: Json): unknown => object(object(spec["advanced"])["horizontalPodAutoscalerConfig"])["behavior"];
+export const writtenBehavior = (spec: Json): unknown => asObject(asObject(spec["advanced"])["horizontalPodAutoscalerConfig"])["behavior"];
 
 const behaviorOf = (raw: Json, spec: Json): Json | undefined => {
   const behavior = writtenBehavior(spec);
-  const paused = pausedDirections(raw).map(({ direction }) => [direction, { ...object(object(behavior)[direction]), selectPolicy: "Disabled" }]);
-  return behavior === undefined && paused.length === 0 ? undefined : { ...object(behavior), ...Object.fromEntries(paused) };
+  const paused = pausedDirections(raw).map(({ direction }) => [direction, { ...asObject(asObject(behavior)[direction]), selectPolicy: "Disabled" }]);
+  return behavior === undefined && paused.length === 0 ? undefined : { ...asObject(behavior), ...Object.fromEntries(paused) };
 };
 
 const directionDetail = ({ name, direction }: (typeof PAUSED_DIRECTIONS)[number]): Detail =>
   ofAnnotation(name, `it is selectPolicy: Disabled of spec.behavior.${direction} in the manifest: end it there, and not by the annotation`);
 
 const hpaOf = (raw: Json, spec: Json, metrics: readonly unknown[]): Json => {
-  const { apiVersion = "apps/v1", kind = "Deployment", name } = object(spec["scaleTargetRef"]);
+  const { apiVersion = "apps/v1", kind = "Deployment", name } = asObject(spec["scaleTargetRef"]);
   const behavior = behaviorOf(raw, spec);
   const { minReplicaCount, maxReplicaCount = DEFAULT_MAX } = spec;
   return {
@@ -95,8 +95,8 @@ const hpaOf = (raw: Json, spec: Json, metrics: readonly unknown[]): Json => {
 /** Fields beside bounds, target, triggers and behavior. KEDA serves a value in the place of a metric that fails. */
 const fieldDetails = (spec: Json): readonly Detail[] => {
   const { minReplicaCount = 0, idleReplicaCount, cooldownPeriod, initialCooldownPeriod, pollingInterval, fallback } = spec;
-  const { restoreToOriginalReplicaCount, scalingModifiers, horizontalPodAutoscalerConfig } = object(spec["advanced"]);
-  const { failureThreshold, replicas } = object(fallback);
+  const { restoreToOriginalReplicaCount, scalingModifiers, horizontalPodAutoscalerConfig } = asObject(spec["advanced"]);
+  const { failureThreshold, replicas } = asObject(fallback);
   const toZero = minReplicaCount === 0 || idleReplicaCount !== undefined;
   const aboutZero = "it is about scaling to and from zero, which is not carried over";
   const idle = `the count stays at minReplicas while no trigger is active, and not at ${String(idleReplicaCount)}`;
@@ -112,9 +112,9 @@ const fieldDetails = (spec: Json): readonly Detail[] => {
     [toZero && initialCooldownPeriod !== undefined, withoutEffect("spec.initialCooldownPeriod", aboutZero)],
     [pollingInterval !== undefined, changed("spec.pollingInterval", polling)],
     [fallback !== undefined, changed("spec.fallback", missing)],
-    [Object.keys(object(scalingModifiers)).length > 0, changed("spec.advanced.scalingModifiers", modifiers)],
+    [Object.keys(asObject(scalingModifiers)).length > 0, changed("spec.advanced.scalingModifiers", modifiers)],
     [restoreToOriginalReplicaCount === true, changed("spec.advanced.restoreToOriginalReplicaCount", restore)],
-    [object(horizontalPodAutoscalerConfig)["name"] !== undefined, withoutEffect("spec.advanced.horizontalPodAutoscalerConfig.name", name)],
+    [asObject(horizontalPodAutoscalerConfig)["name"] !== undefined, withoutEffect("spec.advanced.horizontalPodAutoscalerConfig.name", name)],
   ]);
 };
 
@@ -131,8 +131,8 @@ interface TriggerMetrics {
  * its HPA. Cron triggers without another one stay metrics of KEDA: a schedule has no metric that lets the count fall after its windows.
  */
 const triggerMetrics = (spec: Json, { hpaSpec, most }: { readonly hpaSpec: Json | undefined; readonly most: number }): TriggerMetrics => {
-  const triggers = list(spec["triggers"]).map(object);
-  const formula = object(object(spec["advanced"])["scalingModifiers"])["formula"] !== undefined;
+  const triggers = asList(spec["triggers"]).map(asObject);
+  const formula = asObject(asObject(spec["advanced"])["scalingModifiers"])["formula"] !== undefined;
   const isCron = (trigger: Json): boolean => trigger["type"] === "cron" && !formula && triggers.some(({ type }) => type !== "cron");
   const read = triggers.map((trigger, index): ReadTrigger => {
     const cron = isCron(trigger) ? kedaCron(trigger, { index, most }) : undefined;
@@ -170,7 +170,7 @@ export const triggerLabel = (index: number, type: string): string => `spec.trigg
 
 /** `metadata.type` is what earlier versions of KEDA call `metricType`. */
 const resourceMetric = (trigger: Json, type: "cpu" | "memory", index: number): ReadTrigger => {
-  const { value, containerName, type: formerType } = object(trigger["metadata"]);
+  const { value, containerName, type: formerType } = asObject(trigger["metadata"]);
   const kind = trigger["metricType"] ?? formerType ?? "Utilization";
   const target = targetOf(String(kind), value);
   const noTarget = `its metricType "${String(kind)}" with the value "${String(value)}" is no target of a resource metric`;
@@ -197,11 +197,11 @@ const externalMetric = (type: string, { index, hpaSpec, formula }: TriggerPlace)
 };
 
 const externalMetrics = (hpaSpec: Json | undefined): readonly Json[] =>
-  list(hpaSpec?.["metrics"])
-    .map(object)
+  asList(hpaSpec?.["metrics"])
+    .map(asObject)
     .filter(({ type }) => type === "External");
 
-const nameOf = (metric: Json): string => String(object(object(metric["external"])["metric"])["name"]);
+const nameOf = (metric: Json): string => String(asObject(asObject(metric["external"])["metric"])["name"]);
 
 const lostTrigger = (index: number, type: string, message: string): Detail => lost(triggerLabel(index, type), message);
 

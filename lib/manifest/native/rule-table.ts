@@ -1,7 +1,7 @@
-import { ruleProblems, type Subject } from "../../fields/evaluate.ts";
+import { memberOf, ruleProblems, type Subject } from "../../fields/evaluate.ts";
 import { firstOfEach, type Problem } from "../../fields/problem.ts";
 import type { Rule } from "../../fields/rule.ts";
-import { isObject, type Json } from "../../model/json.ts";
+import type { Json } from "../../model/json.ts";
 import { NATIVE_RULES } from "../../policy/dialects.ts";
 import { SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { FALLBACK_RULES, METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
@@ -26,8 +26,6 @@ interface RulesAtPath {
   readonly rules: readonly Rule[];
   readonly subjectsIn: (manifest: ManifestRead) => readonly Located[];
 }
-
-const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? (value[name] ?? undefined) : undefined);
 
 const specOf = ({ spec, written }: ManifestRead): readonly Located[] => [["spec", { read: spec, written }]];
 

@@ -1,11 +1,10 @@
 import type { Problem, Warning } from "../../fields/problem.ts";
-import { isObject } from "../../model/json.ts";
+import { asList, asObject, isObject, type Json } from "../../model/json.ts";
 import { besideTarget } from "../hpa/level-fields.ts";
 import { THRESHOLD_FIELDS } from "../hpa/v2-shape.ts";
 import { DEFAULTS } from "./shape.ts";
 
 /** Finds multi-threshold fields in a manifest before its form reads it (proposals.md §5). */
-type Members = Readonly<Record<string, unknown>>;
 
 /** Spec fields that no other HPA form has. */
 const OWN_FIELDS = Object.keys(THRESHOLD_FIELDS);
@@ -14,17 +13,11 @@ const BLOCKS = ["external", "resource", "pods", "object", "containerResource"] a
 /** Plain targets of any HPA form in the block of a metric. In an old Object metric `target` is the described object. */
 const TARGETS = ["target", "targetValue", "targetAverageValue", "targetAverageUtilization", "averageValue"] as const;
 
-export const objectAt = (value: unknown, name: string): Members => {
-  const member = isObject(value) ? value[name] : undefined;
-  return isObject(member) ? member : {};
-};
+export const objectAt = (value: unknown, name: string): Json => asObject(asObject(value)[name]);
 
-export const metricsOf = (document: unknown): readonly unknown[] => {
-  const { metrics } = objectAt(document, "spec");
-  return Array.isArray(metrics) ? metrics : [];
-};
+export const metricsOf = (document: unknown): readonly unknown[] => asList(objectAt(document, "spec")["metrics"]);
 
-const isGiven = (members: Members, name: string): boolean => (members[name] ?? undefined) !== undefined;
+const isGiven = (members: Json, name: string): boolean => (members[name] ?? undefined) !== undefined;
 
 const isMarked = (metric: unknown): boolean => BLOCKS.some((block) => MARKS.some((mark) => isGiven(objectAt(metric, block), mark)));
 
@@ -62,7 +55,7 @@ const blocksNamed = (metric: unknown, naming: Naming): unknown => {
   return { ...metric, ...Object.fromEntries(blocks.map((block) => [block, rename(objectAt(metric, block), block)])) };
 };
 
-const nested = ({ metricName, metricSelector, selector = metricSelector, ...rest }: Members): Members => {
+const nested = ({ metricName, metricSelector, selector = metricSelector, ...rest }: Json): Json => {
   const described = isObject(rest["target"]) && "kind" in rest["target"];
   const { target, ...others } = rest;
   return {
@@ -71,7 +64,7 @@ const nested = ({ metricName, metricSelector, selector = metricSelector, ...rest
   };
 };
 
-const flat = ({ metric, describedObject, ...rest }: Members, block: string): Members => {
+const flat = ({ metric, describedObject, ...rest }: Json, block: string): Json => {
   const { name, selector } = isObject(metric) ? metric : {};
   return {
     ...rest,
@@ -85,7 +78,7 @@ export const hasMarks = (document: unknown): boolean => metricsOf(document).some
 
 export const hasOwnFields = (document: unknown): boolean => OWN_FIELDS.some((field) => isGiven(objectAt(document, "spec"), field));
 
-const isTarget = (members: Members, name: string): boolean =>
+const isTarget = (members: Json, name: string): boolean =>
   isGiven(members, name) && !(name === "target" && isObject(members["target"]) && "kind" in members["target"]);
 
 /** Marks beside plain targets as written, because some forms would drop such a target silently. */

@@ -6,7 +6,7 @@ import { decodePage } from "../../store/pages/codec.ts";
 import { dividedPages } from "../../store/pages/plan.ts";
 import { deletePage, readPage, writePage } from "../../store/pages/pages.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
-import { getCluster, partitionOf } from "../../store/records/clusters.ts";
+import { getCluster, partitionOf, type Partitions } from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { windowsNow } from "../../sync/load/stored-windows.ts";
 import type { ServiceContext } from "../context.ts";
@@ -147,8 +147,6 @@ const adopt = async (context: ServiceContext, leased: LeasedPartition, arriving:
   leased.lease = await adoptPages(context.tables, lease, { generation, pages: bodies.map(() => lease.epoch), nowMs });
   for (const index of head.pages.keys()) await deletePage(context.tables, { partition, generation: head.pageGeneration, index });
 };
-
-type Partitions = Pick<ClusterRecord, "name" | "partitions">;
 
 /** A move between partitions; a side is absent where no partition holds the namespaces. */
 interface Handover {

@@ -14,7 +14,7 @@ import type { Windows } from "../../model/windows.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import { withUnknownPast } from "../../policy/unknown-past.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
-import { getCluster } from "../../store/records/clusters.ts";
+import { getCluster, type Partitions } from "../../store/records/clusters.ts";
 import { readableSpec } from "../stored-spec.ts";
 import type { FoundPartition } from "./partition-query.ts";
 import { conflict } from "../refusals.ts";
@@ -117,8 +117,6 @@ const claimEach = async (
 const giveAllBack = async (context: ServiceContext, leases: Leases): Promise<void> => {
   await Promise.allSettled([...leases.values()].map(({ lease }) => giveBack(context.tables, lease)));
 };
-
-type Partitions = Pick<ClusterRecord, "name" | "partitions">;
 
 /** The partitions of a cluster that have a head. One without was never claimed, so it never had windows or an intent. */
 export const everSynced = async (context: ServiceContext, { name, partitions }: Partitions): Promise<readonly PartitionRef[]> => {

@@ -11,6 +11,7 @@ import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { hasRest, partitionOf } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees } from "../context.ts";
+import { pathOf } from "../views/cluster-of.ts";
 
 /** A partition whose summary and index are wanted. */
 export interface WantedPartition {
@@ -52,8 +53,6 @@ const memoryOf = ({ client }: Tables): Map<string, Remembered> => {
   if (rows > ROWS_MAX) memory.clear();
   return memory;
 };
-
-const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
 
 /**
  * The heads of many partitions whose names are wanted too, in their order: with the index of each partition whose index this environment does not know, in one query of both; and only the heads of the

@@ -178,7 +178,7 @@ export const putFleet = (tables: Tables, record: FleetRecord, expected: number):
     expected: { counter: "version", ...(expected > 0 && { value: expected }) },
   });
 
-type Partitions = Pick<ClusterRecord, "name" | "partitions">;
+export type Partitions = Pick<ClusterRecord, "name" | "partitions">;
 
 /** The partition of a namespace: the one that names it, otherwise the one without a list; absent when there is neither. */
 export const partitionOf = (cluster: Partitions, namespace: Namespace): PartitionName | undefined =>

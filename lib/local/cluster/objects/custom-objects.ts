@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Json } from "../../../model/json.ts";
 import { SPEC_KINDS, type SpecKind } from "../../../model/spec.ts";
 import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
 import { drawUid } from "../definition.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A kind of object that clients may write: an autoscaler of any controller. */
 export interface KeptKind extends Pick<SpecKind, "apiVersion" | "group" | "version" | "plural"> {
@@ -49,8 +48,8 @@ const VERSIONS_BETWEEN_STARTS = 1_000_000;
 /** What an object holds beside its name, kind and status. */
 interface ObjectFields {
   readonly spec: unknown;
-  readonly labels: Fields;
-  readonly annotations: Fields;
+  readonly labels: Json;
+  readonly annotations: Json;
   readonly ownerReferences: readonly unknown[];
 }
 
@@ -119,7 +118,7 @@ export class CustomObjects {
   }
 
   /** Replaces the status. It leaves the generation. */
-  storeStatus(write: ObjectWrite, before: CustomObject, status: Fields): CustomObject {
+  storeStatus(write: ObjectWrite, before: CustomObject, status: Json): CustomObject {
     if (isDeepStrictEqual(status, before["status"])) return before;
     const managedFields = managedAfter(before, write, "status");
     return this.#put({ ...before, metadata: { ...before.metadata, resourceVersion: this.#nextVersion(), managedFields }, status });
@@ -148,15 +147,15 @@ export class CustomObjects {
 const fieldsIn = ({ metadata, spec }: CustomObject): ObjectFields => ({
   spec,
   labels: metadata.labels ?? {},
-  annotations: (metadata["annotations"] ?? {}) as Fields,
+  annotations: (metadata["annotations"] ?? {}) as Json,
   ownerReferences: (metadata["ownerReferences"] ?? []) as readonly unknown[],
 });
 
 const keyOf = (kind: string, { namespace, name }: { readonly namespace: string; readonly name: string }): string => `${kind}/${namespace}/${name}`;
 
 /** One entry for each writer and subresource, with the time of its last change. Which fields it wrote is not kept. */
-const managedAfter = (before: CustomObject | undefined, { manager, operation, nowMs }: ObjectWrite, subresource?: string): readonly Fields[] => {
-  const entries = (before?.metadata["managedFields"] ?? []) as readonly Fields[];
+const managedAfter = (before: CustomObject | undefined, { manager, operation, nowMs }: ObjectWrite, subresource?: string): readonly Json[] => {
+  const entries = (before?.metadata["managedFields"] ?? []) as readonly Json[];
   const others = entries.filter((entry) => entry["manager"] !== manager || entry["subresource"] !== subresource);
   return [...others, { manager, operation, time: isoTime(nowMs), fieldsType: "FieldsV1", fieldsV1: {}, ...(subresource && { subresource }) }];
 };

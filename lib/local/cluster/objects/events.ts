@@ -1,11 +1,9 @@
-import { asObject, isObject } from "../../../model/json.ts";
+import { asObject, isObject, type Json } from "../../../model/json.ts";
 import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
 import { drawUid } from "../definition.ts";
 import { conflict, invalidObject, methodNotAllowed, notFound, unsupportedMediaType } from "../status.ts";
 import { mergePatched } from "./object-requests.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface KeptEvent {
   readonly event: KubeObject;
@@ -48,7 +46,7 @@ export class ClusterEvents {
     return [...this.#byKey.values()].filter(({ untilMs }) => untilMs > nowMs).map(({ event }) => event);
   }
 
-  write(request: EventRequest): Fields {
+  write(request: EventRequest): Json {
     const { method, namespace, nowMs } = request;
     const written = asObject(request.body);
     const name = request.name ?? asObject(written["metadata"])["name"];
@@ -77,12 +75,12 @@ export class ClusterEvents {
   }
 }
 
-const created = (before: KubeObject | undefined, written: Fields, name: string): Fields => {
+const created = (before: KubeObject | undefined, written: Json, name: string): Json => {
   if (before) throw conflict(EVENTS, name, "it exists already", "AlreadyExists");
   return written;
 };
 
-const patched = (before: KubeObject | undefined, { method, contentType, body }: EventRequest, name: string): Fields => {
+const patched = (before: KubeObject | undefined, { method, contentType, body }: EventRequest, name: string): Json => {
   if (method !== "PATCH") throw methodNotAllowed();
   if (contentType !== MERGE) throw unsupportedMediaType([MERGE]);
   if (!before) throw notFound(EVENTS, name);

@@ -1,10 +1,8 @@
 import { admit } from "../../../manifest/admit.ts";
 import { TidemarkError } from "../../../model/errors.ts";
-import { isObject } from "../../../model/json.ts";
+import { isObject, type Json } from "../../../model/json.ts";
 import { badRequest, conflict, invalidObject, methodNotAllowed, notFound, Refusal, unsupportedMediaType } from "../status.ts";
 import type { CustomObject, CustomObjects, KeptKind, ObjectWrite } from "./custom-objects.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A write to one object, or to a list for a new one. */
 export interface ObjectRequest {
@@ -32,7 +30,7 @@ const APPLY = "application/apply-patch+yaml";
 const MERGE = "application/merge-patch+json";
 
 /** Carries out a write as an API server does, and gives the object as it is then. The store is made durable for what people write; a status is made again by the next sync. */
-export const writeObject = (kept: ObjectStore, request: ObjectRequest): Fields => {
+export const writeObject = (kept: ObjectStore, request: ObjectRequest): Json => {
   const store = request.isDryRun ? { objects: kept.objects.copy(), save: () => {} } : kept;
   const before = request.name === undefined ? undefined : store.objects.find({ ...request, kind: request.of.kind, name: request.name });
   if (request.method === "DELETE") return deleted(store, request, existing(before, request));
@@ -69,9 +67,9 @@ export const putObject = (store: ObjectStore, nowMs: number, of: KeptKind, docum
   }
 };
 
-const asAnswer = ({ apiVersion }: KeptKind, object: CustomObject): Fields => ({ ...object, apiVersion });
+const asAnswer = ({ apiVersion }: KeptKind, object: CustomObject): Json => ({ ...object, apiVersion });
 
-const deleted = (store: ObjectStore, request: ObjectRequest, object: CustomObject): Fields => {
+const deleted = (store: ObjectStore, request: ObjectRequest, object: CustomObject): Json => {
   const { of, isStatus, body } = request;
   if (isStatus) throw methodNotAllowed();
   refuseOther(request, object, isObject(body) ? body : {});
@@ -81,7 +79,7 @@ const deleted = (store: ObjectStore, request: ObjectRequest, object: CustomObjec
 };
 
 /** The object as the client wants it: its body, or what its merge patch makes of the present object. */
-const wantedObject = ({ method, contentType, body, of, name }: ObjectRequest, before: CustomObject | undefined): Fields => {
+const wantedObject = ({ method, contentType, body, of, name }: ObjectRequest, before: CustomObject | undefined): Json => {
   if (!isObject(body)) throw badRequest("the object provided is unrecognized: wanted a JSON object");
   if (method === "POST" || method === "PUT") {
     if (contentType !== "application/json") throw unsupportedMediaType(["application/json"]);
@@ -91,12 +89,12 @@ const wantedObject = ({ method, contentType, body, of, name }: ObjectRequest, be
   if (contentType === APPLY) return body;
   if (contentType !== MERGE) throw unsupportedMediaType([APPLY, MERGE]);
   if (!before) throw notFound(resourceOf(of), name ?? "");
-  return mergePatched(before, body) as Fields;
+  return mergePatched(before, body) as Json;
 };
 
 const resourceOf = ({ group, plural }: KeptKind) => ({ group, resource: plural });
 
-const nameOf = ({ name, of }: ObjectRequest, { metadata }: Fields): string => {
+const nameOf = ({ name, of }: ObjectRequest, { metadata }: Json): string => {
   const written = isObject(metadata) ? metadata["name"] : undefined;
   if (name !== undefined && (written === undefined || written === name)) return name;
   if (name === undefined && typeof written === "string" && written !== "") return written;
@@ -106,9 +104,9 @@ const nameOf = ({ name, of }: ObjectRequest, { metadata }: Fields): string => {
 };
 
 /** Preconditions: a uid and a resourceVersion that a client sends must match the object. */
-const refuseOther = ({ of, name = "", method }: ObjectRequest, before: CustomObject | undefined, { kind, metadata }: Fields): void => {
+const refuseOther = ({ of, name = "", method }: ObjectRequest, before: CustomObject | undefined, { kind, metadata }: Json): void => {
   if (kind !== undefined && kind !== of.kind) throw badRequest(`the object provided is unrecognized: wanted a ${of.kind}, not a ${String(kind)}`);
-  const { uid, resourceVersion } = isObject(metadata) ? metadata : ({} as Fields);
+  const { uid, resourceVersion } = isObject(metadata) ? metadata : ({} as Json);
   if (!before) {
     if (method === "PUT" || (uid !== undefined && uid !== "")) throw notFound(resourceOf(of), name);
     return;
@@ -142,8 +140,8 @@ const writeOf = ({ of, namespace, query, contentType, nowMs }: ObjectRequest, na
  * An apply leaves the labels and annotations that it does not name, and the spec where it has none. Which manager owns which field is not kept, so an apply with a spec replaces the spec
  * whole, and no apply meets a conflict of managers.
  */
-const fieldsOf = ({ contentType }: ObjectRequest, before: CustomObject | undefined, { metadata, spec }: Fields) => {
-  const written = isObject(metadata) ? metadata : ({} as Fields);
+const fieldsOf = ({ contentType }: ObjectRequest, before: CustomObject | undefined, { metadata, spec }: Json) => {
+  const written = isObject(metadata) ? metadata : ({} as Json);
   const [labels, annotations] = ["labels", "annotations"].map((field) => {
     const own = isObject(written[field]) ? written[field] : {};
     const old = before?.metadata[field];
@@ -155,7 +153,7 @@ const fieldsOf = ({ contentType }: ObjectRequest, before: CustomObject | undefin
 };
 
 /** An apply of a status leaves the fields that it does not name. */
-const wantedStatus = ({ contentType }: ObjectRequest, before: CustomObject | undefined, { status }: Fields): Fields => {
+const wantedStatus = ({ contentType }: ObjectRequest, before: CustomObject | undefined, { status }: Json): Json => {
   const wanted = isObject(status) ? status : {};
   const old = before?.["status"];
   return contentType === APPLY && isObject(old) ? { ...old, ...wanted } : wanted;
@@ -164,11 +162,11 @@ const wantedStatus = ({ contentType }: ObjectRequest, before: CustomObject | und
 /** The kinds that an API server checks by itself: an HPA, and a PodAutoscaler by the rules of its definition. The definitions of the others have none, and their controllers say on the object what is wrong. */
 const CHECKED: ReadonlySet<string> = new Set(["PodAutoscaler", "HorizontalPodAutoscaler"]);
 
-const refuseInvalid = (of: KeptKind, document: Fields): void => {
+const refuseInvalid = (of: KeptKind, document: Json): void => {
   if (!isObject(document["spec"])) throw invalidObject({ ...of, name: "" }, [{ field: "spec", detail: "", fix: "a spec is required" }]);
   if (!CHECKED.has(of.kind)) return;
   const admission = admit(document, { validation: "strict" });
-  if (!admission.ok) throw invalidObject({ ...of, name: String((document["metadata"] as Fields)["name"]) }, admission.problems);
+  if (!admission.ok) throw invalidObject({ ...of, name: String((document["metadata"] as Json)["name"]) }, admission.problems);
 };
 
 /** Applies a JSON merge patch (RFC 7386): null removes a member, and a list is replaced whole. */

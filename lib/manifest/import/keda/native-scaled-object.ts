@@ -1,7 +1,7 @@
-import { type Json, present } from "../../../model/json.ts";
+import { asList, asObject, type Json, present } from "../../../model/json.ts";
 import { cleanMetadata, type Detail } from "../finding.ts";
 import { kedaCron } from "../schedules/actions.ts";
-import { applying, changed, list, lost, object, textOf, withoutEffect } from "../schedules/timed.ts";
+import { applying, changed, lost, textOf, withoutEffect } from "../schedules/timed.ts";
 import {
   annotationOf,
   DEFAULT_MAX,
@@ -28,13 +28,13 @@ const numberOf = (value: unknown, otherwise: number): number => (typeof value ==
  * On doubt, no document: an autoscaler without one of its metrics would shrink to what the others need.
  */
 export const nativeScaledObject = (raw: Json, sources: TriggerSources): ImportedScaledObject => {
-  const written = object(raw["spec"]);
+  const written = asObject(raw["spec"]);
   const most = numberOf(written["maxReplicaCount"], DEFAULT_MAX);
-  const triggers = list(written["triggers"]).map((trigger, index) => triggerOf(object(trigger), index, sources));
+  const triggers = asList(written["triggers"]).map((trigger, index) => triggerOf(asObject(trigger), index, sources));
   const awake = triggers.every(({ type }) => OF_THE_CLUSTER.has(type)) && mayIdle(written);
   // Of cpu and memory KEDA never learns that a workload is out of use, and keeps it at 1 at least.
   const spec = awake ? { ...written, minReplicaCount: Math.max(1, numberOf(written["minReplicaCount"], 0)), idleReplicaCount: undefined } : written;
-  const modifiers = object(object(spec["advanced"])["scalingModifiers"]);
+  const modifiers = asObject(asObject(spec["advanced"])["scalingModifiers"]);
   const formula = textOf(modifiers["formula"]);
   const cron = triggers.map((trigger, index) =>
     trigger.type === "cron" && formula === undefined ? kedaCron(trigger.raw, { index, most }) : undefined,
@@ -85,12 +85,12 @@ const restMetric = (spec: Json): Json => ({
 const triggerOf = (raw: Json, index: number, sources: TriggerSources): Trigger => {
   const type = String(raw["type"]);
   const name = textOf(raw["name"]) ?? `${type}-${index}`;
-  const authentication = textOf(object(raw["authenticationRef"])["name"]) ?? "";
+  const authentication = textOf(asObject(raw["authenticationRef"])["name"]) ?? "";
   return {
     type,
     name,
     of: triggerLabel(index, type),
-    metadata: object(raw["metadata"]),
+    metadata: asObject(raw["metadata"]),
     raw,
     source: sources[name] ?? sources[authentication] ?? sources[type],
   };
@@ -152,12 +152,12 @@ const amountOf = (value: unknown): unknown => {
   return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
 };
 
-const behaviorOf = (spec: Json): Json => object(writtenBehavior(spec));
+const behaviorOf = (spec: Json): Json => asObject(writtenBehavior(spec));
 
 /** A tolerance of autoscaling/v2 is of a direction, and here of a metric. */
 const toleranceOf = (spec: Json): Json => {
   const { scaleUp, scaleDown } = behaviorOf(spec);
-  const [up, down] = [object(scaleUp)["tolerance"], object(scaleDown)["tolerance"]];
+  const [up, down] = [asObject(scaleUp)["tolerance"], asObject(scaleDown)["tolerance"]];
   return up === undefined && down === undefined ? {} : { tolerance: present({ up, down }) };
 };
 
@@ -173,7 +173,7 @@ interface Missing {
 const missingOf = (spec: Json, most: number, { fields: { maxReplicas: pausedAt } }: Pauses): Missing => {
   const { fallback, minReplicaCount, pollingInterval } = spec;
   if (fallback === undefined) return { onMissing: { action: "scaleUpOnly" }, details: [] };
-  const { failureThreshold, replicas, behavior = "static" } = object(fallback);
+  const { failureThreshold, replicas, behavior = "static" } = asObject(fallback);
   const asked = numberOf(replicas, 0);
   const held = (...why: readonly string[]): Missing => ({
     onMissing: { action: "hold" },
@@ -226,7 +226,7 @@ const documentOf = (
   raw: Json,
   { spec, most, metrics, pauses }: { readonly spec: Json; readonly most: number; readonly metrics: readonly unknown[]; readonly pauses: Pauses },
 ): Json => {
-  const { apiVersion = "apps/v1", kind = "Deployment", name } = object(spec["scaleTargetRef"]);
+  const { apiVersion = "apps/v1", kind = "Deployment", name } = asObject(spec["scaleTargetRef"]);
   const { idleReplicaCount = 0, cooldownPeriod } = spec;
   const idle = { replicas: idleReplicaCount, afterSeconds: numberOf(cooldownPeriod, KEDA.cooldownSeconds) };
   return {
@@ -250,7 +250,7 @@ const directions = (spec: Json, { disabled }: Pauses): Json => {
   const behavior = behaviorOf(spec);
   return Object.fromEntries(
     (["scaleUp", "scaleDown"] as const).flatMap((way) => {
-      const { tolerance: _ofMetrics, ...rules } = object(behavior[way]);
+      const { tolerance: _ofMetrics, ...rules } = asObject(behavior[way]);
       const all = { ...rules, ...(disabled.has(way) && { selectPolicy: "Disabled" }) };
       return Object.keys(all).length === 0 ? [] : [[way, all]];
     }),
@@ -259,8 +259,8 @@ const directions = (spec: Json, { disabled }: Pauses): Json => {
 
 const fieldDetails = (spec: Json): readonly Detail[] => {
   const { pollingInterval, initialCooldownPeriod = 0 } = spec;
-  const { restoreToOriginalReplicaCount, horizontalPodAutoscalerConfig } = object(spec["advanced"]);
-  const { envSourceContainerName } = object(spec["scaleTargetRef"]);
+  const { restoreToOriginalReplicaCount, horizontalPodAutoscalerConfig } = asObject(spec["advanced"]);
+  const { envSourceContainerName } = asObject(spec["scaleTargetRef"]);
   const polling = `sources are asked in every sync of the cluster, and not every ${String(pollingInterval)} s; everySeconds of a metric asks less often`;
   const restore = "set it to false before the ScaledObject is deleted: KEDA sets the count back";
   return applying([
@@ -268,7 +268,7 @@ const fieldDetails = (spec: Json): readonly Detail[] => {
     [initialCooldownPeriod !== 0, changed("spec.initialCooldownPeriod", "idle.afterSeconds counts from the first sync on")],
     [Boolean(restoreToOriginalReplicaCount), changed("spec.advanced.restoreToOriginalReplicaCount", restore)],
     [
-      object(horizontalPodAutoscalerConfig)["name"] !== undefined,
+      asObject(horizontalPodAutoscalerConfig)["name"] !== undefined,
       withoutEffect("spec.advanced.horizontalPodAutoscalerConfig.name", "it is the name of KEDA's HPA"),
     ],
     [envSourceContainerName !== undefined, withoutEffect("spec.scaleTargetRef.envSourceContainerName", "no environment of a pod is read")],

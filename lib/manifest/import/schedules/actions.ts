@@ -1,4 +1,4 @@
-import type { Json } from "../../../model/json.ts";
+import { asList, asObject, type Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import {
   changed,
@@ -6,10 +6,8 @@ import {
   type Entry,
   entriesOf,
   isUnread,
-  list,
   lost,
   namespaceOf,
-  object,
   type Timed,
   textOf,
   withoutEffect,
@@ -59,9 +57,9 @@ const entriesOfActions = (read: readonly Read[]): { readonly entries: readonly E
 
 /** A CronFederatedHPA of Karmada: rules with `targetReplicas` for a workload, or with bounds for a FederatedHPA. */
 export const cronFederatedHpa = (raw: Json): Timed => {
-  const spec = object(raw["spec"]);
-  const { kind, name } = object(spec["scaleTargetRef"]);
-  const rules = list(spec["rules"]).map((rule, index) => karmadaRule(object(rule), `spec.rules[${index}]`));
+  const spec = asObject(raw["spec"]);
+  const { kind, name } = asObject(spec["scaleTargetRef"]);
+  const rules = asList(spec["rules"]).map((rule, index) => karmadaRule(asObject(rule), `spec.rules[${index}]`));
   const target = { namespace: namespaceOf(raw), name: String(name) };
   const whom =
     kind === "FederatedHPA" ? ({ kind: "autoscaler", ...target } as const) : ({ kind: "workload", workload: String(kind), ...target } as const);
@@ -87,10 +85,10 @@ const action = (base: Omit<Action, "minReplicas" | "maxReplicas">, min: number |
 
 /** Scheduled actions as `aws application-autoscaling describe-scheduled-actions` prints them. They name no workload of a cluster. */
 export const scheduledActions = (raw: Json): Timed => {
-  const read = list(raw["ScheduledActions"]).map((each, index) => awsAction(object(each), `ScheduledActions[${index}]`));
+  const read = asList(raw["ScheduledActions"]).map((each, index) => awsAction(asObject(each), `ScheduledActions[${index}]`));
   const once = read.flatMap((each) => ("once" in each ? [each.once] : []));
   const { entries, details } = entriesOfActions(read.flatMap((each) => ("once" in each ? [] : [each])));
-  const resources = [...new Set(list(raw["ScheduledActions"]).map((each) => String(object(each)["ResourceId"])))];
+  const resources = [...new Set(asList(raw["ScheduledActions"]).map((each) => String(asObject(each)["ResourceId"])))];
   const several =
     resources.length > 1
       ? [lost("ScheduledActions", `they are for ${resources.length} resources; convert the actions of one resource at a time`)]
@@ -114,7 +112,7 @@ const awsAction = (raw: Json, of: string): Read | { readonly once: Detail } => {
     return { once: lost(named, "it has a StartTime or an EndTime; write an entry with dates") };
   const times = cronTimes([minute, hour, dayOfMonth, month, dayOfWeek].join(" "), 1);
   if (isUnread(times)) return { detail: lost(named, times.unread) };
-  const { MinCapacity: min, MaxCapacity: max } = object(raw["ScalableTargetAction"]);
+  const { MinCapacity: min, MaxCapacity: max } = asObject(raw["ScalableTargetAction"]);
   const timeZone = textOf(raw["Timezone"]) ?? "Etc/UTC";
   const name = String(raw["ScheduledActionName"]).toLowerCase();
   return action({ of: named, name, timeZone, times }, countOf(min), countOf(max));
@@ -126,7 +124,7 @@ export const kedaCron = (
   { index, most }: { readonly index: number; readonly most: number },
 ): { readonly entries: readonly Entry[]; readonly detail: Detail } => {
   const of = `spec.triggers[${index}] (cron)`;
-  const { timezone, start, end, desiredReplicas } = object(trigger["metadata"]);
+  const { timezone, start, end, desiredReplicas } = asObject(trigger["metadata"]);
   const [starts, ends, replicas] = [cronTimes(String(start)), cronTimes(String(end)), countOf(desiredReplicas)];
   if (isUnread(starts)) return { entries: [], detail: lost(of, starts.unread) };
   if (isUnread(ends)) return { entries: [], detail: lost(of, ends.unread) };

@@ -1,4 +1,4 @@
-import type { Json } from "../../../model/json.ts";
+import { asList, asObject, type Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import {
   changed,
@@ -6,11 +6,9 @@ import {
   type Entry,
   entriesOf,
   isUnread,
-  list,
   lost,
   nameOf,
   namespaceOf,
-  object,
   type Timed,
   type TimedFor,
   textOf,
@@ -36,8 +34,8 @@ const toOne = (of: string, replicas: number): readonly Detail[] =>
 
 /** A SleepInfo of kube-green: all workloads of its namespace sleep from `sleepAt` to `wakeUpAt`. */
 export const sleepInfo = (raw: Json): Timed => {
-  const { weekdays, sleepAt, wakeUpAt, timeZone, excludeRef, ...others } = object(raw["spec"]);
-  const except = list(excludeRef).flatMap((each) => textOf(object(each)["name"]) ?? []);
+  const { weekdays, sleepAt, wakeUpAt, timeZone, excludeRef, ...others } = asObject(raw["spec"]);
+  const except = asList(excludeRef).flatMap((each) => textOf(asObject(each)["name"]) ?? []);
   const whom: TimedFor = { kind: "namespace", namespace: namespaceOf(raw), except };
   const [sleeps, wakes] = [sleepAt, wakeUpAt].map((clock) => kubeGreenTimes(String(weekdays), clock));
   const unread = [sleeps, wakes].flatMap((times) => (times && isUnread(times) ? [lost("spec", times.unread)] : []));
@@ -46,7 +44,7 @@ export const sleepInfo = (raw: Json): Timed => {
   if (isUnread(windows)) return { for: whom, entries: [], details: [lost("spec", windows.unread)] };
   const entries = entriesOf(windows, { name: nameOf(raw), timeZone: textOf(timeZone) ?? "Etc/UTC", minReplicas: ONE, maxReplicas: ONE });
   const more = Object.keys(others).map((field) => changed(`spec.${field}`, "it is not carried over: a schedule is about the count of one workload"));
-  const byLabels = list(excludeRef).some((each) => object(each)["matchLabels"] !== undefined);
+  const byLabels = asList(excludeRef).some((each) => asObject(each)["matchLabels"] !== undefined);
   const excluded = byLabels ? [lost("spec.excludeRef", "it excludes by labels; convert with the names of what is excluded")] : [];
   return { for: whom, entries, details: [...toOne("spec.sleepAt", 0), ...more, ...excluded] };
 };
@@ -63,13 +61,13 @@ const ANNOTATION = /^downscaler\/(.+)$/;
 
 /** True for an object with annotations of kube-downscaler that say when it runs. */
 export const hasDowntime = (raw: Json): boolean => {
-  const annotations = object(object(raw["metadata"])["annotations"]);
+  const annotations = asObject(asObject(raw["metadata"])["annotations"]);
   return "downscaler/uptime" in annotations || "downscaler/downtime" in annotations;
 };
 
 /** Annotations of kube-downscaler, on a workload, an HPA or a namespace. Their entries hold outside `uptime`, or inside `downtime`. */
 export const kubeDownscaler = (raw: Json): Timed => {
-  const annotations = object(object(raw["metadata"])["annotations"]);
+  const annotations = asObject(asObject(raw["metadata"])["annotations"]);
   const whom = annotatedOf(raw);
   const isUptime = annotations["downscaler/uptime"] !== undefined;
   const field = isUptime ? "uptime" : "downtime";
@@ -127,10 +125,10 @@ const downtimesIn = (text: string): { readonly spans: readonly Span[]; readonly 
 
 /** A ScalingSchedule of kube-metrics-adapter, with the entries that a value of its metric comes to: `value` divided by the target of the metric. */
 export const scalingSchedule = (raw: Json, target: number): Omit<Timed, "for"> => {
-  const { schedules, scalingWindowDurationMinutes } = object(raw["spec"]);
+  const { schedules, scalingWindowDurationMinutes } = asObject(raw["spec"]);
   const ramp = countOf(scalingWindowDurationMinutes) ?? DEFAULT_RAMP_MINUTES;
-  const read = list(schedules).map((each, index) =>
-    scheduleEntry(object(each), { of: `spec.schedules[${index}]`, name: `${nameOf(raw)}-${index}`, target }),
+  const read = asList(schedules).map((each, index) =>
+    scheduleEntry(asObject(each), { of: `spec.schedules[${index}]`, name: `${nameOf(raw)}-${index}`, target }),
   );
   return {
     entries: read.flatMap(({ entries }) => entries.map((entry) => (ramp > 0 ? { ...entry, rampMinutes: { in: ramp, out: ramp } } : entry))),
@@ -149,13 +147,13 @@ const scheduleEntry = (
 ): Omit<Timed, "for"> => {
   const refused = (message: string) => ({ entries: [], details: [lost(of, message)] });
   if (type !== "Repeating") return refused(`it is once, at ${String(date)}; write an entry with dates and times`);
-  const { startTime, endTime, days, timezone } = object(period);
+  const { startTime, endTime, days, timezone } = asObject(period);
   const [start, end, duration] = [
     minuteOfDay(String(startTime)),
     endTime === undefined ? undefined : minuteOfDay(String(endTime)),
     countOf(durationMinutes),
   ];
-  const weekdays = list(days).flatMap((day) => weekdaysIn(String(day)) ?? []);
+  const weekdays = asList(days).flatMap((day) => weekdaysIn(String(day)) ?? []);
   const replicas = Math.ceil(Number(value) / target);
   if (start === undefined || weekdays.length === 0) return refused("its startTime or its days cannot be read");
   if (!(replicas >= 1)) return refused(`its value ${String(value)} comes to no pod at the target ${target}`);

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../../model/json.ts";
+import { asObject, type Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import { clockText, WEEKDAYS } from "../../../model/time-text.ts";
 
@@ -20,14 +20,12 @@ export interface Timed {
   readonly details: readonly Detail[];
 }
 
-export const object = (value: unknown): Json => (isObject(value) ? value : {});
-export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 export const countOf = (value: unknown): number | undefined =>
   Number.isInteger(Number(value)) && value !== null && value !== "" && value !== undefined ? Number(value) : undefined;
 
-export const namespaceOf = (raw: Json): string => textOf(object(raw["metadata"])["namespace"]) ?? "default";
-export const nameOf = (raw: Json): string => textOf(object(raw["metadata"])["name"]) ?? "";
+export const namespaceOf = (raw: Json): string => textOf(asObject(raw["metadata"])["namespace"]) ?? "default";
+export const nameOf = (raw: Json): string => textOf(asObject(raw["metadata"])["name"]) ?? "";
 
 export const lost = (of: string, message: string): Detail => ({ of, severity: "lost", message });
 export const changed = (of: string, message: string): Detail => ({ of, severity: "changed", message });

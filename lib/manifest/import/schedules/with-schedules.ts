@@ -1,9 +1,9 @@
-import type { Json } from "../../../model/json.ts";
+import { asList, asObject, type Json } from "../../../model/json.ts";
 import { milliOfText } from "../../../model/quantity.ts";
 import type { Detail } from "../finding.ts";
 import { cronFederatedHpa, scheduledActions } from "./actions.ts";
 import { hasDowntime, kubeDownscaler, scalingSchedule, sleepInfo } from "./downtimes.ts";
-import { changed, list, lost, nameOf, namespaceOf, object, type Timed } from "./timed.ts";
+import { changed, lost, nameOf, namespaceOf, type Timed } from "./timed.ts";
 
 /** An object that sets counts by time, as a file has it. */
 export interface TimedObject {
@@ -34,8 +34,8 @@ export const withoutScheduleMetrics = (
   hpa: Json,
   timed: readonly Json[],
 ): { readonly document: Json; readonly entries: readonly Json[]; readonly used: readonly Json[]; readonly details: readonly Detail[] } => {
-  const spec = object(hpa["spec"]);
-  const read = list(spec["metrics"]).map((metric) => ({ metric, named: scheduleNamed(object(metric), hpa, timed) }));
+  const spec = asObject(hpa["spec"]);
+  const read = asList(spec["metrics"]).map((metric) => ({ metric, named: scheduleNamed(asObject(metric), hpa, timed) }));
   const kept = read.flatMap(({ metric, named }) => (named ? [] : [metric]));
   const found = read.flatMap(({ named }) => named ?? []);
   if (found.length === 0) return { document: hpa, entries: [], used: [], details: [] };
@@ -50,13 +50,13 @@ export const withoutScheduleMetrics = (
 };
 
 const scheduleNamed = (metric: Json, hpa: Json, timed: readonly Json[]) => {
-  const { describedObject, target } = object(metric["object"]);
-  const { kind, name } = object(describedObject);
+  const { describedObject, target } = asObject(metric["object"]);
+  const { kind, name } = asObject(describedObject);
   const raw = timed.find(
     (each) => each["kind"] === kind && nameOf(each) === name && (kind === "ClusterScalingSchedule" || namespaceOf(each) === namespaceOf(hpa)),
   );
   if (!raw || !SCALING_SCHEDULES.has(String(kind))) return undefined;
-  const { averageValue } = object(target);
+  const { averageValue } = asObject(target);
   const perMilli = Number(milliOfText(String(averageValue)) ?? 0);
   if (!(perMilli > 0))
     return { raw, entries: [], details: [lost("spec.metrics", `its target must be an averageValue above 0, and is ${JSON.stringify(target)}`)] };
@@ -92,7 +92,7 @@ export const withSchedules = (converted: readonly Converted[], timed: readonly T
 };
 
 const isFor = ({ for: whom }: Timed, document: Json, count: number): boolean => {
-  const { kind, name } = object(object(document["spec"])["scaleTargetRef"]);
+  const { kind, name } = asObject(asObject(document["spec"])["scaleTargetRef"]);
   switch (whom.kind) {
     case "only one":
       return count === 1;
@@ -154,8 +154,8 @@ export const clusterSchedules = (timed: readonly Json[]): ClusterSchedules => {
 /** Two entries never have the same name. */
 export const withEntries = (document: Json, entries: readonly Json[]): Json => {
   if (entries.length === 0) return document;
-  const spec = object(document["spec"]);
-  const all = [...list(spec["schedule"]).map(object), ...entries];
+  const spec = asObject(document["spec"]);
+  const all = [...asList(spec["schedule"]).map(asObject), ...entries];
   const named = all.map((entry, index) => {
     const before = all.slice(0, index).filter(({ name }) => name === entry["name"]).length;
     return before === 0 ? entry : { ...entry, name: `${String(entry["name"])}-again-${before}` };
