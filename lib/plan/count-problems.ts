@@ -45,7 +45,7 @@ interface OwnerNews {
   readonly owner: string;
   readonly news: readonly Problem[];
   /** What to remember. */
-  readonly after: ReportedProblems[string];
+  readonly after: Reported;
 }
 
 /** Problems of each of these owners: those with more autoscalers than were reported to the owner. What has fewer than before is remembered with fewer, so that its next rise is reported. */
@@ -70,11 +70,8 @@ const placeOf = ({ kind, key }: Problem): string => `${kind} ${key}`;
 export const reportedToOwners = (found: readonly OwnerNews[]): ReportedProblems =>
   Object.fromEntries(found.flatMap(({ owner, after }) => (Object.keys(after.counts).length > 0 ? [[keyOf(owner), after] as const] : [])));
 
-/** What was reported of the problems of one kind: how many at each place, and when the last time. */
-interface Reported {
-  readonly toldMs: number;
-  readonly counts: Readonly<Record<string, number>>;
-}
+/** What was reported of the problems of one kind or of an owner: how many at each place, and when the last time. */
+type Reported = ReportedProblems[string];
 export type KindsReported = Readonly<Partial<Record<ProblemKind, Reported>>>;
 
 /** An alarm fires again only after a minute without a rise of its kinds. A rise that comes too soon waits, and is reported with the next. */

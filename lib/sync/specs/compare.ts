@@ -1,4 +1,3 @@
-import type { SeenObject } from "../../cluster/cluster-client.ts";
 import type { Because } from "../../model/decision.ts";
 import { originIn, type ClusterOrigin, type ClusterRecord } from "../../model/records.ts";
 import type { SpecKindName } from "../../model/spec.ts";
@@ -23,7 +22,11 @@ export const compared = (specs: readonly LoadedSpec[], listings: Listings, at: C
   const findings: Finding[] = [];
   const clashes = new Map<string, Because>();
   const passedOver: string[] = [];
-  const byName = objectsByName(listings);
+  const objects = listedObjects(listings);
+  const byName: ByName = Map.groupBy(
+    objects.filter(({ object }) => !object.deleting),
+    ({ object }) => nameKey(object),
+  );
   for (const [key, [first, ...others]] of byName) {
     const spec = stored.get(key);
     // A record that cannot be read holds by itself, and is not written over.
@@ -36,18 +39,14 @@ export const compared = (specs: readonly LoadedSpec[], listings: Listings, at: C
     const other = wanted.find((listed) => listed !== own);
     if (other) clashes.set(key, nameShared({ kind: other.of.kind, name: other.object.name }));
   }
-  return { findings: [...findings, ...unseen(specs, { listings, byName }, at)], clashes, passedOver };
+  return { findings: [...findings, ...unseen(specs, { listings, objects, byName }, at)], clashes, passedOver };
 };
 
 type ByName = ReadonlyMap<string, readonly ListedObject[]>;
 
-const objectsByName = (listings: Listings): ByName => {
-  const objects = listings.flatMap(({ kind: of, outcome }) => (outcome.kind === "listed" ? outcome.objects.map((object) => ({ of, object })) : []));
-  return Map.groupBy(
-    objects.filter(({ object }) => !object.deleting),
-    ({ object }) => nameKey(object),
-  );
-};
+/** All objects that the LISTs showed. */
+export const listedObjects = (listings: Listings): readonly ListedObject[] =>
+  listings.flatMap(({ kind: of, outcome }) => (outcome.kind === "listed" ? outcome.objects.map((object) => ({ of, object })) : []));
 
 /** True where the autoscaler is a copy of an object of this kind, or was stored by a person as one. */
 const isOfKind = ({ record }: KnownSpec, kind: string): boolean => (record.origin?.kind ?? kindOfManifest(record)) === kind;
@@ -55,7 +54,7 @@ const isOfKind = ({ record }: KnownSpec, kind: string): boolean => (record.origi
 /** The autoscalers whose object is in no answer: it is gone, or the LIST failed. */
 const unseen = (
   specs: readonly LoadedSpec[],
-  { listings, byName }: { readonly listings: Listings; readonly byName: ByName },
+  { listings, objects, byName }: { readonly listings: Listings; readonly objects: readonly ListedObject[]; readonly byName: ByName },
   at: ComparedWith,
 ): readonly Finding[] => {
   const copies = specs
@@ -71,7 +70,8 @@ const unseen = (
   const answered = copies.filter(({ problem }) => problem === undefined);
   // An object of another uid replaces the one before, which is then not gone.
   const hidden = answered.filter(({ spec, origin }) => !byName.get(nameKey(spec.record))?.some(({ of }) => of.kind === origin.kind));
-  const deleting = deletingUids(listings);
+  // The objects that a finalizer keeps after their deletion.
+  const deleting = new Set(objects.filter(({ object }) => object.deleting).map(({ object }) => object.uid));
   const missing = hidden.filter(({ origin }) => !deleting.has(origin.uid));
   return [
     ...unread,
@@ -86,12 +86,6 @@ const unseen = (
     ),
   ];
 };
-
-/** The objects that a finalizer keeps after their deletion. */
-const deletingUids = (listings: Listings): ReadonlySet<string> =>
-  new Set(
-    listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? outcome.objects.filter(({ deleting }) => deleting).map(({ uid }) => uid) : [])),
-  );
 
 /** Why the LIST that would have the object gave no answer. */
 const problemOf = (listings: Listings, origin: ClusterOrigin, { record }: KnownSpec): string | undefined => {
@@ -112,8 +106,8 @@ export const knownVersions = (cluster: ClusterRecord, specs: readonly LoadedSpec
   const known = new Map<string, string>();
   for (const spec of specs) {
     if (spec.kind === "unreadable") continue;
-    const [origin, object]: [ReturnType<typeof originIn>, SeenObject | undefined] = [originIn(cluster, spec.record), spec.object];
-    if (origin && object) known.set(origin.uid, object.resourceVersion);
+    const origin = originIn(cluster, spec.record);
+    if (origin && spec.object) known.set(origin.uid, spec.object.resourceVersion);
   }
   return known;
 };

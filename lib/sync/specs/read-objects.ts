@@ -2,14 +2,14 @@ import type { Because } from "../../model/decision.ts";
 import { foreignText } from "../../model/foreign-text.ts";
 import { type AutoscalerUid, namespace as namespaceOf } from "../../model/ids.ts";
 import { kindsReadFrom } from "../../model/records.ts";
-import type { SpecKind, SpecKindName } from "../../model/spec.ts";
+import type { SpecKind } from "../../model/spec.ts";
 import { objectNotStored } from "../../report/holds.ts";
 import { namespacesOf, partitionOf } from "../../store/records/clusters.ts";
 import { connected } from "../observe/observe.ts";
 import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
-import { compared, knownVersions, holdsOfObjects } from "./compare.ts";
+import { compared, knownVersions, holdsOfObjects, listedObjects } from "./compare.ts";
 import type { Finding, Listings } from "./finding.ts";
 import { type StoredFindings, storeFindings } from "./store-findings.ts";
 import { namespaceOf as namespaceOfFinding } from "./turns.ts";
@@ -48,12 +48,19 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
     ...waitingSentences(newWaiting, newObjects - newWaiting),
     ...overSentences(over).slice(0, PASSED_OVER_NAMED_MAX),
   ];
-  const objects = listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? outcome.objects : []));
   const overBudget = over.map(({ finding }) => namespaceOfFinding(finding));
   return {
     ...loaded,
     specs,
-    objects: { listed: new Map(objects.map((object) => [object.uid, object])), holds, waiting, overBudget, problems, calls, bytes },
+    objects: {
+      listed: new Map(listedObjects(listings).map(({ object }) => [object.uid, object])),
+      holds,
+      waiting,
+      overBudget,
+      problems,
+      calls,
+      bytes,
+    },
   };
 };
 
@@ -74,15 +81,16 @@ const notStoredOf = ({
   readonly unstored: readonly Finding[];
   readonly waiting: ReadonlyMap<AutoscalerUid, Waiting>;
 }): ReadonlyMap<AutoscalerUid, Because> => {
-  const left = [...unstored, ...refused].map((finding) => ({ finding, because: objectNotStored({ kind: kindOf(finding) }) }));
+  const left = [...unstored, ...refused].map((finding) => ({
+    finding,
+    because: objectNotStored({ kind: finding.spec?.record.origin?.kind ?? "PodAutoscaler" }),
+  }));
   return new Map(
     [...left, ...over].flatMap(({ finding: { spec }, because }) =>
       spec && !waiting.has(spec.record.uid) ? [[spec.record.uid, because] as const] : [],
     ),
   );
 };
-
-const kindOf = ({ spec }: Finding): SpecKindName => spec?.record.origin?.kind ?? "PodAutoscaler";
 
 /** One sentence for each namespace that has used its bytes, with the number of its changes that wait. */
 const overSentences = (over: StoredFindings["over"]): readonly string[] =>

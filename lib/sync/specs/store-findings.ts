@@ -1,4 +1,3 @@
-import type { Because } from "../../model/decision.ts";
 import { raiseSpecVersion, markGone } from "../../store/records/autoscalers.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { Loaded } from "../load/load.ts";
@@ -17,13 +16,10 @@ import { type Edit, type EditContext, type Stored, storeOnly } from "../../store
 /** Share of the soft deadline that the writes may take. Slow or throttled tables so cost the objects of this sync their turn, and no autoscaler its observation. */
 const STORE_SHARE = 0.1;
 
-export interface StoredFindings {
+export interface StoredFindings extends Pick<Room, "late" | "over"> {
   readonly specs: LoadedSpecs;
   /** Changes that could not be stored: another editor was first, or the tables gave no clear answer. */
   readonly refused: readonly Finding[];
-  /** Changes for which this sync has no room. */
-  readonly late: readonly Finding[];
-  readonly over: readonly { readonly finding: Finding; readonly because: Because }[];
 }
 
 /*
@@ -54,11 +50,9 @@ export const storeFindings = async (
     specs: await raised(ports, message, withStored(specs, made), made),
     refused: [...(room ? [] : writes), ...made.flatMap(({ finding, stored }) => (stored?.kind === "conflict" ? [finding] : []))],
     late: [...(room?.late ?? []), ...tooLate],
-    over: room?.over ?? NO_FINDINGS,
+    over: room?.over ?? [],
   };
 };
-
-const NO_FINDINGS: Room["over"] = [];
 
 interface Made {
   readonly finding: Finding;
@@ -78,11 +72,10 @@ const raised = async (ports: SyncPorts, message: SyncMessage, specs: LoadedSpecs
   return !hasConflict && specVersion === specs.specVersion + 1 ? { ...specs, specVersion } : specs;
 };
 
-const isEdit = (finding: Finding): boolean => finding.kind === "store" || (finding.kind === "gone" && finding.ends);
-
 const needsWrite = (finding: Finding): boolean => {
   const isMarked = finding.spec?.record.origin?.goneMs !== undefined;
-  return isEdit(finding) || (finding.kind === "gone" && !isMarked) || (finding.kind === "same" && isMarked);
+  if (finding.kind === "gone") return finding.ends || !isMarked;
+  return finding.kind === "store" || (finding.kind === "same" && isMarked);
 };
 
 const withStored = (specs: LoadedSpecs, made: readonly Made[]): LoadedSpecs => {
@@ -112,7 +105,7 @@ const storeFinding = async (ports: SyncPorts, cluster: ClusterRecord, finding: F
     case "waits":
       return { kind: "stored", spec: shown(finding.spec, finding.object) };
     case "held":
-      return { kind: "stored", spec: heldSince(finding) };
+      return { kind: "stored", spec: finding.olderSinceMs === undefined ? finding.spec : { ...finding.spec, olderSinceMs: finding.olderSinceMs } };
     case "gone":
       return finding.ends ? ended(ports, cluster, finding.spec) : { kind: "stored", spec: await marked(ports, finding.spec) };
     case "store":
@@ -135,9 +128,6 @@ export const shown = (spec: KnownSpec, { generation, statusBy }: SpecObject): Kn
   const { object: _before, olderSinceMs: _over, ...rest } = spec;
   return { ...rest, shownGeneration: generation, object: { resourceVersion: NO_VERSION, ...(statusBy && { statusBy }) } };
 };
-
-const heldSince = ({ spec, olderSinceMs }: Extract<Finding, { kind: "held" }>): KnownSpec =>
-  olderSinceMs === undefined ? spec : { ...spec, olderSinceMs };
 
 const withoutMark = async (ports: SyncPorts, spec: KnownSpec): Promise<KnownSpec> => {
   const { record } = spec;

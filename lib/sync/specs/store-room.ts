@@ -36,9 +36,14 @@ export interface Room {
   /** No room in this sync. */
   readonly late: readonly Finding[];
   /** The namespace has used its bytes. */
-  readonly over: readonly { readonly finding: Finding; readonly because: Because }[];
+  readonly over: readonly OverBudget[];
   /** Gives back the bytes of what was admitted and then not stored. */
   readonly giveBack: (findings: readonly Finding[]) => Promise<void>;
+}
+
+interface OverBudget {
+  readonly finding: Finding;
+  readonly because: Because;
 }
 
 /** The account of one namespace in this sync. */
@@ -80,7 +85,7 @@ type Divided = Pick<Room, "late" | "over"> & { readonly admitted: readonly Admit
 const divided = (wanted: readonly Finding[], accounts: ReadonlyMap<string, Account>, nowMs: number): Divided => {
   const admitted: Admitted[] = [];
   const late: Finding[] = [];
-  const over: { readonly finding: Finding; readonly because: Because }[] = [];
+  const over: OverBudget[] = [];
   let leftBytes = SYNC_BYTES_MAX;
   for (const finding of wanted) {
     const isFull = admitted.length >= STORED_MAX || leftBytes <= 0;
