@@ -1,6 +1,6 @@
 import { amount, group, type ReadOf, words } from "../fields/field-types.ts";
 import { foreignText } from "../model/foreign-text.ts";
-import { isObject } from "../model/json.ts";
+import { asList, isObject } from "../model/json.ts";
 import { type AwsPlace, SOURCE_LIMITS } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
@@ -34,7 +34,8 @@ const read = (answer: ForeignAnswer): Answer<readonly MetricValue[]> => {
   const body = isObject(answer.body) ? answer.body : {};
   if (answer.status !== 200 || body["status"] !== "success") return refused(answer, body);
   // Thanos and Mimir answer with warnings where a store was not reached: the value then lacks a part.
-  if (isFilled(body["warnings"])) return unusable(answer, "PartialAnswer", "the answer has warnings, so that a part of the data may be missing");
+  if (asList(body["warnings"]).length > 0)
+    return unusable(answer, "PartialAnswer", "the answer has warnings, so that a part of the data may be missing");
   const data = isObject(body["data"]) ? body["data"] : {};
   const result = data["result"];
   switch (data["resultType"]) {
@@ -46,8 +47,6 @@ const read = (answer: ForeignAnswer): Answer<readonly MetricValue[]> => {
       return unusable(answer, "WrongResult", "the query gives neither one series nor a number: write an instant query, such as sum(rate(x[2m]))");
   }
 };
-
-const isFilled = (warnings: unknown): boolean => Array.isArray(warnings) && warnings.length > 0;
 
 const ofVector = (answer: ForeignAnswer, result: unknown): Answer<readonly MetricValue[]> => {
   if (!Array.isArray(result)) return unusable(answer, "InvalidAnswer", "the answer has no list of series");

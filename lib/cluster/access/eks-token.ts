@@ -27,7 +27,7 @@ export const eksToken = async (input: SignedForEks): Promise<string> => {
 };
 
 const presignedIdentityUrl = async ({ credentials, clusterId, region, nowMs }: SignedForEks): Promise<string> => {
-  const hostname = stsHost(region);
+  const hostname = `sts.${region}.${awsDomain(region)}`;
   const signer = new SignatureV4({ service: "sts", region, credentials, sha256: Sha256 });
   const signed = await signer.presign(
     {
@@ -49,5 +49,3 @@ const presignedIdentityUrl = async ({ credentials, clusterId, region, nowMs }: S
   const query = Object.entries(signed.query ?? {}).map(([key, value]) => `${percentEncoded(key)}=${percentEncoded(String(value))}`);
   return `https://${hostname}/?${query.join("&")}`;
 };
-
-const stsHost = (region: string): string => `sts.${region}.${awsDomain(region)}`;

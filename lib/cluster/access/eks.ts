@@ -8,16 +8,14 @@ import { type Access, type Cached, cached } from "./access.ts";
 import { isCertificates } from "./checked-access.ts";
 import { describeEks, type EksDescription } from "./eks-description.ts";
 import { eksToken } from "./eks-token.ts";
+import type { SecretOptions } from "./secret.ts";
 import type { AwsCredentials } from "../../aws/sha256.ts";
 import { unwrapped } from "./secret-text.ts";
 import { serverUrl } from "../reachable.ts";
 
 type EksConnection = Extract<Connection, { kind: "eks" }>;
 
-export interface EksOptions {
-  readonly cluster: string;
-  readonly clock: () => number;
-  readonly ownAddresses: boolean;
+export interface EksOptions extends SecretOptions {
   /** What the roles of other accounts ask for, where they do. */
   readonly externalId?: string;
   /** An earlier description, for this version of the record. */

@@ -8,6 +8,7 @@ import { sender } from "../transport/send.ts";
 import { decodeDocument } from "../wire/decode-json.ts";
 import { foreignText } from "../../model/foreign-text.ts";
 import { asObject, asText, type Json } from "../../model/json.ts";
+import type { TransportOptions } from "../transport/transport.ts";
 
 /** One question to the API server. A POST goes only to the reviews of the API, which store nothing. */
 export interface Question {
@@ -34,13 +35,8 @@ export interface Asker {
   readonly close: () => void;
 }
 
-export interface AskerOptions {
-  readonly cluster: string;
-  readonly access: Access;
-  readonly clock: () => number;
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number;
-  /** When the check began, on that clock. */
+export interface AskerOptions extends Pick<TransportOptions, "cluster" | "access" | "clock" | "elapsed"> {
+  /** When the check began, on the clock of `elapsed`. */
   readonly startedMs: number;
 }
 

@@ -1,5 +1,5 @@
 import { isTidemarkError } from "../../model/errors.ts";
-import { isObject, asObject, asText } from "../../model/json.ts";
+import { asList, isObject, asObject, asText } from "../../model/json.ts";
 import { kindsReadFrom } from "../../model/records.ts";
 import type { Access } from "../access/access.ts";
 import { accessFor, type ConnectOptions } from "../connect.ts";
@@ -145,11 +145,11 @@ const apiGroups = async ({ ask }: Asker): Promise<ReadonlyMap<string, readonly s
   const outcome = await ask({ path: "/apis", resource: "apigroups" });
   if (outcome.kind === "failed" || !Array.isArray(outcome.reply.body["groups"])) return undefined;
   return new Map(
-    outcome.reply.body["groups"].filter(isObject).map(({ name, versions }) => [asText(name), Array.isArray(versions) ? versions.map(versionOf) : []]),
+    outcome.reply.body["groups"]
+      .filter(isObject)
+      .map(({ name, versions }) => [asText(name), asList(versions).map((each) => asText(asObject(each)["version"]))]),
   );
 };
-
-const versionOf = (raw: unknown): string => asText(asObject(raw)["version"]);
 
 interface MetricsApi {
   readonly group: string;

@@ -66,7 +66,7 @@ const openLiving = (layout: FolderLayout, run: Holder): OpenFolder | undefined =
 };
 
 const openResting = async (layout: FolderLayout, state: FolderState): Promise<OpenFolder | undefined> => {
-  if (state.kind !== "ready") throw noData(layout.named);
+  if (state.kind !== "ready") throw new TidemarkError("local.no-data", `No data in "${layout.named}": start a run first`, { folder: layout.named });
   const { identity } = state;
   const held = await holdFolder(layout, "command", PATIENCE_MS).catch((error: unknown) => {
     // A run has started meanwhile and will serve the tables.
@@ -98,8 +98,6 @@ const openResting = async (layout: FolderLayout, state: FolderState): Promise<Op
     throw error;
   }
 };
-
-const noData = (folder: string): TidemarkError => new TidemarkError("local.no-data", `No data in "${folder}": start a run first`, { folder });
 
 const notReady = (layout: FolderLayout, pid: number | undefined): TidemarkError =>
   new TidemarkError("local.not-ready", `Cannot open "${layout.dir}": the run with pid ${pid} has no tables yet`, { dir: layout.dir, pid });

@@ -41,7 +41,7 @@ export interface Queue {
 
 export const openQueue = (journal: QueueJournal, clock: () => number, settings: QueueSettings): Queue => {
   const { name } = settings;
-  let sequence = lastSequence(journal.messages);
+  let sequence = Math.max(0, ...[...journal.messages.values()].map(({ message }) => message.sequence));
   const waiting = () => inOrder(journal.messages, name);
   const expire = () => {
     for (const { id, sentMs } of waiting()) if (sentMs + settings.retentionMs <= clock()) journal.drop(id);
@@ -117,8 +117,6 @@ const inOrder = (messages: Messages, name: string): readonly Message[] =>
     .filter(({ queue }) => queue === name)
     .map(({ message }) => message)
     .sort((a, b) => a.visibleAtMs - b.visibleAtMs || a.sequence - b.sequence);
-
-const lastSequence = (messages: Messages): number => Math.max(0, ...[...messages.values()].map(({ message }) => message.sequence));
 
 const counted = (messages: readonly Message[], nowMs: number): QueueCounts => {
   const hidden = messages.filter(({ visibleAtMs }) => visibleAtMs > nowMs);

@@ -39,7 +39,7 @@ const answer = async (queues: readonly Queue[], request: IncomingMessage): Promi
   const batch = readSendBatch(await text(request));
   const name = new URL(batch.QueueUrl).pathname.split("/").at(-1);
   const queue = queues.find(({ settings }) => settings.name === name);
-  if (!queue) throw noSuchQueue();
+  if (!queue) throw new SqsFailure("QueueDoesNotExist", "The specified queue does not exist.", `${QUERY_PREFIX}NonExistentQueue`);
   return sendBatch(queue, batch);
 };
 
@@ -108,7 +108,8 @@ const BATCH_ENTRY_ID = /^[\w-]{1,80}$/;
 
 /** The message that an entry asks for. Throws SqsFailure for what SQS would refuse. */
 const draftOf = ({ MessageBody, DelaySeconds = 0, MessageGroupId }: Entry): Draft => {
-  if (MessageBody === undefined || MessageBody === "") throw missingParameter("MessageBody");
+  if (MessageBody === undefined || MessageBody === "")
+    throw new SqsFailure("MissingParameter", "The request must contain the parameter MessageBody.");
   if (!Number.isInteger(DelaySeconds) || DelaySeconds < 0 || DelaySeconds > MAX_DELAY_SECONDS)
     throw invalidValue("DelaySeconds", DelaySeconds, `DelaySeconds must be >= 0 and <= ${MAX_DELAY_SECONDS}`);
   if (FORBIDDEN_CHARACTERS.test(MessageBody)) throw new SqsFailure("InvalidMessageContents", "Invalid characters found in message body.");
@@ -171,13 +172,8 @@ const QUERY_PREFIX = "AWS.SimpleQueueService.";
 /** One of the errors whose older code has the prefix of the service. */
 export const sqsFailure = (shape: string, message: string): SqsFailure => new SqsFailure(shape, message, `${QUERY_PREFIX}${shape}`);
 
-const noSuchQueue = (): SqsFailure => new SqsFailure("QueueDoesNotExist", "The specified queue does not exist.", `${QUERY_PREFIX}NonExistentQueue`);
-
 const invalidValue = (parameter: string, value: unknown, reason: string): SqsFailure =>
   new SqsFailure("InvalidParameterValue", `Value ${String(value)} for parameter ${parameter} is invalid. Reason: ${reason}.`);
-
-const missingParameter = (parameter: string): SqsFailure =>
-  new SqsFailure("MissingParameter", `The request must contain the parameter ${parameter}.`);
 
 /** As in the template (infra/queues.yml, serverless.yml): six times the function's timeout, an hour, five receives, two weeks in the dead-letter queue. */
 const VISIBILITY_MS = 180_000;

@@ -1,7 +1,7 @@
 import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import type { PartitionRef } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
-import { type Head, readHead, type Lease } from "../../store/head/head.ts";
+import { readHead } from "../../store/head/head.ts";
 import { intentBodies } from "../../store/head/intent-codec.ts";
 import { giveBack } from "../../store/head/release.ts";
 import { storeIntents, withdrawIntents } from "../../store/head/store-intents.ts";
@@ -54,15 +54,13 @@ const endDeadLease = async (dead: DeadOne, partition: PartitionRef): Promise<Unf
   const reached = head.intents.filter((intent) => !never.includes(intent));
   const withdrawn = await withdrawIntents(
     dead.tables,
-    leaseOf(head, partition),
+    { partition, epoch: head.epoch, writeNumber: head.writeNumber },
     never.map(({ id }) => id),
   );
   const due = { ...head, intents: reached.map((intent) => dueAt(intent, dead.nowMs)) };
   await giveBack(dead.tables, await storeIntents(dead.tables, withdrawn, intentBodies(due), head.nowMs));
   return { leases: 1, reached: reached.length, withdrawn: never.length };
 };
-
-const leaseOf = ({ epoch, writeNumber }: Head, partition: PartitionRef): Lease => ({ partition, epoch, writeNumber });
 
 /** Moves the deadline of executed attempts into the past, so that the next sync settles them. */
 const dueAt = (intent: Intent, nowMs: number): Intent => ({ ...intent, deadlineMs: Math.min(intent.deadlineMs, nowMs - 1) });

@@ -48,7 +48,7 @@ export const summaryLines = (input: SummaryInput, columns = Number.POSITIVE_INFI
     played(input),
     ...eventRows(input.events),
     ...syncRows(input.tally),
-    ...deadRows(input.deadLetters),
+    ...(input.deadLetters > 0 ? [["dead letters", String(input.deadLetters)] as const] : []),
     ...takenRows(input.taken),
     ...beginningRows(input),
     ...workloadRows({ ...input, ...input.sinceBeginning }),
@@ -77,8 +77,6 @@ const syncRows = ({ syncs, failed, stateWrites, historyWrites, wallMs }: Tally):
   ["writes per sync", syncs > 0 ? `${(stateWrites / syncs).toFixed(1)}, and ${(historyWrites / syncs).toFixed(1)} to history` : "-"],
   ["wall time per sync", `p50 ${msText(quantile(wallMs, 0.5))}, p99 ${msText(quantile(wallMs, 0.99))}`],
 ];
-
-const deadRows = (deadLetters: number): readonly SummaryLine[] => (deadLetters > 0 ? [["dead letters", String(deadLetters)]] : []);
 
 const takenRows = ({ memoryBytes, disk }: Taken): readonly SummaryLine[] => [
   ["memory", `${bytesText(memoryBytes)} at most`],

@@ -24,12 +24,8 @@ export interface Imported {
   readonly findings: readonly Finding[];
 }
 
-interface Candidate {
+interface Candidate extends ImportedScaledObject {
   readonly raw: Json;
-  readonly document?: Json;
-  /** Entries of the schedule that only a PodAutoscaler has. */
-  readonly schedule?: readonly Json[];
-  readonly details: readonly Detail[];
 }
 
 const metadataOf = (raw: Json): Json => asObject(raw["metadata"]);

@@ -1,7 +1,7 @@
 import { forbidden, type Problem } from "../../fields/problem.ts";
 import { newReadContext, type ReadContext } from "../../fields/shape.ts";
 import { isObject, type Json, present } from "../../model/json.ts";
-import type { AdmitForm, FormOutcome } from "../form.ts";
+import type { Form, FormOutcome } from "../form.ts";
 import { admitHpa } from "../hpa/admit-hpa.ts";
 import { readOriginal } from "../hpa/read-original.ts";
 import { readV2 } from "../hpa/v2-shape.ts";
@@ -80,10 +80,7 @@ const isNoOriginal = (name: string, value: unknown): boolean => name === "cpuUti
 const isOriginal = (rules: Foreign, written: Json | undefined): boolean =>
   rules === "hpa" && (written?.["cpuUtilization"] ?? undefined) !== undefined;
 
-interface ForeignForm {
-  readonly admit: AdmitForm;
-  readonly apiVersion: string;
-  readonly kind: string;
+interface ForeignForm extends Form {
   /** The name of the target field in the form. */
   readonly target: "scaleTargetRef" | "scaleRef";
 }

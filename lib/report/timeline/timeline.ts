@@ -1,5 +1,5 @@
 import { present } from "../../model/json.ts";
-import type { Lane } from "../../model/scale-records.ts";
+import type { Sample } from "../../model/scale-records.ts";
 import { LANES } from "../reasons/lanes.ts";
 import { MINUTE_MS } from "../../model/time-text.ts";
 
@@ -16,16 +16,7 @@ export interface Timeline {
   readonly carriedMs?: number;
 }
 
-export interface TimelinePoint {
-  readonly atMs: number;
-  readonly current?: number;
-  readonly wanted?: number;
-  readonly min?: number;
-  readonly max?: number;
-  /** Value ÷ target. */
-  readonly load?: number;
-  readonly held?: Lane;
-}
+export type TimelinePoint = Pick<Sample, "atMs" | "current" | "wanted" | "min" | "max" | "load" | "held">;
 
 /** In the order of weight: of several in one cell the first one is drawn. */
 export const MARKS = [

@@ -1,6 +1,6 @@
 import { MAX_MANIFEST_BYTES } from "../../manifest/budget.ts";
 import { mustAllow } from "../../model/access.ts";
-import { isTidemarkError, type TidemarkError } from "../../model/errors.ts";
+import { isTidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { type Edit, raiseSpecVersions, store } from "../../store/records/store-change.ts";
@@ -50,7 +50,8 @@ const editFound = (context: ServiceContext, query: AutoscalerEdit, change: Chang
       const { cluster, record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
       uid ??= record.uid;
       // The edit is meant for the autoscaler that was found first. This comes before the condition: a delete whose answer was lost may be what deleted it, so "nothing was changed" would be false.
-      if (record.uid !== uid) throw replaced(query.name);
+      if (record.uid !== uid)
+        throw conflict(`Cannot edit "${query.name}": it was deleted and created again in the meantime; check it and try again`, { name: query.name });
       if (context.rights) mustAllow(context.rights, "edit", record);
       mustMatch(query.onlyIf, record, record);
       const edited = { cluster: record.cluster, namespace: record.namespace, name: record.name };
@@ -76,9 +77,6 @@ const findAgain = async (context: ServiceContext, query: AutoscalerQuery): Promi
     throw unknown(`Cannot edit "${name}": it was deleted in the meantime`, { name, nearest: undefined });
   }
 };
-
-const replaced = (name: string): TidemarkError =>
-  conflict(`Cannot edit "${name}": it was deleted and created again in the meantime; check it and try again`, { name });
 
 /** Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws `service.conflict` for one that is read from an object of its cluster, and `service.unknown` when it does not exist, also when another editor was first to delete it. */
 export const remove = (context: ServiceContext, query: AutoscalerEdit): Promise<EditResult> =>

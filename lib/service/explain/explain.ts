@@ -30,7 +30,10 @@ import { HOUR_MS } from "../../model/time-text.ts";
  */
 export const explain = async (context: QueryContext, query: AutoscalerQuery, atMs?: number): Promise<Explanation> => {
   const presentMs = context.clock();
-  if (atMs !== undefined && atMs > presentMs + CLOCKS_APART_MS) throw notYet(query.name, atMs, presentMs);
+  if (atMs !== undefined && atMs > presentMs + CLOCKS_APART_MS) {
+    const why = `that is a future time; it is now ${rfc3339(presentMs)}`;
+    throw invalid(`Cannot explain "${query.name}" at ${rfc3339(atMs)}: ${why}`, { name: query.name, atMs });
+  }
   const loaded = await loadSnapshot(context, await findAutoscaler(context, query), atMs);
   const known = atMs === undefined ? loaded : { ...loaded, record: await asOfItsRules(context, loaded.record) };
   const shown = await shownDecision(context, known, atMs);
@@ -102,9 +105,6 @@ const eventBefore = async (context: QueryContext, record: AutoscalerRecord, atMs
   }
   return undefined;
 };
-
-const notYet = (name: string, atMs: number, nowMs: number): TidemarkError =>
-  invalid(`Cannot explain "${name}" at ${rfc3339(atMs)}: that is a future time; it is now ${rfc3339(nowMs)}`, { name, atMs });
 
 const notEvaluated = (path: string, cluster: string, atMs: number | undefined): TidemarkError =>
   new TidemarkError(

@@ -1,20 +1,15 @@
 import type { StepOutcome } from "../../model/decision.ts";
 import { decimalText } from "../../model/quantity.ts";
-import type { ControllerSettings } from "../../model/spec-common.ts";
-import type { AutoscalerSpec } from "../../model/spec.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { StoppingMetric } from "../../policy/explanations.ts";
 import { withReadableSelectors } from "../../policy/shared/scale-sentence.ts";
 import { isHeld } from "../../report/evaluation-state.ts";
 import type { Direction, WindowsView } from "../../views/windows.ts";
 import { rfc3339 } from "../times.ts";
-import { leadingMetric } from "./leading-metric.ts";
+import { leadingMetric, type Measurements } from "./leading-metric.ts";
 import type { Evaluation, WithoutHold } from "../../model/scale-records.ts";
 
-export interface WhatIfInput {
-  readonly evaluation: Evaluation;
-  readonly spec?: AutoscalerSpec;
-  readonly settings: ControllerSettings;
+export interface WhatIfInput extends Measurements {
   readonly windows: WindowsView;
 }
 

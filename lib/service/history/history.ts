@@ -1,4 +1,3 @@
-import type { TidemarkError } from "../../model/errors.ts";
 import type { Sample } from "../../model/scale-records.ts";
 import { EVENT_DAYS_KEPT } from "../../store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../store/history/journal.ts";
@@ -36,7 +35,8 @@ export const history = async (context: QueryContext, { sinceMs, untilMs, stepMs,
   const toMs = Math.min(untilMs ?? nowMs, nowMs);
   const fromMs = Math.max(0, Math.min(sinceMs ?? toMs - DEFAULT_MS, toMs));
   const step = stepMs ?? defaultStepMs(toMs - fromMs);
-  if (step < SECOND_MS) throw stepTooSmall(query.name, step);
+  if (step < SECOND_MS)
+    throw invalid(`Cannot show the history of "${query.name}" in steps of ${step} ms: give at least one second`, { name: query.name, stepMs: step });
   const located = await findAutoscaler(context, query);
   const { cluster, namespace, name, uid } = located.record;
   const { samples, endMs } = await samplesOf(context, located, { fromMs, toMs, stepMs: step });
@@ -79,9 +79,6 @@ const samplesOf = async (
   // Lanes of a later release are unknown here, and harmless: a drawing leaves them out.
   return { samples: [...(rolled as readonly Sample[]), ...journaled], endMs };
 };
-
-const stepTooSmall = (name: string, stepMs: number): TidemarkError =>
-  invalid(`Cannot show the history of "${name}" in steps of ${stepMs} ms: give at least one second`, { name, stepMs });
 
 /** Samples as points, one a step, in order of time. A peak must not vanish: loads, and what was wanted, are the highest of a step. */
 const pointsOf = (

@@ -1,5 +1,5 @@
 import { foreignText } from "../../model/foreign-text.ts";
-import { originIn, type AutoscalerRecord } from "../../model/records.ts";
+import { originIn } from "../../model/records.ts";
 import type { Rival } from "../../model/observation.ts";
 import type { Status } from "../../model/windows.ts";
 import { withReadableSelectors } from "../../policy/shared/scale-sentence.ts";
@@ -28,7 +28,7 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
     ...{ decision: evaluated && decisionView(evaluated), lastScaleAt: timeText(status?.lastScaleMs), observedGeneration: evaluation?.generation },
     currentMetrics: evaluation?.status?.currentMetrics ?? undefined,
     ...(syncedMs !== undefined && { syncedAt: rfc3339(syncedMs), ageSeconds: secondsBetween(syncedMs, nowMs) }),
-    ...{ createdAt: rfc3339(createdMs), updatedAt: rfc3339(updatedMs), updatedBy, manifest: manifestOf(record) },
+    ...{ createdAt: rfc3339(createdMs), updatedAt: rfc3339(updatedMs), updatedBy, manifest: JSON.parse(record.manifest) as object },
   });
 };
 
@@ -70,8 +70,6 @@ const isReached = ({ evaluated, syncedMs = 0 }: AutoscalerSnapshot): boolean =>
 /** Every metric of the spec, as the newest sync measured it. */
 export const metricsOf = ({ spec, evaluated }: Pick<AutoscalerSnapshot, "spec" | "evaluated">): AutoscalerView["metrics"] =>
   metricReadings(spec.kind === "spec" ? spec.spec : undefined, evaluated?.evaluation).map(readable);
-
-const manifestOf = ({ manifest }: AutoscalerRecord): object => JSON.parse(manifest);
 
 export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => {
   const { kind, from, to, because, failed, withoutHold, refused } = evaluation;

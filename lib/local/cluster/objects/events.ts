@@ -3,22 +3,14 @@ import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
 import { drawUid } from "../definition.ts";
 import { conflict, invalidObject, methodNotAllowed, notFound, unsupportedMediaType } from "../status.ts";
-import { mergePatched } from "./object-requests.ts";
+import { mergePatched, type ObjectRequest } from "./object-requests.ts";
 
 interface KeptEvent {
   readonly event: KubeObject;
   readonly untilMs: number;
 }
 
-export interface EventRequest {
-  readonly method: string;
-  readonly contentType: string;
-  readonly body: unknown;
-  readonly namespace: string;
-  /** Absent for a POST to the list. */
-  readonly name?: string;
-  readonly nowMs: number;
-}
+export type EventRequest = Pick<ObjectRequest, "method" | "contentType" | "body" | "namespace" | "name" | "nowMs">;
 
 /** An API server keeps Events for an hour. */
 const KEPT_MS = 3_600_000;
