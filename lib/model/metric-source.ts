@@ -82,7 +82,7 @@ export interface SourceService {
 }
 
 export const SERVICE_SCHEMES = ["http", "https"] as const;
-export type ServiceScheme = (typeof SERVICE_SCHEMES)[number];
+type ServiceScheme = (typeof SERVICE_SCHEMES)[number];
 
 export const SECRET_AUTH_KINDS = ["basic", "bearer", "header", "mtls"] as const;
 export const AUTH_KINDS = [...SECRET_AUTH_KINDS, "sigv4"] as const;

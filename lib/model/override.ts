@@ -46,7 +46,7 @@ export const OVERRIDE_REPLICAS_MAX = 1_000_000;
 export const MIN_FACTOR_MAX = 1_000;
 
 /** What is stored of the overrides that may meet an autoscaler. */
-export interface OverrideItems {
+interface OverrideItems {
   readonly fleet: { readonly overrides?: readonly Override[] };
   readonly cluster: { readonly overrides?: readonly Override[] };
   readonly record: { readonly namespace: string; readonly overrides?: readonly Override[] };

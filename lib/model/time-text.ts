@@ -11,6 +11,8 @@ const PARTS = /(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)(?:\.(\d+))?(?:Z|([+-])(\d+):(
 /** The first and the last instant with a year of four digits. Others could be stored, but not printed again. */
 export const EARLIEST_MS = -62_167_219_200_000;
 export const LATEST_MS = 253_402_300_799_999;
+/** The last instant that a Date can hold. */
+export const LATEST_DATE_MS = 8_640_000_000_000_000;
 
 /**
  * Milliseconds since 1970 of an RFC 3339 time; undefined for any other text. All times that people write are read here. A day that its month does not have is refused:

@@ -28,7 +28,7 @@ export interface Explanations<Spec extends AutoscalerSpec> {
   readonly stoppedBy: (spec: Spec, because: Because) => StoppingMetric | undefined;
 }
 
-export interface MetricTargetText {
+interface MetricTargetText {
   readonly type: string;
   readonly name: string;
   /** "62%", or two watermarks: "150m..400m". */

@@ -9,7 +9,7 @@ import { scaledToZero, setCondition } from "./shared/steps.ts";
  */
 export const MAX_ASSUMED_CHANGE = 1_000_000_000;
 
-export interface UnknownPast {
+interface UnknownPast {
   readonly spec?: AutoscalerSpec | undefined;
   readonly nowMs: number;
   readonly eventId: string;

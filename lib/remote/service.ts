@@ -24,7 +24,7 @@ import type { EventView } from "../views/event.ts";
 import type { ClusterRows } from "../views/row.ts";
 import type { ViewOf } from "../views/view-of.ts";
 import type { SendRequest } from "./send-request.ts";
-import { SECOND_MS } from "../model/time-text.ts";
+import { LATEST_DATE_MS, SECOND_MS } from "../model/time-text.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
@@ -121,7 +121,7 @@ const eventFields = ({ sinceMs, untilMs, name, ...filter }: Pick<EventQuery, "si
 const events = (look: Look, { after, ...query }: EventQuery): AsyncIterable<EventView> => {
   const { fields, question } = eventFields(query);
   // The stack caps the end of the list at its present time.
-  const cursor = after && { untilMs: query.untilMs ?? LATEST_MS, fromMs: after.atMs, after };
+  const cursor = after && { untilMs: query.untilMs ?? LATEST_DATE_MS, fromMs: after.atMs, after };
   return pagesOf((page) => look("events", { ...fields, page }), cursor && pageToken(question, cursor));
 };
 
@@ -133,8 +133,6 @@ const changes = (look: Look, { sinceMs, after, name, ...filter }: ChangeQuery): 
     after && pageToken(question, { atMs: after.atMs, id: after.id }),
   );
 };
-
-const LATEST_MS = 8_640_000_000_000_000;
 
 /** The body limit of `lib/api`. The platform refuses larger requests without an explanation. */
 const BODY_BYTES_MAX = 5_000_000;

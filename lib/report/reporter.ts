@@ -6,6 +6,7 @@ import { type PlanReport, planLine } from "./function-lines.ts";
 import { type LogLine, logLines } from "./log-lines.ts";
 import { NOT_COUNTED, type ProblemReport, problemLines, problemMetrics } from "./problems.ts";
 import { CLUSTER_METRICS, type Metric, type MetricExtent, syncMetrics, type SyncReport } from "./sync-report.ts";
+import { LATEST_DATE_MS } from "../model/time-text.ts";
 
 /** Where a function reports what it did: log lines and metrics. */
 export interface Reporter {
@@ -116,7 +117,5 @@ const partsOf = (body: string) => {
   const value = asObject(jsonIn(body));
   const [cluster, partition] = [value["cluster"], value["partition"]].map((text) => (typeof text === "string" && NAME.test(text) ? text : undefined));
   const dueMs = value["dueMs"];
-  return { cluster, partition, due: typeof dueMs === "number" && Math.abs(dueMs) <= LATEST_MS ? new Date(dueMs).toISOString() : undefined };
+  return { cluster, partition, due: typeof dueMs === "number" && Math.abs(dueMs) <= LATEST_DATE_MS ? new Date(dueMs).toISOString() : undefined };
 };
-
-const LATEST_MS = 8_640_000_000_000_000;

@@ -18,7 +18,7 @@ export interface Finding {
   readonly message: string;
 }
 
-export interface Outlook {
+interface Outlook {
   /** Entries that never set anything. */
   readonly refused: readonly Finding[];
   readonly warnings: readonly Finding[];

@@ -1,29 +1,28 @@
 import type { Neighbour, Pod } from "../../model/observation.ts";
-import { matches, type Selector, wantsOneValue } from "../../model/selector.ts";
+import { type Labels, matches, type Selector, wantsOneValue } from "../../model/selector.ts";
 import { parseSelector } from "../../model/selector-text.ts";
 
 /** Name of another autoscaler that also matches one of the pods. */
 export const rivalOf = (pods: readonly Pod[], others: readonly Neighbour[], own: string): string | undefined => {
   if (others.length === 0) return undefined;
-  const index = neighbourIndex(others);
+  const rivalFor = rivalsAmong(others);
   for (const { labels } of pods) {
-    const rival = index.rivalFor(labels, own);
+    const rival = rivalFor(labels, own);
     if (rival !== undefined) return rival;
   }
   return undefined;
 };
 
-interface NeighbourIndex {
-  readonly rivalFor: (labels: Readonly<Record<string, string>>, own: string) => string | undefined;
-}
+/** The name of an autoscaler, beside the own one, that selects a pod with these labels. */
+type RivalFor = (labels: Labels, own: string) => string | undefined;
 
 /** One index serves every autoscaler of a namespace, as they share the list. */
-const INDEXES = new WeakMap<readonly Neighbour[], NeighbourIndex>();
+const INDEXES = new WeakMap<readonly Neighbour[], RivalFor>();
 
-const neighbourIndex = (others: readonly Neighbour[]): NeighbourIndex => {
+const rivalsAmong = (others: readonly Neighbour[]): RivalFor => {
   const known = INDEXES.get(others);
   if (known) return known;
-  const index = buildIndex(others);
+  const index = indexOf(others);
   INDEXES.set(others, index);
   return index;
 };
@@ -34,22 +33,20 @@ interface Claim {
 }
 
 /** Selectors that ask for one value of a label are found by it, so that a pod is compared with the few that could match and not with all of the namespace. */
-const buildIndex = (others: readonly Neighbour[]): NeighbourIndex => {
+const indexOf = (others: readonly Neighbour[]): RivalFor => {
   const claims = others.flatMap(({ name, selector: text }): readonly Claim[] => {
     const reading = parseSelector(text);
     return reading.kind === "invalid" ? [] : [{ name, selector: reading.selector }];
   });
   const byLabel = Map.groupBy(claims, ({ selector }) => pinnedLabel(selector));
   const rest = byLabel.get(undefined);
-  return {
-    rivalFor: (labels, own) => {
-      const isRival = ({ name, selector }: Claim): boolean => name !== own && matches(selector, labels);
-      for (const key of Object.keys(labels)) {
-        const rival = byLabel.get(labelKey(key, labels[key]))?.find(isRival);
-        if (rival) return rival.name;
-      }
-      return rest?.find(isRival)?.name;
-    },
+  return (labels, own) => {
+    const isRival = ({ name, selector }: Claim): boolean => name !== own && matches(selector, labels);
+    for (const key of Object.keys(labels)) {
+      const rival = byLabel.get(labelKey(key, labels[key]))?.find(isRival);
+      if (rival) return rival.name;
+    }
+    return rest?.find(isRival)?.name;
   };
 };
 

@@ -3,7 +3,7 @@ import type { HpaSpec } from "../../../model/spec-hpa.ts";
 import { SCALING_DISABLED } from "./sentences.ts";
 import type { HpaStep, HpaSync } from "./sync.ts";
 
-export const ABOVE_MAX = "Current number of replicas above Spec.MaxReplicas";
+const ABOVE_MAX = "Current number of replicas above Spec.MaxReplicas";
 const BELOW_MIN = "Current number of replicas below Spec.MinReplicas";
 
 /** hpa.md 2.4 step 4: a workload at zero that this autoscaler did not put there is left alone; a count outside [min, max] goes to the bound without metrics, windows and rates. */

@@ -102,7 +102,7 @@ const seriesOf = ({ name, labels }: GaugeWrite): string => {
 };
 
 /** Transitions are stored in whole seconds, so a breach first judged by the full clock is later up to a second older (watermark.md 2.18 s). */
-export const storedConditions = (conditions: readonly Condition[]): readonly Condition[] =>
+const storedConditions = (conditions: readonly Condition[]): readonly Condition[] =>
   conditions.map((stored) => ({ ...stored, transitionMs: wholeSeconds(stored.transitionMs) }));
 
 const two = (part: number): string => String(part).padStart(2, "0");

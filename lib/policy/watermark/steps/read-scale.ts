@@ -2,7 +2,7 @@ import { condition, event, gauge, dryRunMode, failedProcess, gotScale, failedSpe
 import { noted, type WatermarkStep } from "./sync.ts";
 
 /** A kind that the cluster does not serve is looked for again sooner than a scale that is missing. */
-export const NO_KIND_MATCH = "NoKindMatch";
+const NO_KIND_MATCH = "NoKindMatch";
 
 /** Seconds after which the original looks again (watermark.md 2.2). */
 const AFTER_ERROR = 1;
