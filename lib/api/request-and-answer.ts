@@ -48,13 +48,8 @@ const JSON_TYPE = "application/json";
 export const jsonText = (text: string): Reply => ({ type: JSON_TYPE, text });
 export const json = (value: unknown): Reply => jsonText(JSON.stringify(value));
 
-interface Tagged {
-  readonly uid?: string;
-  readonly generation?: number;
-}
-
 /** JSON with the tag of the autoscaler that it shows, if it is stored. */
-export const taggedJson = (value: unknown, { uid, generation }: Tagged): Reply =>
+export const taggedJson = (value: unknown, { uid, generation }: { readonly uid?: string; readonly generation?: number }): Reply =>
   uid === undefined || generation === undefined ? json(value) : { ...json(value), headers: { [TAG_HEADER]: entityTag({ uid, generation }) } };
 
 /** The entity tag of a stored autoscaler (RFC 9110, section 8.8.3). It changes with each edit, and not with the counts and metrics beside the manifest. */

@@ -136,13 +136,8 @@ const STEP = /\["([^"]*)"\]|\[(\d+)\]|([^.[\]]+)/g;
 const stepsOf = (field: string): (string | number)[] =>
   [...field.matchAll(STEP)].map(([, quoted, index, name]) => (index === undefined ? (quoted ?? name ?? "") : Number(index)));
 
-interface Child {
-  readonly offset: number | undefined;
-  readonly value: unknown;
-}
-
 /** A member starts at its key, an item at itself. */
-const childOf = (node: unknown, step: string | number): Child | undefined => {
+const childOf = (node: unknown, step: string | number): { readonly offset: number | undefined; readonly value: unknown } | undefined => {
   if (isSeq(node) && typeof step === "number") {
     const item = node.items[step];
     return item === undefined ? undefined : { offset: startOf(item), value: item };

@@ -16,8 +16,6 @@ const LABEL_VALUE_SHAPE = whole(LABEL_VALUE);
 const mismatch = (what: string, pattern: string, examples: readonly string[]): string =>
   `${what} (e.g. ${examples.map((example) => `'${example}', `).join(" or ")}regex used for validation is '${pattern}')`;
 
-const tooLong = (most: number): string => `must be no more than ${most} characters`;
-
 const NOT_A_LABEL = mismatch(
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
   LABEL,
@@ -40,7 +38,7 @@ const NOT_A_LABEL_VALUE = mismatch(
 );
 
 const faults = (value: string, most: number, shape: RegExp, words: string): string[] => [
-  ...(value.length > most ? [tooLong(most)] : []),
+  ...(value.length > most ? [`must be no more than ${most} characters`] : []),
   ...(shape.test(value) ? [] : [words]),
 ];
 

@@ -60,13 +60,11 @@ export interface CloudwatchQuery extends RegisteredQuery {
 
 type Read = ReadOf<typeof CLOUDWATCH_FIELDS>;
 
-const byName = ([one]: readonly [string, string], [other]: readonly [string, string]): number => (one < other ? -1 : 1);
-
 const statOf = ({ id = "", namespace = "", metric = "", dimensions = {}, stat = "Average", accountId = "" }: StatRead): Stat => ({
   id,
   namespace,
   metric,
-  dimensions: Object.entries(dimensions).toSorted(byName),
+  dimensions: Object.entries(dimensions).toSorted(([one], [other]) => (one < other ? -1 : 1)),
   stat,
   accountId,
 });

@@ -12,10 +12,8 @@ export type TemplateFormat = `${typeof PATH_PREFIX}${string}` | `${typeof COLUMN
 
 export const isTemplate = (format: string): format is TemplateFormat => format.startsWith(PATH_PREFIX) || format.startsWith(COLUMNS_PREFIX);
 
-type Template = { readonly parts: readonly Part[] } | { readonly columns: readonly Column[] };
-
 /** Throws a usage error for a template that cannot be read. */
-export const templateOf = (format: TemplateFormat): Template =>
+export const templateOf = (format: TemplateFormat): { readonly parts: readonly Part[] } | { readonly columns: readonly Column[] } =>
   format.startsWith(PATH_PREFIX)
     ? { parts: parseTemplate(format.slice(PATH_PREFIX.length)) }
     : { columns: readColumns(format.slice(COLUMNS_PREFIX.length)) };

@@ -37,12 +37,7 @@ export const parsePath = (text: string, problem: Problem): readonly Step[] => {
   return steps;
 };
 
-interface Read {
-  readonly step: Step;
-  readonly length: number;
-}
-
-const nextStep = (rest: string, problem: Problem): Read => {
+const nextStep = (rest: string, problem: Problem): { readonly step: Step; readonly length: number } => {
   // The name that follows the two points is a step of its own.
   if (rest.startsWith("..")) return { step: { kind: "below" }, length: /^\.\.(?=[.[])/.test(rest) ? 2 : 1 };
   if (rest.startsWith(".*")) return { step: { kind: "all", of: "object" }, length: 2 };

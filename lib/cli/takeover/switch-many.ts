@@ -75,7 +75,7 @@ export const switchMany = async (views: readonly AutoscalerView[], many: ManySwi
   };
   let queue: readonly Pending[] = views.map((view) => ({ view }));
   let batch = 1;
-  const goesOn = (): boolean => queue.length > 0 && !signal.aborted && failures(results) <= failuresMax;
+  const goesOn = (): boolean => queue.length > 0 && !signal.aborted && results.filter(({ outcome }) => outcome === "failed").length <= failuresMax;
   while (goesOn()) {
     const { ready, waiting, over } = await look(queue, many, batch);
     sayNewlyWaiting(waiting, many);
@@ -92,8 +92,6 @@ export const switchMany = async (views: readonly AutoscalerView[], many: ManySwi
 const sayNewlyWaiting = (waiting: readonly Pending[], { begunToWait }: ManySwitches): void => {
   for (const { view, unready, isNew } of waiting) if (unready && isNew) begunToWait?.(view, unready.why);
 };
-
-const failures = (results: readonly SwitchResult[]): number => results.filter(({ outcome }) => outcome === "failed").length;
 
 interface Looked {
   readonly ready: readonly Pending[];

@@ -5,11 +5,6 @@ import type { AwsCredentials } from "../../aws/sha256.ts";
 /** Longest life of a role that is assumed by a role (role chaining). */
 const ASSUMED_SECONDS = 3_600;
 
-interface AssumedRole {
-  readonly credentials: AwsCredentials;
-  readonly expiresMs: number;
-}
-
 /** Assumes a role for one cluster. The name of the session is in the audit log of the other account. */
 export const assumeRole = async (of: {
   readonly region: string;
@@ -19,7 +14,7 @@ export const assumeRole = async (of: {
   readonly externalId?: string;
   /** What the session may do at most, as JSON: the role may allow more. */
   readonly policy?: string;
-}): Promise<AssumedRole> => {
+}): Promise<{ readonly credentials: AwsCredentials; readonly expiresMs: number }> => {
   const { region, roleArn, cluster, externalId, policy } = of;
   // It is made for each call, once an hour: the client itself keeps nothing, and all clients share one handler with its connections.
   const sts = new STSClient({ region, ...AWS_CALLS });

@@ -73,13 +73,8 @@ interface OtherStacks {
   readonly holds: (target: string, scale: ScaleReading | undefined, own: string) => Observed["otherStack"];
 }
 
-interface Seen {
-  readonly mark: string;
-  readonly sinceMs: number;
-}
-
 const otherStacks = (clock: () => number): OtherStacks => {
-  const seen = new Map<string, Seen>();
+  const seen = new Map<string, { readonly mark: string; readonly sinceMs: number }>();
   const sinceMsOf = (target: string, mark: string): number => {
     const known = seen.get(target);
     if (known?.mark === mark) return known.sinceMs;

@@ -130,17 +130,12 @@ type Outcome = { readonly readings: ReadonlyMap<string, ScaleReading> } & (
   | { readonly kind: "failed"; readonly failure: ApiFailure }
 );
 
-interface ListedScale {
-  readonly name: string;
-  readonly scale: ScaleReading;
-}
-
 const listWanted = async (observing: Observing, { kind, scope, wanted }: Part): Promise<Outcome> => {
   const keys = new Map(wanted.map((target) => [`${target.namespace}/${target.target.name}`, targetKey(target)]));
   const readings = new Map<string, ScaleReading>();
   const path = listPath(kind, scope.namespace);
   let seen = 0;
-  const listed = await listScope<ListedScale>(
+  const listed = await listScope<{ readonly name: string; readonly scale: ScaleReading }>(
     observing,
     { whole: listPath(kind), scope },
     {

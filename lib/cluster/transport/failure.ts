@@ -81,12 +81,7 @@ const NETWORK_REASONS: Readonly<Record<string, Known>> = {
 const isTlsCode = (code: string, broken: Broken): boolean =>
   !broken.sent && /^(UNABLE_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_|ERR_SSL_|INVALID_CA)/.test(code);
 
-interface StatusObject {
-  readonly reason?: string;
-  readonly message: string;
-}
-
-const statusObject = (body: Json | undefined): StatusObject | undefined => {
+const statusObject = (body: Json | undefined): { readonly reason?: string; readonly message: string } | undefined => {
   if (body?.["kind"] !== "Status" || typeof body["message"] !== "string") return undefined;
   const reason = foreignReason(String(body["reason"]));
   return { message: body["message"], ...(body["reason"] !== undefined && reason !== undefined && { reason }) };

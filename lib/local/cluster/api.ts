@@ -148,12 +148,6 @@ const wantedReplicas = (workload: SimulatedWorkload, request: ApiRequest): numbe
   return replicasToPatch(workload, parseJson(request.body));
 };
 
-interface PostedReview {
-  readonly method: string;
-  readonly path: string;
-  readonly body: string;
-}
-
 /** The user of the one token that the server accepts. */
 const USER = { username: "tidemark", groups: ["tidemark", "system:authenticated"] };
 
@@ -163,7 +157,7 @@ const REVIEWS: Readonly<Record<string, { readonly kind: string; readonly status:
 };
 
 /** The answer to a client that asks for its user or for a right: the only user may do everything. Undefined for every other path. */
-export const review = ({ method, path, body }: PostedReview): unknown => {
+export const review = ({ method, path, body }: { readonly method: string; readonly path: string; readonly body: string }): unknown => {
   const known = Object.hasOwn(REVIEWS, path) ? REVIEWS[path] : undefined;
   if (!known) return undefined;
   if (method !== "POST") throw methodNotAllowed();

@@ -71,7 +71,7 @@ const answerTo = async (parts: ServerParts, request: IncomingMessage): Promise<A
 };
 
 const perform = async ({ api, credentials }: ServerParts, request: IncomingMessage): Promise<Answer> => {
-  const { pathname, searchParams } = urlOf(request);
+  const { pathname, searchParams } = new URL(request.url ?? "/", "https://cluster.invalid");
   if (HEALTH_PATHS.has(pathname)) return { code: 200, body: "ok" };
   if (!isBearer(request.headers.authorization, credentials.token)) throw unauthorized();
   const body = await bodyOf(request);
@@ -88,8 +88,6 @@ const perform = async ({ api, credentials }: ServerParts, request: IncomingMessa
 };
 
 const mediaType = (request: IncomingMessage): string => (request.headers["content-type"] ?? "application/json").split(";")[0]?.trim() ?? "";
-
-const urlOf = (request: IncomingMessage): URL => new URL(request.url ?? "/", "https://cluster.invalid");
 
 /** Compared in constant time: the port is open to every process of the machine. */
 const isBearer = (header: string | undefined, token: string): boolean => {

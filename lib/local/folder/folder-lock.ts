@@ -118,13 +118,7 @@ const livingHolders = (layout: FolderLayout): readonly Holder[] =>
 /** False when the process is dead, or when its pid belongs to another process by now. */
 const isAlive = ({ pid, identity }: Holder): boolean => processIdentity(pid) === identity;
 
-interface Lock {
-  readonly path: string;
-  readonly pid: number;
-  readonly holder: Holder | undefined;
-}
-
-const locksOf = (layout: FolderLayout): readonly Lock[] =>
+const locksOf = (layout: FolderLayout): readonly { readonly path: string; readonly pid: number; readonly holder: Holder | undefined }[] =>
   entriesOf(layout).flatMap((name) => {
     const pid = LOCK_FILE.exec(name)?.[1];
     if (pid === undefined) return [];

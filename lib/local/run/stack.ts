@@ -66,7 +66,7 @@ export const startStack = (options: StackOptions): Stack => {
   const { clock, scheduleClient, queues, reporter } = options;
   const { close, compared, ...syncs } = startSyncs(options);
   const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
-  const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
+  const queue = { client: sqs, queueUrl: queues.syncUrl, wait, random: Math.random };
   return {
     ...syncs,
     schedule: scheduleHandler({ tables: { ...localTables(scheduleClient, clock), ...compared }, queue, reporter }),
@@ -157,12 +157,10 @@ export const localTables = (client: DynamoDBClient, clock: () => number): StoreT
   client,
   ...TABLE_NAMES,
   clock,
-  wait: realWait,
+  wait,
   random: Math.random,
   token: randomUUID,
 });
 
 /** How long the API server may take to show its clock. */
 const LOOK_MS = 2_000;
-
-const realWait = async (ms: number): Promise<void> => wait(ms);

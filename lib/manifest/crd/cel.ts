@@ -137,12 +137,7 @@ const valueAt = ({ self, about }: Scope, path: string): Place => {
   return { missing: sure.map(({ at }) => negated(`has(${at})`)), value: `(${written} ? ${last.at} : ${literal(filled)})` };
 };
 
-interface Step {
-  readonly at: string;
-  readonly about: FieldDescription;
-}
-
-const stepsOf = (self: string, about: FieldDescription, path: string): readonly Step[] => {
+const stepsOf = (self: string, about: FieldDescription, path: string): readonly { readonly at: string; readonly about: FieldDescription }[] => {
   const names = path.split(".");
   return names.map((_, index) => ({
     at: [self, ...names.slice(0, index + 1).map(escaped)].join("."),

@@ -53,7 +53,9 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
   const looked = await mapWithLimit(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, { fleet, heads, pauses }, nowMs));
   const unreadable = items.flatMap((item) => (item.kind === "unreadable" && sees(context, item.name) ? [unreadableCluster(item)] : []));
   const ofClusters = looked.flatMap(({ cluster, reading }) => clusterProblems(cluster, reading, nowMs, sees(context, cluster.name)));
-  const problems = mostSevereFirst([...restoredProblems(fleet, ids), ...unreadable, ...deadLetterProblems(deadLetters), ...ofClusters]);
+  const problems = [...restoredProblems(fleet, ids), ...unreadable, ...deadLetterProblems(deadLetters), ...ofClusters].toSorted(
+    (one, other) => SEVERITY.indexOf(one.kind) - SEVERITY.indexOf(other.kind),
+  );
   return present({
     healthy: problems.length === 0,
     at: rfc3339(nowMs),
@@ -143,9 +145,6 @@ const SEVERITY: readonly StatusProblem["kind"][] = [
   "never synced",
   "dead letters",
 ];
-
-const mostSevereFirst = (problems: readonly StatusProblem[]): readonly StatusProblem[] =>
-  problems.toSorted((one, other) => SEVERITY.indexOf(one.kind) - SEVERITY.indexOf(other.kind));
 
 const statesOf = (looked: readonly Looked[], unreadable: number): StatusView["states"] => {
   const byState = Map.groupBy(looked, ({ reading }) => reading.view.state);

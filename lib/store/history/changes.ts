@@ -160,16 +160,11 @@ export interface ChangeBase {
 /** A difference that is larger than this share of its base saves too little, and the change becomes a new base. */
 const DIFFERENCE_SHARE_MAX = 0.5;
 
-interface ChangeBody {
-  readonly body: Uint8Array;
-  readonly isWhole: boolean;
-}
-
 /**
  * The bytes of a change. An edit of one field of a large manifest is some hundred bytes: the manifest before and after are almost what the base says. The base is named, never a chain of changes,
  * so that one more read restores any change.
  */
-export const changeBody = (change: ChangeRecord, base: ChangeBase | undefined): ChangeBody => {
+export const changeBody = (change: ChangeRecord, base: ChangeBase | undefined): { readonly body: Uint8Array; readonly isWhole: boolean } => {
   const text = Buffer.from(JSON.stringify(change));
   if (base && hasDictionaries()) {
     const head = Buffer.from(`${change.namespace} ${change.name} ${base.id}${SEPARATOR}`);

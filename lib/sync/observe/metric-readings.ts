@@ -1,3 +1,4 @@
+import { asObject } from "../../model/json.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { MetricStatus } from "../../model/windows.ts";
 import { askDialect } from "../../policy/dialects.ts";
@@ -51,8 +52,6 @@ const withAverages = ({ metrics, status }: Measured): readonly MetricReading[] =
 
 const averageIn = (slot: MetricStatus | undefined): string | undefined => {
   const source = slot?.["resource"] ?? slot?.["containerResource"];
-  const average = field(field(source, "current"), "averageValue");
+  const average = asObject(asObject(source)["current"])["averageValue"];
   return typeof average === "string" ? average : undefined;
 };
-
-const field = (value: unknown, name: string): unknown => (typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined);
