@@ -24,7 +24,7 @@ export interface KubeconfigApi {
   /** Replaces the object. Its resourceVersion is the precondition. */
   readonly replace: (kind: KindPath, ref: ObjectRef, object: Json) => Promise<ApiAnswer<Json>>;
   /** Deletes exactly this version of exactly this object: any other answers 409. */
-  readonly remove: (kind: KindPath, ref: ObjectRef, version: ObjectVersion) => Promise<ApiAnswer<Json>>;
+  readonly remove: (kind: KindPath, ref: ObjectRef, version: { readonly uid: string; readonly resourceVersion: string }) => Promise<ApiAnswer<Json>>;
   /** True where the person has this right on all objects of the kind in the namespace. */
   readonly may: (verb: "create" | "delete" | "update", kind: KindPath, namespace: string) => Promise<ApiAnswer<boolean>>;
   readonly close: () => void;
@@ -33,11 +33,6 @@ export interface KubeconfigApi {
 export interface ObjectRef {
   readonly namespace: string;
   readonly name: string;
-}
-
-export interface ObjectVersion {
-  readonly uid: string;
-  readonly resourceVersion: string;
 }
 
 export interface KubeconfigSource {

@@ -5,17 +5,11 @@ import { labelSelectorOf } from "../../sources/metric-identifier.ts";
 import { defaulted, milli, type WatermarkManifestMetric, type WatermarkManifestRecommender, type WatermarkManifestSpec } from "./shape.ts";
 import { breaches } from "./validity.ts";
 
-export interface WatermarkOptions {
-  readonly skipNotScalingEvents: boolean;
-  readonly clusterName: string;
-  readonly counts?: WatermarkSpec["counts"];
-}
-
 /** The spec for the rules: with defaults, each missing mark copied from the other one, and annotations. A spec that breaks a rule has the first breach. */
 export const watermarkSpecOf = (
   draft: WatermarkManifestSpec,
   annotations: WatermarkAnnotations,
-  options: WatermarkOptions,
+  options: { readonly skipNotScalingEvents: boolean; readonly clusterName: string; readonly counts?: WatermarkSpec["counts"] },
   spec = defaulted(draft, options.counts),
   [breach] = breaches(spec, options.counts ?? "ready"),
 ): WatermarkSpec => {
