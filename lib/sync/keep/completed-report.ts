@@ -104,7 +104,7 @@ export const isUnreachable = ({ observed }: ClusterAnswers): boolean => {
 
 const UNREADABLE: ReadonlySet<string> = new Set(["UnreadableAutoscaler", "InvalidSpec", "UnreadableWindows", "UnreadableIntent"]);
 
-const hasFailed = (verdict: Verdict): boolean => verdict.kind !== "unevaluated" && verdict.decision.kind === "hold" && verdict.decision.failed;
+export const hasFailed = (verdict: Verdict): boolean => verdict.kind !== "unevaluated" && verdict.decision.kind === "hold" && verdict.decision.failed;
 
 const reported = ({ autoscaler, because }: Verdict): AutoscalerReason => {
   const { namespace, name } = autoscaler.kind === "unreadable" ? autoscaler : autoscaler.record;

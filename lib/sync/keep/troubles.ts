@@ -11,7 +11,7 @@ import {
   type Troubles,
   troubleKey,
 } from "../../store/head/troubles.ts";
-import { isUnreachable } from "./completed-report.ts";
+import { hasFailed, isUnreachable } from "./completed-report.ts";
 import type { Verdict } from "../decide/decide.ts";
 import { boundsOf, hasLimit, isAtMax } from "../decide/evaluation.ts";
 import type { Loaded } from "../load/load.ts";
@@ -51,8 +51,6 @@ export const troublesAfter = (
     of: Object.fromEntries(of),
   };
 };
-
-const hasFailed = (verdict: Verdict): boolean => verdict.kind !== "unevaluated" && verdict.decision.kind === "hold" && verdict.decision.failed;
 
 /** A manifest that names no workload is a mistake of its author, and says nothing of the cluster. */
 const hasWorkload = (verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>): boolean => {

@@ -35,8 +35,6 @@ interface AgedRecord {
   readonly ageMs: number;
 }
 
-/** Ages count back from here. */
-
 /** One pure step between the proposal and the written count. */
 export const runNormalize = (raw: VectorCase): readonly Difference[] => {
   const vector = { current: 0, desired: 0, min: 0, max: 0, ...raw } as unknown as NormalizeCase;
