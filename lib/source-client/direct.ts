@@ -6,6 +6,7 @@ import { type Broken, exchange } from "../cluster/transport/exchange.ts";
 import { diagnosis } from "../cluster/transport/failure.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import type { ApiFailure } from "../model/observation.ts";
+import { SECOND_MS } from "../model/time-text.ts";
 import type { RegisteredRequest } from "../sources/source.ts";
 
 /** Most decompressed bytes of one answer. One series has some 300; a query that gives many series is refused by its reader. */
@@ -17,6 +18,8 @@ export const PARALLEL = { ofSource: 8, all: 32 } as const;
 /** After so many failed syncs in a row a source is asked in one sync of so many. */
 const OPENS_AFTER = 3;
 const ASKED_EVERY = 4;
+/** It is asked after this time too. An environment that syncs seldom would otherwise report a missing metric for many minutes after the source has come back, and each such report begins a stabilization anew. */
+const ASKED_AFTER_MS = 60_000;
 
 /** Spares a source that does not answer, and the syncs that would wait for it. It lives as long as its environment. */
 export interface Circuit {
@@ -26,20 +29,23 @@ export interface Circuit {
   readonly end: (error: string | undefined) => void;
 }
 
-export const circuitOf = (): Circuit => {
+/** `clock`: wall clock in milliseconds. */
+export const circuitOf = (clock: () => number): Circuit => {
   let failures = 0;
+  let failedMs = 0;
   let last = "";
   let skipped = 0;
   return {
     begin: () => {
-      if (failures < OPENS_AFTER) return undefined;
+      if (failures < OPENS_AFTER || clock() - failedMs >= ASKED_AFTER_MS) return undefined;
       skipped = (skipped + 1) % ASKED_EVERY;
       return skipped === 0
         ? undefined
-        : `is asked in one of ${ASKED_EVERY} syncs since it failed ${failures} times in a row; the last error: ${last}`;
+        : `is asked in one of ${ASKED_EVERY} syncs, or after ${ASKED_AFTER_MS / SECOND_MS} s, since it failed ${failures} times in a row; the last error: ${last}`;
     },
     end: (error) => {
       failures = error === undefined ? 0 : failures + 1;
+      failedMs = clock();
       last = error ?? "";
       skipped = 0;
     },

@@ -55,7 +55,7 @@ export const sourceClient = ({ clock, ownAddresses, ownAccount }: SourceClientOp
   const circuits = new Map<string, Circuit>();
   const circuitFor = (source: MetricSourceRecord, cluster: string): Circuit => {
     const key = JSON.stringify([source.name, source.version, source.service ? cluster : ""]);
-    const known = circuits.get(key) ?? circuitOf();
+    const known = circuits.get(key) ?? circuitOf(clock);
     circuits.set(key, known);
     return known;
   };

@@ -78,10 +78,25 @@ describe("a source client", () => {
       const answer = await one(source);
       asked.push(server.seen.length - before);
       if (sync === 3)
-        expect(messageOf(answer)).toMatch(/"main" is asked in one of 4 syncs since it failed 3 times in a row; the last error: .*status 503/);
+        expect(messageOf(answer)).toMatch(/"main" is asked in one of 4 syncs, or after 60 s, since it failed 3 times in a row; the last error: .*status 503/);
     }
     expect(asked).toEqual([1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1]);
     expect((await one(source))?.kind).toBe("answered");
+  });
+
+  it("asks a failed source a minute after its last error, also where the environment had no sync meanwhile", async () => {
+    let nowMs = Date.now();
+    const seldom = sourceClient({ clock: () => nowMs, ownAddresses: true });
+    const source = sourceRecord({ url: server.url });
+    server.answer = (_query, response) => void response.writeHead(503).end("busy");
+    for (let sync = 0; sync < 3; sync++) await one(source, seldom);
+    server.answer = oneSeries("1");
+    nowMs += 59_000;
+    expect(messageOf(await one(source, seldom))).toContain("status 503");
+    nowMs += 1_000;
+    expect((await one(source, seldom))?.kind).toBe("answered");
+    expect((await one(source, seldom))?.kind).toBe("answered");
+    seldom.close();
   });
 
   it("keeps asking a source that refuses one query: the query is at fault, not the source", async () => {
