@@ -35,6 +35,8 @@ export interface PartitionRef {
   readonly partition: PartitionName;
 }
 
+export const partitionPath = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
+
 /** Names an autoscaler in commands and messages. */
 export interface AutoscalerRef {
   readonly cluster: ClusterName;

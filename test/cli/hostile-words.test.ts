@@ -184,6 +184,8 @@ const clean = ({ out, err }: Said, isTemplate: boolean): void => {
   if (!isTemplate) expect(`${out}${err}`.split("\n").filter((line) => line.startsWith("forged"))).toEqual([]);
 };
 
+const isByTemplate = (words: readonly string[]): boolean => words.join(" ").includes("jsonpath");
+
 const hostileManifest = `apiVersion: v1\nkind: List\nitems: [{apiVersion: ${JSON.stringify(HOSTILE)}, kind: ${JSON.stringify(HOSTILE)}}, {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: ${JSON.stringify(HOSTILE)}}}]`;
 
 describe("no text of a stranger reaches the terminal, a pipe or a file as a control character", () => {
@@ -194,7 +196,7 @@ describe("no text of a stranger reaches the terminal, a pipe or a file as a cont
       const more = { open: opened(hostileService), stdin: hostileManifest, editFile: async (file: string) => writeFileSync(file, hostileManifest) };
       const interruptible: NonNullable<Io["interruptible"]> = (work) => work(AbortSignal.abort());
       const said = await inside([...words.map(inHere), ...(takesTarget ? ["--data", folder.data] : [])], { ...more, interruptible });
-      clean(said, words.join(" ").includes("jsonpath"));
+      clean(said, isByTemplate(words));
       hostile += said.out.includes("\\u{1b}") || said.out.includes("\\u001b") || said.out.includes("\\e") || said.err.includes("\\u{1b}") ? 1 : 0;
     }
     // The others print only words of ours: help, versions, scripts, costs, the name that was given, and empty lists.
@@ -204,7 +206,8 @@ describe("no text of a stranger reaches the terminal, a pipe or a file as a cont
   it("in any error", async () => {
     for (const { words } of CALLS.filter((call) => call.takesTarget)) {
       const said = await inside([...words.map(inHere), "--data", folder.data], { open: opened(failingService), stdin: hostileManifest });
-      clean(said, false);
+      // `import` prints what it read of the cluster: it asks nothing of the service.
+      clean(said, isByTemplate(words));
     }
   }, 120_000);
 

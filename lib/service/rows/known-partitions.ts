@@ -1,4 +1,4 @@
-import { type PartitionRef, type AutoscalerRef, autoscalerName, type Namespace, namespace } from "../../model/ids.ts";
+import { type PartitionRef, type AutoscalerRef, autoscalerName, type Namespace, namespace, partitionPath } from "../../model/ids.ts";
 import { incarnationOf, type ClusterRecord } from "../../model/records.ts";
 import type { PartitionIndex, SummaryRow } from "../../model/summary.ts";
 import { type Head, readHeads, readHeadsAndIndexes } from "../../store/head/head.ts";
@@ -11,7 +11,6 @@ import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { hasRest, partitionOf } from "../../store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { type QueryContext, sees } from "../context.ts";
-import { pathOf } from "../views/cluster-of.ts";
 
 /** A partition whose summary and index are wanted. */
 export interface WantedPartition {
@@ -60,14 +59,16 @@ const memoryOf = ({ client }: Tables): Map<string, Remembered> => {
  */
 export const headsForNames = async (tables: Tables, refs: readonly PartitionRef[], consistent = true): Promise<readonly (Head | undefined)[]> => {
   const memory = memoryOf(tables);
-  const [known = [], unknown = []] = [true, false].map((isKnown) => refs.filter((ref) => (memory.get(pathOf(ref))?.index !== undefined) === isKnown));
+  const [known = [], unknown = []] = [true, false].map((isKnown) =>
+    refs.filter((ref) => (memory.get(partitionPath(ref))?.index !== undefined) === isKnown),
+  );
   const [heads, found] = await Promise.all([readHeads(tables, known, consistent), readHeadsAndIndexes(tables, unknown, consistent)]);
-  for (const [at, ref] of unknown.entries()) remember(memory, pathOf(ref), "index", derivedItemOf(found[at]?.indexItem));
+  for (const [at, ref] of unknown.entries()) remember(memory, partitionPath(ref), "index", derivedItemOf(found[at]?.indexItem));
   const byPath = new Map([
-    ...known.map((ref, at) => [pathOf(ref), heads[at]] as const),
-    ...unknown.map((ref, at) => [pathOf(ref), found[at]?.head] as const),
+    ...known.map((ref, at) => [partitionPath(ref), heads[at]] as const),
+    ...unknown.map((ref, at) => [partitionPath(ref), found[at]?.head] as const),
   ]);
-  return refs.map((ref) => byPath.get(pathOf(ref)));
+  return refs.map((ref) => byPath.get(partitionPath(ref)));
 };
 
 /**
@@ -88,7 +89,7 @@ export const knownPartitions = async (
     return !needsSummary || !index || needsSummary(one, index);
   };
   if (needsSummary) await readMissing(tables, wanted.filter(needed), ["summary"]);
-  return wanted.map((one) => (needed(one) ? together(one, memory.get(pathOf(one.ref))) : withoutSummary(one, currentIndex(one, memory))));
+  return wanted.map((one) => (needed(one) ? together(one, memory.get(partitionPath(one.ref))) : withoutSummary(one, currentIndex(one, memory))));
 };
 
 interface KnownOptions {
@@ -97,7 +98,7 @@ interface KnownOptions {
 }
 
 const currentIndex = ({ cluster, ref, head }: WantedPartition, memory: ReadonlyMap<string, Remembered>): PartitionIndex | undefined => {
-  const index = memory.get(pathOf(ref))?.index;
+  const index = memory.get(partitionPath(ref))?.index;
   const stated = statedIn(head);
   return index && stated && isCurrent(index, { cluster, head, stated }) ? index : undefined;
 };
@@ -120,7 +121,7 @@ const readMissing = async (
 ): Promise<ReadonlyMap<string, Remembered>> => {
   const memory = memoryOf(tables);
   for (const consistent of [false, true]) {
-    const missing = wanted.flatMap((one) => missingOf(one, memory.get(pathOf(one.ref)))).filter(({ kind }) => kinds.includes(kind));
+    const missing = wanted.flatMap((one) => missingOf(one, memory.get(partitionPath(one.ref)))).filter(({ kind }) => kinds.includes(kind));
     if (missing.length === 0) break;
     const keys = missing.map(({ key }) => key);
     const items = await batchGet(tables, "read summaries and indexes of partitions", keys, { consistent });
@@ -138,7 +139,7 @@ interface Missing {
 const missingOf = ({ ref, head }: WantedPartition, known: Remembered | undefined): readonly Missing[] => {
   const stated = statedIn(head);
   if (!stated || stated.specVersion !== head.specVersion) return [];
-  const path = pathOf(ref);
+  const path = partitionPath(ref);
   const isOlder = (kind: keyof Remembered, epoch: number): boolean => epoch > 0 && (known?.[kind]?.epoch ?? 0) < epoch;
   return [
     ...(isOlder("index", stated.index.epoch) ? [{ path, kind: "index" as const, key: indexKey(ref) }] : []),
@@ -210,7 +211,7 @@ export const knownNames = async (
     return head ? [{ ...one, head }] : [];
   });
   const indexes = await knownIndexes(context.tables, wanted);
-  const byPartition = new Map(wanted.map(({ ref }, at) => [pathOf(ref), indexes[at]]));
+  const byPartition = new Map(wanted.map(({ ref }, at) => [partitionPath(ref), indexes[at]]));
   const names = await mapWithLimit(clusters, CLUSTERS_AT_ONCE, async (cluster) => {
     const known = partsOf(cluster, inside).map((name) => name && byPartition.get(`${cluster.name}/${name}`));
     const read = known.flatMap((index) => (index ? [index.rows] : []));

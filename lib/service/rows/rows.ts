@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { type Namespace, namespace } from "../../model/ids.ts";
+import { type Namespace, namespace, partitionPath } from "../../model/ids.ts";
 import { incarnationOf, type ClusterRecord, type FleetRecord } from "../../model/records.ts";
 import type { IndexRow, PartitionIndex } from "../../model/summary.ts";
 import { readHeads } from "../../store/head/head.ts";
@@ -12,7 +12,7 @@ import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.
 import { type QueryContext, sees } from "../context.ts";
 import { fleetNamed } from "../find-autoscaler.ts";
 import { type LabelTest, readSelector } from "../label-selector.ts";
-import { headsOfList, type Part, pathOf, visibleParts } from "../views/cluster-of.ts";
+import { headsOfList, type Part, visibleParts } from "../views/cluster-of.ts";
 import { pauseView } from "../views/holds-view.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
 import { present } from "../../model/json.ts";
@@ -120,9 +120,9 @@ const groupRows = async (reading: Reading, group: readonly ClusterParts[]): Prom
   const all = group.flatMap(({ parts }) => parts);
   const wanted = all.flatMap((part) => (part.head && !isHad(reading, part, 0) ? [{ ...part, head: part.head }] : []));
   const known = await knownPartitions(reading.context.tables, wanted, reading);
-  const byPart = new Map<string, KnownPartition | undefined>(wanted.map(({ ref }, at) => [pathOf(ref), known[at]]));
+  const byPart = new Map<string, KnownPartition | undefined>(wanted.map(({ ref }, at) => [partitionPath(ref), known[at]]));
   const [shown, others] = await Promise.all([
-    mapWithLimit(all, PARTITIONS_AT_ONCE, (part) => partRows(reading, part, byPart.get(pathOf(part.ref)))),
+    mapWithLimit(all, PARTITIONS_AT_ONCE, (part) => partRows(reading, part, byPart.get(partitionPath(part.ref)))),
     mapWithLimit(group.filter(mayHaveOthers), PARTITIONS_AT_ONCE, (one) => otherRows(reading, one)),
   ]);
   const byCluster = Map.groupBy<string, Shown>([...shown, ...others], ({ cluster }) => cluster);

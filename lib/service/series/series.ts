@@ -6,10 +6,10 @@ import { type QueryContext, sees, touches } from "../context.ts";
 import { fleetNamed, optionalNamespace } from "../find-autoscaler.ts";
 import { headsForNames, knownPartitions, type KnownPartition } from "../rows/known-partitions.ts";
 import type { SeriesQuery } from "../service.ts";
-import { headsOf, pathOf, visibleParts } from "../views/cluster-of.ts";
+import { headsOf, visibleParts } from "../views/cluster-of.ts";
 import { type LabelledSample, seriesOf, type Measured } from "./autoscaler-series.ts";
 import type { GaugeWrite } from "../../model/decision.ts";
-import type { AutoscalerUid, Namespace, PartitionRef } from "../../model/ids.ts";
+import { type AutoscalerUid, type Namespace, type PartitionRef, partitionPath } from "../../model/ids.ts";
 import type { SummaryRow } from "../../model/summary.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { Head } from "../../store/head/head.ts";
@@ -177,7 +177,7 @@ const gaugesOf = async (
   wanted: readonly Pick<AutoscalerRecord, "uid" | "createdMs">[],
 ): Promise<ReadonlyMap<AutoscalerUid, readonly GaugeWrite[]>> => {
   const { tables } = context;
-  const path = pathOf(ref);
+  const path = partitionPath(ref);
   const memory = remembered.get(tables.client) ?? new Map<string, Remembered>();
   remembered.set(tables.client, memory);
   const stated = statedIn(head);

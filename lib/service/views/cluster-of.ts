@@ -1,4 +1,4 @@
-import type { AutoscalerUid, Namespace, PartitionRef } from "../../model/ids.ts";
+import { type AutoscalerUid, type Namespace, type PartitionRef, partitionPath } from "../../model/ids.ts";
 import { kindsReadFrom, type ClusterRecord, type Connection, type FleetRecord } from "../../model/records.ts";
 import type { PartitionTrouble } from "../../model/summary.ts";
 import { troubleOf } from "../../report/partition-trouble.ts";
@@ -44,13 +44,11 @@ export interface ClusterReading {
 /** Heads by partition, read together for many clusters. */
 export type Heads = ReadonlyMap<string, Head | undefined>;
 
-export const pathOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
-
 /** The heads of all partitions of some clusters, a hundred to a request; or as `read` does it. */
 export const headsOf = async ({ tables }: QueryContext, clusters: readonly ClusterRecord[], consistent = true, read = readHeads): Promise<Heads> => {
   const refs = refsOf(clusters);
   const heads = await read(tables, refs, consistent);
-  return new Map(refs.map((ref, at) => [pathOf(ref), heads[at]]));
+  return new Map(refs.map((ref, at) => [partitionPath(ref), heads[at]]));
 };
 
 /** A partition with its head, where a sync has made one. */
@@ -67,7 +65,7 @@ export const visibleParts = (context: QueryContext, cluster: ClusterRecord, head
     if (inside !== undefined && name !== only) return [];
     if (namespaces && !namespaces.some((each) => sees(context, cluster.name, each))) return [];
     const ref = { cluster: cluster.name, partition: name };
-    return [{ cluster, ref, head: heads.get(pathOf(ref)) }];
+    return [{ cluster, ref, head: heads.get(partitionPath(ref)) }];
   });
 };
 
@@ -101,7 +99,7 @@ export const headsOfList = async (
   const { client } = context.tables;
   const nowMs = context.clock();
   const known = listed.get(client);
-  if (known && known.atMs >= firstMs && nowMs - known.atMs < LISTED_MS && refsOf(clusters).every((ref) => known.heads.has(pathOf(ref))))
+  if (known && known.atMs >= firstMs && nowMs - known.atMs < LISTED_MS && refsOf(clusters).every((ref) => known.heads.has(partitionPath(ref))))
     return known.heads;
   const heads = await headsOf(context, clusters, consistent, read);
   listed.set(client, { heads, atMs: nowMs });
@@ -165,7 +163,7 @@ const partitionView = async (
   { nowMs, heads }: { readonly nowMs: number; readonly heads: Heads },
 ): Promise<Partition> => {
   const ref: PartitionRef = { cluster: cluster.name, partition: name };
-  const head = heads.get(pathOf(ref));
+  const head = heads.get(partitionPath(ref));
   const state = await partitionState(context, ref, { head, periodMs: cluster.syncPeriodMs, nowMs });
   const synced = head !== undefined && head.nowMs > 0;
   return {
