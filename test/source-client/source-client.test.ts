@@ -78,7 +78,9 @@ describe("a source client", () => {
       const answer = await one(source);
       asked.push(server.seen.length - before);
       if (sync === 3)
-        expect(messageOf(answer)).toMatch(/"main" is asked in one of 4 syncs, or after 60 s, since it failed 3 times in a row; the last error: .*status 503/);
+        expect(messageOf(answer)).toMatch(
+          /"main" is asked in one of 4 syncs, or after 60 s, since it failed 3 times in a row; the last error: .*status 503/,
+        );
     }
     expect(asked).toEqual([1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1]);
     expect((await one(source))?.kind).toBe("answered");
