@@ -38,7 +38,7 @@ describe("constraints (proposals.md §3)", () => {
   it("story 3, as the document has it: the default percentage counts, and a warning shows the fix", () => {
     expect(behaviorOf({ scaleUp: { pods: 1 } })?.scaleUp.policies).toEqual([pods(1), percent(100)]);
     expect(warningsOf({ scaleUp: { pods: 1 } })).toEqual([
-      "spec.constraints.scaleUp.percent: the default percentage is faster than the pods given: from 2 replicas on, 100 percent adds more than 1 pod; write percent: 0 beside pods: 1 if the pods alone are meant",
+      "spec.constraints.scaleUp.percent: the default percentage is faster than the pods given: from 2 replicas on, 100 percent adds more than 1 pod; write percent: 0 beside pods: 1 if only the pods are meant",
     ]);
   });
 
@@ -122,7 +122,7 @@ describe("constraints (proposals.md §3)", () => {
 
   it("warn of default pods faster than a small percentage, as long as the count can be small", () => {
     expect(warningsOf({ scaleUp: { percent: 10 } })).toEqual([
-      "spec.constraints.scaleUp.pods: the default of 4 pods is faster than the percentage given: below 40 replicas it adds more; write pods: 0 beside percent: 10 if the percentage alone is meant",
+      "spec.constraints.scaleUp.pods: the default of 4 pods is faster than the percentage given: below 40 replicas it adds more; write pods: 0 beside percent: 10 if only the percentage is meant",
     ]);
     expect(warningsOf({ scaleUp: { percent: 10 } }, { minReplicas: 39 })).toHaveLength(1);
     expect(warningsOf({ scaleUp: { percent: 10 } }, { minReplicas: 40 })).toEqual([]);
@@ -140,7 +140,7 @@ describe("constraints (proposals.md §3)", () => {
     const external = { type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1" } } };
     const zero = { minReplicas: 0, metrics: [external] };
     expect(warningsOf({ scaleUp: { pods: 0, percent: 100 } }, zero)).toEqual([
-      "spec.constraints.scaleUp.pods: with minReplicas: 0 a percentage alone never scales up from 0: a percentage of 0 pods is 0; write pods: 1 or more, or minReplicas: 1",
+      "spec.constraints.scaleUp.pods: with minReplicas: 0 a percentage without pods never scales up from 0: a percentage of 0 pods is 0; write pods: 1 or more, or minReplicas: 1",
     ]);
     expect(warningsOf({ scaleUp: { pods: 0 } }, zero)).toHaveLength(1);
     expect(warningsOf({ scaleUp: { pods: 0, percent: 0 } }, zero)).toEqual([]);

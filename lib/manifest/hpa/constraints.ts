@@ -106,12 +106,12 @@ interface ReplicaRange {
 const upWarnings = ({ percent, pods }: GivenConstraint, { least, most }: ReplicaRange): readonly Warning[] => {
   if (pods !== undefined && pods > 0 && percent === undefined && pods + 1 < most) {
     const message = `the default percentage is faster than the pods given: from ${pods + 1} replicas on, ${DEFAULT_UP.percent} percent adds more than ${pods === 1 ? "1 pod" : `${pods} pods`}`;
-    return [{ field: `${CONSTRAINTS_PATH}.scaleUp.percent`, message, fix: `write percent: 0 beside pods: ${pods} if the pods alone are meant` }];
+    return [{ field: `${CONSTRAINTS_PATH}.scaleUp.percent`, message, fix: `write percent: 0 beside pods: ${pods} if only the pods are meant` }];
   }
   if (percent === undefined || percent <= 0 || percent >= DEFAULT_UP.percent || pods !== undefined) return [];
   const below = Math.ceil((DEFAULT_UP.pods * 100) / percent);
   const message = `the default of ${DEFAULT_UP.pods} pods is faster than the percentage given: below ${below} replicas it adds more`;
-  const fix = `write pods: 0 beside percent: ${percent} if the percentage alone is meant`;
+  const fix = `write pods: 0 beside percent: ${percent} if only the percentage is meant`;
   return warnIf(least < below, `${CONSTRAINTS_PATH}.scaleUp.pods`, message, fix);
 };
 
@@ -120,7 +120,7 @@ const wakeWarnings = ({ percent, pods }: GivenConstraint, { least }: ReplicaRang
   warnIf(
     least === 0 && pods === 0 && percent !== 0,
     `${CONSTRAINTS_PATH}.scaleUp.pods`,
-    "with minReplicas: 0 a percentage alone never scales up from 0: a percentage of 0 pods is 0",
+    "with minReplicas: 0 a percentage without pods never scales up from 0: a percentage of 0 pods is 0",
     "write pods: 1 or more, or minReplicas: 1",
   );
 

@@ -62,7 +62,7 @@ const describeText = ({ name }: ClusterRecord, first: string): string => {
 const troubleProblems = (cluster: ClusterRecord, partition: Partition, nowMs: number): readonly StatusProblem[] => {
   const { refused, unmeasured, overShare } = partition.head?.troubles.of ?? {};
   const missing = unmeasured ? lasting(unmeasured, nowMs - LASTING_MS) : 0;
-  const told = partition.state.holds.some(({ reason }) => reason === "TenantOverShare");
+  const isReported = partition.state.holds.some(({ reason }) => reason === "TenantOverShare");
   const about = (kind: StatusProblem["kind"], { first }: { readonly first: string }, count: number, words: string): StatusProblem =>
     problem(kind, `${autoscalersText(cluster, partition, count, first)} ${words}`, describeText(cluster, first));
   const share = `Namespace "${overShare?.first}" of cluster "${cluster.name}" has used its share, or its bytes for objects`;
@@ -71,7 +71,7 @@ const troubleProblems = (cluster: ClusterRecord, partition: Partition, nowMs: nu
     ...(unmeasured && missing > 0
       ? [about("unmeasured", unmeasured, missing, `${missing === 1 ? "has" : "have"} missed a metric for 15 minutes`)]
       : []),
-    ...(overShare && !told ? [problem("over share", share, "docs/operations.md, a tenant over its share")] : []),
+    ...(overShare && !isReported ? [problem("over share", share, "docs/operations.md, a tenant over its share")] : []),
   ];
 };
 

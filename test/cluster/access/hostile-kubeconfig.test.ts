@@ -80,7 +80,7 @@ const gcp = () => ({ name: "gcp", config: { "cmd-path": program, "cmd-args": "x"
 const exec = () => ({ apiVersion: "client.authentication.k8s.io/v1", command: program, interactiveMode: "Never" });
 
 describe("a kubeconfig in a secret", () => {
-  it("is used where it holds only what stands in it", async () => expect(await attempt(stringify(kubeconfig({})))).toBe("read"));
+  it("is used where it contains all that it needs", async () => expect(await attempt(stringify(kubeconfig({})))).toBe("read"));
 
   it.each([
     ["exec", () => ({ user: { exec: exec() } }), 'users[0].user has "exec", which would run a program'],
